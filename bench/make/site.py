@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from itertools import starmap
 from typing import Any
 
 import typer
@@ -15,6 +16,7 @@ from typer.core import TyperGroup
 
 from bench.harness import ROOT
 from punish_fast.cli.app import app
+from punish_fast.cli.frame.options import tidy_entry
 
 PAGES = ROOT / "build" / "pages"
 MODULES = ("punish_fast", "punish_fast.mdp")
@@ -32,7 +34,7 @@ def _sections(command: Any, parent: Any, path: str) -> Iterator[str]:
     yield f"```text\n{' '.join([path, *command.collect_usage_pieces(context)])}\n```"
     parameters = sorted(command.get_params(context), key=lambda parameter: parameter.param_type_name)
     records = filter(None, (parameter.get_help_record(context) for parameter in parameters))
-    yield from (f"`{names}`\n:   {help}" for names, help in records)
+    yield from (f"`{names}`\n:   {help}" for names, help in starmap(tidy_entry, records))
     # Click does not rewrap paragraphs that begin with \b.
     examples, _, note = (command.epilog or "").removeprefix("\b\nExamples:\n").partition("\n\n")
     if examples:

@@ -1,6 +1,7 @@
 """The ``punish-fast`` command, whose subcommands (verbs) are defined in separate files.
 
-Subcommands are imported when they are looked up, and their heavy dependencies when they run, so ``--help`` is fast.
+Subcommands are imported when they are looked up; their heavy dependencies are imported when they run. This keeps
+``--help`` fast.
 """
 
 from typing import Annotated, Any
@@ -10,13 +11,14 @@ from typer.core import TyperGroup
 
 from punish_fast.cli.frame.errors import UsageError, guarded
 from punish_fast.cli.frame.family import family, print_help
+from punish_fast.cli.frame.options import Command
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.streams import must_have_output
 from punish_fast.runtime import __version__
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
 
-# Modules of commands and command groups, by heading of the help.
+# Modules of commands and command groups, by help heading.
 _PANELS = {
     "One-player model": (
         *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
@@ -55,12 +57,14 @@ def _options(
     print_help(context)
 
 
-@app.command("help")
+@app.command("help", cls=Command)
 def _help(
     context: typer.Context,
-    verbs: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", help="The command.")] = None,
+    verbs: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND", help="Command to describe.  [default: list all commands]")
+    ] = None,
 ) -> None:
-    """Show the help of a command: punish-fast help enemy parless."""
+    """Show help for a command, such as `punish-fast help enemy parless`."""
     command: Any = context.find_root().command
     for verb in verbs or []:
         if command is not None and not isinstance(command, TyperGroup):

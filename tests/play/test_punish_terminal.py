@@ -152,12 +152,12 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
             evening.terminal.play()
         view = evening.session.view(0)
         chances = coach.win_chances(view)
-        told = evening.text.partition("you play your best: ")[2]
+        told = evening.text.partition("you play optimally: ")[2]
         assert told.startswith(" ".join(f"{typed(action)} {chance:.2%}" for action, chance in chances.items()))
         likely, p = next(iter(coach.expected(view).items()))
         assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
     assert unasked.text.index("Win probabilities") < unasked.text.index("Your move")
-    assert "if bot plays on like this and you play your best:" in asked.text
+    assert "if bot keeps to its strategy and you play optimally:" in asked.text
 
 
 def test_between_people_the_coach_says_whose_play_it_expects(table):
@@ -165,7 +165,7 @@ def test_between_people_the_coach_says_whose_play_it_expects(table):
     evening = Evening(table, (HumanPlayer("Ann"), HumanPlayer("Ben")), in_order("c", "q"), ("Ann", "Ben"), coach=coach)
     with pytest.raises(LeaveError):
         evening.terminal.play()
-    assert "if Ben plays like random and you play your best:" in evening.text
+    assert "if Ben plays like random and you play optimally:" in evening.text
 
 
 def test_two_people_are_hidden_from_each_other(table):

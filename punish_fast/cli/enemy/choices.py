@@ -1,4 +1,4 @@
-"""Options that select recorded choices to learn an enemy from, and the output file of a trained network."""
+"""Options that select recorded choices to learn an enemy from; also the output of network strategies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class ChoicesOptions(CommonOptions):
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
-    until: Annotated[int | None, option("Ignore games after this time (Unix seconds).", metavar="SECONDS")] = None
+    until: Annotated[int | None, option("Ignore games played after this Unix time, in seconds.", metavar="SECONDS")] = (
+        None
+    )
     player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
     rules: RulesOption = None
 

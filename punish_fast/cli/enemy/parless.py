@@ -15,7 +15,7 @@ from punish_fast.cli.frame.report import rules_report
 class ParlessOptions(ChoicesOptions):
     """Options of ``enemy parless``."""
 
-    prior: Annotated[float, option("Total pseudo-counts of the uniform Dirichlet prior.", metavar="C")] = 3.0
+    prior: Annotated[float, option("Total pseudo-count of the uniform Dirichlet prior.", metavar="C")] = 3.0
     output: OutputOption = None
 
 
@@ -28,7 +28,7 @@ def parless(options: ParlessOptions) -> None:
     """Create the enemy PARLESS: people's action frequencies in each state, smoothed by a Dirichlet prior.
 
     Only games between people are used. The default output is general.h5, or champion.h5 with --winners; if the rules
-    are not notebook, their name is put in front.
+    are not notebook, the file name begins with their name, as in tabletop-general.h5.
     """
     import numpy as np
 

@@ -34,7 +34,10 @@ class PawnnOptions(CommonOptions):
     seed: FixedSeedOption = 0
     cross_validate: Annotated[
         int | None,
-        option("Measure the error on held-out states in K folds; a strategy is written only with -o.", metavar="K"),
+        option(
+            "Measure the error on held-out states by K-fold cross-validation; a strategy is written only with -o.",
+            metavar="K",
+        ),
     ] = None
     output: OutputOption = None
 
@@ -61,9 +64,10 @@ class PawnnOptions(CommonOptions):
 def pawnn(options: PawnnOptions) -> None:
     """Train the network PAWNN on a strategy and evaluate it on every state (needs the extra `learn`).
 
-    Hyperparameters, with the values of the preset final and alternatives in parentheses: hidden=36,24,16, dropout=0.5,
-    encoding=raw (scaled, one-hot), softmax=true, loss=mse (cross-entropy), optimiser=adam (descent), rate=0.001 (0.1 by
-    default with descent), epochs=100, batch=1. The default output is PARLESS-pawnn.h5.
+    Hyperparameters, with the values of the preset `final` and alternatives in parentheses: hidden=36,24,16;
+    dropout=0.5; encoding=raw (scaled, one-hot); softmax=true (false); loss=mse (cross-entropy); optimiser=adam
+    (descent); rate=0.001 (by default, 0.1 with descent); epochs=100; batch=1. The default output has the name of the
+    strategy file and the suffix -pawnn.h5: general-pawnn.h5 for general.h5.
     """
     import numpy as np
 

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 class EnemyShowOptions(CommonOptions):
     """Options of ``enemy show``."""
 
-    file: Annotated[Path, argument("FILE.h5", "A strategy, or an agent (its greedy policy).")]
+    file: Annotated[
+        Path, argument("FILE.h5", "A strategy, or an agent, which plays greedily unless --temperature is given.")
+    ]
     temperature: TemperatureOption = None
 
 
 @verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5", stage="entropies")
 def show(options: EnemyShowOptions) -> None:
-    """Show how an enemy plays: rules, covered states, and the entropy of its actions in each breath."""
+    """Show how an enemy plays: the states covered by its data, and the entropy of its actions in each breath."""
     from punish_fast.enemies.entropy import entropies
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.reader import load

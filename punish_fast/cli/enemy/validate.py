@@ -24,7 +24,10 @@ class ValidateOptions(ChoicesOptions):
 
     models: Annotated[
         str,
-        option("Models to compare with the last one; pawnn needs the extra `learn`.", metavar="NAME,..."),
+        option(
+            "Models to compare; the last is the reference for the differences. pawnn needs the extra `learn`.",
+            metavar="NAME,...",
+        ),
     ] = ",".join(_MODELS)
 
     def names(self) -> list[str]:
@@ -45,7 +48,7 @@ class ValidateOptions(ChoicesOptions):
     "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --json",
 )
 def validate(options: ValidateOptions) -> None:
-    """Measure how well enemies predict people in games they have not seen: log loss in nats per choice.
+    """Measure how well enemies predict people in games that they did not learn from: log loss in nats per choice.
 
     Whole games are held out, so no game is in both the training and the test set.
     """

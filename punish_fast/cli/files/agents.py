@@ -14,7 +14,7 @@ from punish_fast.store.schema import enemy_text
 
 RULES = {
     "notebook": "cards are redealt from the discard pile, as in the notebook; the default of solve",
-    "tabletop": "cards are redealt from discard pile and deck; the default of arena, exploit and equilibrium",
+    "tabletop": "cards are redealt from the discard pile and the deck; the default of arena, exploit and equilibrium",
     "tiny": "7 cards, 2 HP and 2 breaths, for experiments",
 }
 
@@ -23,7 +23,7 @@ RULES = {
 class AgentsOptions(CommonOptions):
     """Options of ``agents``."""
 
-    folder: Annotated[Path, argument("FOLDER", "Folder to look in.")] = Path()
+    folder: Annotated[Path, argument("FOLDER", "Folder whose files are described.")] = Path()
 
 
 @verb("punish-fast agents", "punish-fast agents results --json")

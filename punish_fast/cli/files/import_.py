@@ -17,7 +17,7 @@ class ImportOptions(CommonOptions):
 
     file: Annotated[Path, argument("FILE.json", "Values or a strategy, written by the original notebook.")]
     rules: RulesOption = None
-    discount: Annotated[float, option("Discount of the agent's values.", metavar="G")] = 0.95
+    discount: Annotated[float, option("Discount factor of the agent's values.", metavar="G")] = 0.95
     output: OutputOption = None
 
 
@@ -27,10 +27,10 @@ class ImportOptions(CommonOptions):
     stage="import",
 )
 def import_(options: ImportOptions) -> None:
-    """Convert a JSON file of the original notebook to an agent or a strategy.
+    """Convert a JSON file written by the original Julia notebook to an agent or a strategy.
 
-    A file in which a loss has a negative value becomes an agent, any other file a strategy. The default output has the
-    name of the file and the suffix .h5. The error of an imported agent's values is unknown.
+    A file of values, in which a loss is negative, becomes an agent; any other file becomes a strategy. The default
+    output has the name of the file and the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solve_options import check_options
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook

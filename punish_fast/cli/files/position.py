@@ -101,7 +101,7 @@ def _unseen(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
-    """Return the successors of a row with the highest probabilities, in descending order."""
+    """Return the most probable successors of a row, in descending order of probability."""
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None

@@ -47,7 +47,7 @@ class Cluster:
 
 
 def check_name(where: str | None) -> None:
-    """Check the address of a cluster and that Dask is installed; do nothing if the address is None."""
+    """Check that the address of a cluster is valid and that Dask is installed; do nothing if it is None."""
     if where is None:
         return
     from punish_fast.runtime.cluster.connection import check_cluster
@@ -67,7 +67,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     from punish_fast.runtime.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
-        # Dask logs every lost worker, but its tasks are reassigned, or an error message follows.
+        # Dask logs every lost worker, but the worker's tasks are reassigned, or an error message follows.
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, logging.NOTSET)
         with progress.stage("cluster"):

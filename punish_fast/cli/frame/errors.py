@@ -69,7 +69,7 @@ def say(message: str) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    global _interrupted, _is_deferred  # noqa: PLW0603 - a signal is the whole process's
+    global _interrupted, _is_deferred  # noqa: PLW0603 - signals concern the whole process
     if _is_importing(frame) and not _is_deferred:
         # Extension modules print exceptions raised during import and replace them by others.
         _is_deferred = True
@@ -98,7 +98,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def check_interrupt() -> None:
-    """Raise KeyboardInterrupt if Python has swallowed an earlier one, for example in a finaliser."""
+    """Raise KeyboardInterrupt if Python has swallowed an earlier one, for example in a finalizer."""
     if _interrupted:
         raise KeyboardInterrupt
 
@@ -110,7 +110,7 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 
 def guarded(call: Callable[[], Any]) -> int:
-    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
+    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback."""
     global _interrupted, _is_deferred
     _interrupted, _is_deferred = 0, False
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""Families of verbs (command groups) that import a verb on first use; a list of verbs with help imports all of them."""
+"""Families of verbs (command groups). A verb is imported on first use; the help of a family imports all its verbs."""
 
 from collections import UserDict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.frame.options import epilog_of, verb_name
+from punish_fast.cli.frame.options import HelpContext, epilog_of, verb_name
 
 
 def family(name: str, help: str, *examples: str, package: str, panels: Mapping[str, Sequence[str]]) -> typer.Typer:
@@ -20,7 +20,7 @@ def family(name: str, help: str, *examples: str, package: str, panels: Mapping[s
         help: First sentence of the help.
         examples: Commands shown at the end of the help.
         package: Package that contains the modules of the verbs.
-        panels: Modules of the verbs, by heading. Each module defines a verb or a family with the module's name.
+        panels: Modules of the verbs, by heading. Each module defines a verb or a family named like the module.
     """
     group = typer.Typer(
         name=name,
@@ -43,7 +43,7 @@ def print_help(context: typer.Context) -> None:
 
 
 class _Commands(UserDict[str, Any]):
-    """Commands by name; each is a function that imports the command until first used."""
+    """Commands by name; until a command is first used, its value is a function that imports it."""
 
     def __getitem__(self, name: str) -> Any:
         found = self.data[name]
@@ -53,6 +53,7 @@ class _Commands(UserDict[str, Any]):
 
 
 class _Group(TyperGroup):
+    context_class = HelpContext
     package = ""
     panels: Mapping[str, Sequence[str]] = {}
 
@@ -74,7 +75,7 @@ class _Group(TyperGroup):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
 
     def _command(self, module: str) -> Any:
-        """Return the verb or family defined in a module, as a command of Typer."""
+        """Return the verb or family defined in a module, as a Typer command."""
         member = getattr(import_module(f"{self.package}.{module}"), module.rpartition(".")[2])
         return (typer.main.get_group if member.registered_callback else typer.main.get_command)(member)
 

@@ -14,7 +14,7 @@ The options and arguments of a verb are the fields of a frozen dataclass. The ve
 
 `family` finds a verb by the name of its module. The field ``no_tensor`` is set by the flag ``--no-tensor`` or the
 variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are declared with ``writes=True``
-and never read from the environment. Heavy dependencies are not imported here.
+and are never read from the environment. Heavy dependencies are not imported here.
 """
 
 import inspect
@@ -50,6 +50,8 @@ _PREFIX = "PUNISH_FAST_"
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
+# A hyphen at which lines are not broken; help texts contain no other.
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # Progress stage of the running verb.
 _working = ExitStack()
 
@@ -59,10 +61,10 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
 
     Args:
         help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
-        flags: ``-q`` for a short flag, ``--from`` for a flag that is not the field's name.
+        flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
         writes: True if the option names an output or deletes something; it then has no environment variable.
-        complete: Function that returns the completions of an incomplete value, for the shell.
-        settings: Further arguments of ``typer.Option``: ``metavar``, ``min``, ``max``.
+        complete: Function that returns completions of an incomplete value, for the shell.
+        settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
     """
     variable = None if writes else _PREFIX
     return typer.Option(*flags, help=help, envvar=variable, show_envvar=False, autocompletion=complete, **settings)
@@ -74,9 +76,10 @@ def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
 
 
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
-    """Turn a function of an options dataclass into a command; its help ends with ``examples``, one per line.
+    """Return a decorator that turns a function of an options dataclass into a command.
 
-    If the verb reports no progress of its own, ``stage`` is shown until it prints.
+    The help of the command ends with ``examples``, one per line. If the command reports no progress of its own,
+    ``stage`` is shown until it prints its results.
     """
 
     def declare(function: Callable[[O], None]) -> typer.Typer:
@@ -95,14 +98,14 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command = typer.Typer(rich_markup_mode=None, add_completion=False)
-        command.command(verb_name(function.__name__), cls=_Command, epilog=epilog_of(examples, variables))(call)
+        command.command(verb_name(function.__name__), cls=Command, epilog=epilog_of(examples, variables))(call)
         return command
 
     return declare
 
 
 def verb_name(function: str) -> str:
-    """Return the name of the verb for a function or module: ``import-flux`` for ``import_flux``."""
+    """Return the verb for the name of a function or module: ``import-flux`` for ``import_flux``."""
     return function.rstrip("_").replace("_", "-")
 
 
@@ -145,7 +148,7 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
         kind, told = get_args(hints[field.name])
         if isinstance(told, OptionInfo):
             told = copy(told)
-            # Typer keeps the first flag as the default.
+            # Typer stores the first flag as the default.
             flags = [flag for flag in (told.default, *(told.param_decls or ())) if isinstance(flag, str)]
             flag = flags.pop(0) if flags and flags[0].startswith("--") else _flag(field.name)
             told.default, told.param_decls = flag, (*flags,)
@@ -176,7 +179,36 @@ def check_thread_limit(text: str | None) -> None:
         )
 
 
-class _Command(TyperCommand):
+def tidy_entry(names: str, help: str) -> tuple[str, str]:
+    """Remove the Python type of an argument, and ranges too large to matter, from an entry of a help text."""
+    return re.sub(r"^(\w\S*) <.*>$", r"\1", names), re.sub(r"\s*\[\d<=x<=\d{10,}\]$", "", help)
+
+
+class _Formatter(typer.Context.formatter_class):  # type: ignore[misc,valid-type]
+    """Formatter of help texts that does not break lines at hyphens."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], *sizes: int) -> None:
+        entries = [tidy_entry(*row) for row in rows]
+        super().write_dl([(names, help.replace("-", _HYPHEN)) for names, help in entries], *sizes)
+
+    def getvalue(self) -> str:
+        return str(super().getvalue()).replace(_HYPHEN, "-")
+
+
+class HelpContext(typer.Context):
+    """Context of commands and families, with their help formatter."""
+
+    formatter_class = _Formatter
+
+
+class Command(TyperCommand):
+    """A command that names the option, not the field, in error messages."""
+
+    context_class = HelpContext
+
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; if an error message begins with the name of a field, replace the name with the flag."""
         try:
@@ -227,25 +259,26 @@ RulesOption = Annotated[
 
 def _game_rules_option(default: str, noun: str = "Rules") -> Any:
     return _rules_option(
-        f"{noun}: notebook, tabletop, tiny, or a TOML file; cards are always redealt from discard pile and deck.  "
-        f"[default: {default}]"
+        f"{noun}: notebook, tabletop, tiny, or a TOML file; whatever the rules say, cards are redealt from the discard "
+        f"pile and the deck.  [default: {default}]"
     )
 
 
 # Rules of the two-player game.
 GameRulesOption = Annotated[str | None, _game_rules_option("tabletop")]
 BaseRulesOption = Annotated[str | None, _game_rules_option("tabletop", "Base rules")]
-PlayerRulesOption = Annotated[str | None, _game_rules_option("the first file's rules, or tabletop")]
+FileRulesOption = Annotated[str | None, _game_rules_option("the rules of the file, or tabletop")]
+PlayerRulesOption = Annotated[str | None, _game_rules_option("the rules of the first file, or tabletop")]
 TemperatureOption = Annotated[
     float | None,
     option(
-        "Softmax temperature, in units of the agent's values: 0.05 is five percentage points of win probability.  "
-        "[default: greedy play]",
+        "Softmax temperature, in units of the agent's values; if these are win probabilities, 0.05 is five percentage "
+        "points.  [default: greedy play]",
         metavar="T",
     ),
 ]
 SeedOption = Annotated[
-    int | None, option("Random seed.  [default: chosen at random]", metavar="N", min=0, max=(1 << 64) - 1)
+    int | None, option("Random seed, below 2^64.  [default: random]", metavar="N", min=0, max=(1 << 64) - 1)
 ]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 EnemyOption = Annotated[
@@ -258,7 +291,7 @@ EnemyOption = Annotated[
 ]
 KeptGamesOption = Annotated[
     Path | None,
-    option("Database to add finished games to.  [default: one in your data folder]", metavar="DB"),
+    option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB"),
 ]
 OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]
@@ -267,13 +300,13 @@ DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", m
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
-    """Options of all verbs."""
+    """Options common to all verbs."""
 
     quiet: Annotated[bool, option("Do not print progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
 
     def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
-        """Print a report, an object or a dataclass, as JSON if requested, otherwise by ``as_text``."""
+        """Print a report (a mapping or a dataclass) as JSON if requested, otherwise with ``as_text``."""
         _working.close()
         clear_progress()
         if self.as_json:
@@ -284,6 +317,6 @@ class CommonOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ComputeOptions(CommonOptions):
-    """Options of all verbs that compute."""
+    """Options common to all verbs that use several threads."""
 
     threads: Annotated[int | None, option("Number of threads.  [default: all]", metavar="N")] = None

@@ -22,12 +22,12 @@ def default_output(
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Path:
-    """Return ``path``, the default output, unless that file exists and was made with other settings.
+    """Return ``path``, the default output; raise UsageError if it exists and was made with other settings.
 
     Args:
         path: The default name.
-        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings: then
-            existing files are never replaced.
+        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings;
+            existing files are then never replaced.
         settings_of: Function that reads the settings of a file; `made_with` by default.
     """
     if not path.exists():
@@ -100,7 +100,7 @@ def check_outputs(
         outputs: Files to write; each may be None.
         sources: Files to read; each may be None or missing.
         verb: Verb for error messages: "the file to VERB".
-        plot: Plot to draw, or None.
+        plot: Output file of a plot, or None.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture

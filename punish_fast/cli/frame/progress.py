@@ -137,7 +137,7 @@ class Progress:
             self._write(text)
 
     def compiling(self, kernel: str, number: int, total: int) -> None:
-        """Report that kernel ``number`` of at most ``total`` is being compiled; called by any thread."""
+        """Report that kernel ``number`` of at most ``total`` is being compiled; can be called from any thread."""
         now = self._clock()
         if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
             self._compiling_shown = now

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Maximum rows of a table in a report, and the length above which an object is printed as a separate table.
+# Maximum number of rows of a table, and the length above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
 
 
@@ -57,7 +57,7 @@ def plain(result: Any) -> Any:
 
 
 def printable_report(report: Any) -> Any:
-    """Make all texts in a plain report printable."""
+    """Return a plain report in which all texts are printable."""
     if isinstance(report, Mapping):
         return {printable_report(name): printable_report(value) for name, value in report.items()}
     if isinstance(report, list):
@@ -71,12 +71,12 @@ def print_json(report: Any) -> None:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal (``COLUMNS`` overrides it), unlimited if stdout is not a terminal."""
+    """Return the width of the terminal (``COLUMNS`` overrides it); it is unlimited if stdout is not a terminal."""
     return shutil.get_terminal_size((sys.maxsize, 0)).columns
 
 
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
-    """Print a paragraph, wrapped at the terminal's width; ``first`` replaces the first ``indent``."""
+    """Print a paragraph, wrapped to the terminal's width; ``first`` replaces the first ``indent``."""
     first = indent if first is None else first
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
@@ -126,7 +126,7 @@ def print_report(report: Mapping[str, Any]) -> None:
 
 
 def _objects(name: str, value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list or an object as flat rows; the column ``name`` contains their keys."""
+    """Return the objects in a list or a mapping as flat rows; the column ``name`` contains the keys of a mapping."""
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return [row for each in value for row in _flat(each)]
     if isinstance(value, Mapping) and all(isinstance(each, Mapping) or _objects("", each) for each in value.values()):
@@ -136,7 +136,7 @@ def _objects(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row, or one row per nested object; only the first contains the other values."""
+    """Return a row unchanged, or one row per nested object; only the first contains the other values."""
     for name, value in row.items():
         if objects := _objects(name, value):
             whole = {other: each for other, each in row.items() if other != name}
@@ -168,7 +168,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    """Format a number: with a unit if its name contains bytes, and seeds without separators."""
+    """Format a number: sizes have a unit; seeds and ids of games have no separators."""
     if not isinstance(value, int):
         return f"{value:.6g}"
     if "bytes" in name or name == "memory":
@@ -191,7 +191,7 @@ def peak_memory() -> int | None:
 
 
 def in_words(fields: Mapping[str, Any]) -> str:
-    """Format names and values in a line: iterations 80, share 0.9."""
+    """Format names and values on one line, such as ``iterations 80, share 0.9``."""
     return printable(_text("", printable_report(plain(fields))), MOST_OF_LINE)
 
 

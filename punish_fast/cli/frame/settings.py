@@ -1,4 +1,4 @@
-"""Parse hyperparameters given as ``--set NAME=VALUE``, checked against the dataclass of a method."""
+"""Parse hyperparameters given as ``--set NAME=VALUE``, and check them against the dataclass of a method."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -10,7 +10,7 @@ from punish_fast.runtime.printable import printable
 
 S = TypeVar("S")
 
-SetOption = Annotated[list[str] | None, option("Change one hyperparameter; repeatable.", metavar="NAME=VALUE")]
+SetOption = Annotated[list[str] | None, option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")]
 _TRUTHS = {"true": True, "false": False}
 _NAMES = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
@@ -23,7 +23,7 @@ def with_changes(settings: S, texts: Sequence[str], excluded: Sequence[str] = ()
 
     Args:
         settings: An instance of a dataclass, whose own checks are applied to the new values.
-        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, None is written ``none``.
+        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas; None is written ``none``.
         excluded: Fields that cannot be changed because they have their own option.
     """
     return replace(settings, **changes_of(type(settings), texts, excluded))  # type: ignore[type-var]

@@ -1,7 +1,7 @@
 """Standard streams of the process: output is written completely, or the command fails.
 
-By default, Python sets a closed stream to None, raises an error in the middle of the work if a name cannot be encoded,
-and drops the rest of a long text if an unbuffered stream accepts only part of it.
+By default, Python sets a closed stream to None, fails partway through a command if text cannot be encoded, and
+drops the rest of a long text if an unbuffered stream accepts only part of it.
 """
 
 import io

@@ -6,7 +6,7 @@ _VERBS = ("list_", "solve", "show", "train", "methods", "league", "judge", "deck
 
 games = family(
     "games",
-    "Solve, learn and play other games.",
+    "Solve and play other games, and train agents for them.",
     "punish-fast games list",
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",

@@ -59,7 +59,7 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
 
 
 def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``: shares in each set of positions, and networks' games with random play."""
+    """Return the report of ``games judge``: shares of good moves in each set of positions, and games of networks."""
     options.refuse_games(game)
     agents = []
     for name in options.agents or _YARDSTICKS:
@@ -69,7 +69,7 @@ def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, An
 
 
 def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
-    """Return the report rows of an agent: one, or for MuZero one per number of simulations."""
+    """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         vector, values = trained_values(game)
@@ -98,7 +98,7 @@ def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
 
 
 def _choices(network: _Network, found: PositionSet) -> np.ndarray:
-    """Return the move of a network in each position, restricted to legal moves only if it was trained that way."""
+    """Return a network's moves as one-hot rows, restricted to legal moves only if it was trained that way."""
     vector, values, keeps_rules = network
     legal = vector.legal(found.boards)
     moves = first_best_actions(values(found.boards), legal if keeps_rules else np.ones_like(legal))

@@ -25,7 +25,7 @@ class DecksOptions(LearningOptions):
     "punish-fast games decks gwent --generations 60 --set pool=20 --set survivors=4 --json",
 )
 def decks(options: DecksOptions) -> None:
-    """Search for good decks by a genetic algorithm, and measure them against random decks.
+    """Search for good decks of Gwent Lite with a genetic algorithm, and compare them with random decks.
 
     In each generation, all decks of a pool play each other; the best survive and have offspring with changed cards.
     """

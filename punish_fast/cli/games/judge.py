@@ -23,10 +23,11 @@ class JudgeOptions(GameOptions):
         list[str] | None,
         argument(
             "AGENT",
-            "Agent files; trained, the default opponent of games play; or built-in agents: random, perfect, "
-            "best-response, safe-response. Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
-            "random, leave-at-N (leaves with N points), rule-of-thumb, equilibrium. Gwent Lite: random, "
-            "rule-of-thumb.  [default: built-in agents]",
+            "Agents to judge: agent files, `trained` (the default opponent in `games play`), or built-in agents: "
+            "random, perfect, best-response (the best response to random play), safe-response (the same, without moves "
+            "that let the opponent force a win). Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
+            "random, leave-at-N (leaves when it holds N points in the round), rule-of-thumb, equilibrium. "
+            "Gwent Lite: random, rule-of-thumb.  [default: built-in agents]",
         ),
     ] = None
     games: Annotated[
@@ -34,7 +35,8 @@ class JudgeOptions(GameOptions):
         option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
     ] = None
     seed: Annotated[
-        int | None, option("Incan Gold and Gwent Lite: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
+        int | None,
+        option("Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", metavar="N", min=0, max=2**63 - 1),
     ] = None
 
     def refuse_games(self, game: Game) -> None:
@@ -52,11 +54,11 @@ class JudgeOptions(GameOptions):
 def judge(options: JudgeOptions) -> None:
     """Judge agents: exact scores against the random player, losing lines, and mistakes compared with perfect play.
 
-    MuZero is judged without a search, and with searches of 25 and 100 simulations.
-
-    Connect Four: the shares of moves that keep the value of a position, and of best moves, in four sets of positions.
-    Incan Gold: many games against two copies each of random, leave-at-12, rule-of-thumb and equilibrium; and the N of
-    leave-at-N that wins most against two copies of the agent. Gwent Lite: many games in both seats against random and
-    rule-of-thumb, with the given decks, or with the default deck and with random decks.
+    For Connect Four, the report gives the share of moves that keep the value of a position, and the share of best
+    moves, in four sets of positions. For Incan Gold, each agent plays many games against two copies each of random,
+    leave-at-12, rule-of-thumb and equilibrium; the report also gives the N for which leave-at-N wins most often against
+    two copies of the agent. For Gwent Lite, each agent plays many games in both seats against random and rule-of-thumb,
+    with the given decks, or with the default deck and with random decks. MuZero is judged without a search, and with
+    searches of 25 and 100 simulations.
     """
     report_on(options.make("judge"), "judge", options)

@@ -28,6 +28,14 @@ class LeagueOptions(LearningOptions):
     """Options of ``games league``."""
 
     folder: Annotated[Path, argument("FOLDER", "Folder of the agents.")]
+    settings: Annotated[
+        list[str] | None,
+        option(
+            "Values of one hyperparameter (see `games methods`), separated by commas; can be repeated.",
+            "--set",
+            metavar="NAME=VALUE,...",
+        ),
+    ] = None
     games: GamesOption = 20_000
     rounds: Annotated[int, option("Number of rounds of further training.", metavar="N", min=0, max=1000)] = 1
 
@@ -40,8 +48,8 @@ class LeagueOptions(LearningOptions):
 def league(options: LeagueOptions) -> None:
     """Train a grid of agents, rank them in an exact tournament, and train the best further, round by round.
 
-    The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. Separate the values
-    of --set by commas. Repeat the command to resume, or with more --rounds to continue.
+    The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. To resume an
+    interrupted league, repeat the command; to continue a finished one, repeat it with a larger --rounds.
     """
     from punish_fast.games.learn.league import grid_plans, run_league
     from punish_fast.games.learn.qlearning import Hyperparameters

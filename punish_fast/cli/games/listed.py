@@ -1,4 +1,4 @@
-"""``games solve`` and ``judge`` for games with enumerable positions, solved and judged exactly."""
+"""``games solve`` and ``games judge`` for games whose positions can be enumerated; results are exact."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -62,7 +62,7 @@ def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, A
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the win probability of the best response to random play in each of the ``seats`` that is True."""
+    """Return the win probability of the best response to random play in each seat; None if it is not in ``seats``."""
     random = positions.uniform()
     response = best_response(positions, random, allowed)
     bound = error_bound(positions, random, response, allowed)
@@ -85,7 +85,7 @@ def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
 
 
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
-    """Return the report rows of an agent: one, or for MuZero one per number of simulations."""
+    """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
     positions = perfect.positions
     if name in _BUILT_IN:
         return [_told(name, None, judge_policy(perfect, _policy(name, perfect)))]

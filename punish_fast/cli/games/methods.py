@@ -7,7 +7,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 
 @verb("punish-fast games methods", "punish-fast games methods --json")
 def methods(options: CommonOptions) -> None:
-    """List the hyperparameters of each method, for --set of games train, league and decks.
+    """List the hyperparameters of each method, which --set changes in `games train`, `games league` and `games decks`.
 
     The defaults differ for some games.
     """

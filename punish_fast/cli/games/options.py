@@ -27,7 +27,7 @@ GameArgument = Annotated[
     str,
     argument(
         "GAME",
-        "A game from `games list`; options of a variant follow a colon: tapnswap:limit=6,taps_only=true.",
+        "A game from `games list`; options of a variant follow a colon, as in tapnswap:limit=6,taps_only=true.",
         complete=complete_games,
     ),
 ]
@@ -41,7 +41,7 @@ class GameOptions(CommonOptions):
     game: GameArgument
 
     def make(self, verb: str) -> Game:
-        """Return the game; raise an error if it does not offer ``verb``."""
+        """Return the game; raise an error if it does not support ``verb``."""
         from punish_fast.games.registry import entry_of, make_game
 
         name, _, variant = self.game.partition(":")
@@ -59,13 +59,13 @@ class LearningOptions(GameOptions):
 
     settings: Annotated[
         list[str] | None,
-        option("Change one hyperparameter (see `games methods`); repeatable.", "--set", metavar="NAME=VALUE"),
+        option("Change one hyperparameter (see `games methods`); can be repeated.", "--set", metavar="NAME=VALUE"),
     ] = None
     seed: FixedSeedOption = 0
 
 
 def report_on(game: Game, verb: str, options: GameOptions) -> None:
-    """Print the report of ``verb``, a function in the game's module of this package or else in `listed`."""
+    """Print the report of the function ``verb``, from the module named like the game, or else from `listed`."""
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)

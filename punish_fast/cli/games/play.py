@@ -33,19 +33,20 @@ class GamesPlayOptions(GameOptions):
         str | None,
         option(
             "Opponent: random; rule-of-thumb (card games); casual (perfect, but 30% of its moves are random); trained; "
-            "or perfect. Name two different opponents as random,trained.  [default: trained if there is one, otherwise "
-            "casual or rule-of-thumb]",
+            "or perfect. For two different opponents, separate them with a comma, as in random,trained.  [default: "
+            "trained if there is one, otherwise casual or rule-of-thumb]",
             metavar="LEVEL",
         ),
     ] = None
     agent: Annotated[
         Path | None,
         option(
-            "File of the trained agent.  [default: a network included in the package, or a table trained in a second]",
+            "File of the trained agent.  [default: a network included in the package, or a table that is trained "
+            "first, in about a second]",
             metavar="FILE.h5",
         ),
     ] = None
-    players: Annotated[int, option("Number of people.", metavar="1|2", min=1, max=2)] = 1
+    players: Annotated[int, option("Number of people.", metavar="N", min=1, max=2)] = 1
     second: Annotated[bool, option("Give the first move to the opponent.", "--second")] = False
     seed: SeedOption = None
 

@@ -18,7 +18,8 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: Annotated[
-        str | None, argument("POSITION", "Connect Four only: columns played so far, such as 4455.  [default: none]")
+        str | None,
+        argument("POSITION", "Connect Four only: columns played so far, such as 4455.  [default: the empty board]"),
     ] = None
     value_only: Annotated[
         bool, option("Connect Four only: find out who wins, but not how soon (faster).", "--value-only")
@@ -39,7 +40,7 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
 def solve(options: GamesSolveOptions) -> None:
     """Solve a game: who wins with perfect play, and how often the random player loses to the best response.
 
-    Connect Four has too many positions to list, so a search scores every move of one POSITION. For Incan Gold, the
+    Connect Four has too many positions to list, so a search scores every move in one position. For Incan Gold, the
     first round is solved for players who maximize their expected points.
     """
     report_on(options.make("solve"), "solve", options)

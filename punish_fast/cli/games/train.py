@@ -38,7 +38,8 @@ class TrainOptions(LearningOptions):
     against: Annotated[
         str | None,
         option(
-            "For q: the opponent of each training session, random or self.  [default: self]", metavar="OPPONENT,..."
+            "With --method q: the opponent of each training session, random or self.  [default: self]",
+            metavar="OPPONENT,...",
         ),
     ] = None
     games: Annotated[
@@ -52,8 +53,8 @@ class TrainOptions(LearningOptions):
     former: Annotated[
         Path | None,
         option(
-            "Train this agent further; the file is replaced unless -o names another. The default is to finish the "
-            "planned games.",
+            "Train this agent further. The file is replaced unless -o names another. Without --games and --against, "
+            "only the games still planned are played, if there are any.",
             "--from",
             metavar="FILE.h5",
         ),
@@ -70,9 +71,10 @@ class TrainOptions(LearningOptions):
     "punish-fast games train tictactoe --method muzero --games 1500",
 )
 def train(options: TrainOptions) -> None:
-    """Train an agent by self-play or against the random player, and plot its learning curve.
+    """Train an agent by self-play or against the random player, and record its learning curve.
 
-    The default output is GAME.h5; during training, it is a checkpoint.
+    The default output is named after the game, such as tapnswap.h5. During training, this file is a checkpoint from
+    which --from can resume.
     """
     from punish_fast.games.learn.agent_file import save_agent, train
 
@@ -195,7 +197,7 @@ def _settings_of(path: Path) -> dict[str, Any]:
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; for a table, it is empty."""
+    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table."""
     from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 

@@ -25,9 +25,12 @@ class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 
     rules: Annotated[
-        str | None, argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base]", complete_rules)
+        str | None,
+        argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", complete_rules),
     ] = None
-    set: Annotated[list[str] | None, option("Change one field of the rules; repeatable.", metavar="FIELD=VALUE")] = None
+    set: Annotated[
+        list[str] | None, option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
+    ] = None
     base: BaseRulesOption = None
     plot: PlotOption = None
 
@@ -39,7 +42,7 @@ class BalanceOptions(ComputeOptions):
 def balance(options: BalanceOptions) -> None:
     """Show how a rule change affects the cards: what they are worth and how often they are played.
 
-    Equilibria of the two-player game are compared.
+    Equilibria of the two-player game under the base rules and the changed rules are compared.
     """
     from punish_fast.arena.survey.balance import balance as study
     from punish_fast.arena.survey.balance import report_of

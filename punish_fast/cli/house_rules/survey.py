@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 
-    survey: Annotated[Path, argument("SURVEY.toml", "Points of the survey: rules, enemies, objectives.")]
+    survey: Annotated[
+        Path, argument("SURVEY.toml", "File that lists the games to solve: rules, enemies and objectives.")
+    ]
     results: Annotated[Path, option("Save and reuse results in this file.", metavar="FILE", writes=True)] = Path(
         "survey-results.jsonl"
     )
@@ -48,7 +50,7 @@ class SurveyOptions(ComputeOptions):
     "punish-fast survey survey.toml --cluster tcp://host:8786",
 )
 def survey(options: SurveyOptions) -> None:
-    """Study games under many house rules: their size and length, and what cards are worth.
+    """Study games under many sets of house rules: their size and length, and what cards are worth.
 
     Results are saved in survey-results.jsonl; repeat the command to resume.
     """

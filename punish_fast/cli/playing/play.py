@@ -44,10 +44,15 @@ class PlayOptions(CommonOptions):
 
     agents: Annotated[
         list[str] | None,
-        argument("AGENT", "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran]", complete_agents),
+        argument(
+            "AGENT",
+            "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not "
+            "tabletop]",
+            complete_agents,
+        ),
     ] = None
     coach: Annotated[bool, option("Show the win probability of each move, and the enemy's possible moves.")] = False
-    hotseat: Annotated[bool, option("Two people share one screen, which is cleared between turns.")] = False
+    hotseat: Annotated[bool, option("Play with two people at one screen, which is cleared between turns.")] = False
     watch: Annotated[bool, option("Watch two agents play.")] = False
     name: Annotated[
         list[str] | None, option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")

@@ -11,7 +11,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import (
     CommonOptions,
     EnemyOption,
-    PlayerRulesOption,
+    FileRulesOption,
     SeedOption,
     argument,
     complete_agents,
@@ -40,18 +40,20 @@ class PracticeOptions(CommonOptions):
         str | None,
         argument(
             "AGENT",
-            "An agent file, whose values judge your answers, or a player to find the best choices against.  "
-            "[default: veteran]",
+            "An agent file, whose values judge your answers, or a player; your answers are then compared with the best "
+            "choices against that player.  [default: veteran]",
             complete_agents,
         ),
     ] = None
     database: Annotated[
         Path | None,
-        option("Take positions from these recorded games.  [default: from simulated games]", "--db", metavar="DB"),
+        option(
+            "Take positions from this database of recorded games.  [default: simulated games]", "--db", metavar="DB"
+        ),
     ] = None
     enemy: EnemyOption = None
     questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
-    rules: PlayerRulesOption = None
+    rules: FileRulesOption = None
     seed: SeedOption = None
 
 
@@ -63,8 +65,8 @@ class PracticeOptions(CommonOptions):
 def practice(options: PracticeOptions) -> None:
     """Take a quiz: choose a move in positions where it matters, and see what each move is worth and why.
 
-    Positions come from simulated games, or from the costliest mistakes in recorded games. Type moves as in `play`.
-    With --json, the questions are shown on stderr.
+    Positions come from simulated games or, with --db, from the costliest mistakes in recorded games. Type moves as in
+    `play`. With --json, the questions are shown on stderr.
     """
     from punish_fast.play.games.terminal import LeaveError
 

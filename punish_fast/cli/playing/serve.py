@@ -43,25 +43,33 @@ class ServeOptions(CommonOptions):
         list[str] | None,
         argument(
             "AGENT",
-            "Further opponents: built-in agents (see `agents`) or files, also of other games.",
+            "Additional opponents: built-in agents (see `agents`), or agent files, including those of other games.",
             complete_agents,
         ),
     ] = None
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
-    host: Annotated[str, option("Address to listen on; use 0.0.0.0 to admit the whole network.")] = "127.0.0.1"
+    host: Annotated[
+        str,
+        option("Address to listen on; use 0.0.0.0 to accept connections from the whole network.", metavar="ADDRESS"),
+    ] = "127.0.0.1"
     port: Annotated[int, option("Port; use 0 for any free port.", metavar="N", min=0, max=65535)] = 8248
     allow_host: Annotated[
         list[str] | None,
-        option("Another host name of this server, such as a proxy's; repeatable.", metavar="NAME"),
+        option("Another host name of this server, such as a proxy's; can be repeated.", metavar="NAME"),
     ] = None
     proxy: Annotated[
         list[str] | None,
-        option("Address or network of a proxy whose X-Forwarded-For header is trusted; repeatable.", metavar="ADDRESS"),
+        option(
+            "Address or network of a proxy whose X-Forwarded-For header is trusted; can be repeated.", metavar="ADDRESS"
+        ),
     ] = None
     allow_writes: Annotated[
         bool,
-        option(f"Accept games from clients with a token: {_TOKEN_VARIABLE}, or a random one that is printed."),
+        option(
+            f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}; if that is not "
+            "set, a random one is generated and printed."
+        ),
     ] = False
     check: Annotated[
         bool, option("Check the agents, the database and the address, print what would be served, and exit.")

@@ -4,7 +4,7 @@ from punish_fast.cli.frame.family import family
 
 records = family(
     "records",
-    "Import, list, summarise, plot and review recorded games.",
+    "Import, list, summarize, plot and review recorded games.",
     "punish-fast records import saves.json --db games.db",
     "punish-fast records list --db games.db",
     "punish-fast records summary --db games.db",

@@ -15,7 +15,10 @@ from punish_fast.cli.records.selection import PlayedRulesOption
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 
-    files: Annotated[list[Path], argument("FILE", "JSON logs of the original game, in either layout.")]
+    files: Annotated[
+        list[Path],
+        argument("FILE", "JSON logs of the original game, with one object per game or one per player and breath."),
+    ]
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"
 

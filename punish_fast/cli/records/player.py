@@ -1,4 +1,4 @@
-"""``punish-fast records player``: export, anonymise or delete a player's data."""
+"""``punish-fast records player``: export, anonymize or delete a player's data."""
 
 import sys
 from dataclasses import dataclass
@@ -44,10 +44,10 @@ class PlayerOptions(CommonOptions):
     "punish-fast records player Joe --db games.db --delete --yes",
 )
 def player(options: PlayerOptions) -> None:
-    """Export, anonymise or delete the data of a player in a database.
+    """Export, anonymize or delete the data of a player in a database.
 
-    Exports are printed unless -o is given. Replaced and deleted data is overwritten in the database file. Deletion asks
-    for confirmation.
+    Give exactly one of --export, --anonymise and --delete. Without -o, --export prints the log. Replaced and deleted
+    data is overwritten in the database file. --delete asks for confirmation.
     """
     {"export": _export, "anonymise": _anonymise, "delete": _delete}[options.action()](options)
 

@@ -18,7 +18,12 @@ class RecordsPlotOptions(SelectionOptions):
 
     plot: Annotated[
         PlotName,
-        argument("PLOT", "One of durations, contributions, win-rates, games-win-rate, over-time, matchups or all."),
+        argument(
+            "PLOT",
+            "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
+            "win rate of each player, with its interval; games-win-rate: win rate against number of games; over-time: "
+            "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all of them.",
+        ),
     ] = "all"
     output: Annotated[
         Path | None,

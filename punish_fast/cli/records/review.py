@@ -42,8 +42,9 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices of a recorded game: the win probability in every breath, and the loss of each choice.
 
-    Win probabilities are against the enemy that the agent was solved against (by solve --objective win-probability). By
-    default, the best choices against the veteran are computed first.
+    By default, the choices are compared with the best choices against the veteran, which are computed first. With
+    --agent, win probabilities are against the enemy that the agent was solved against (by `solve --objective
+    win-probability`).
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as judge

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from punish_fast.records.choices import Choices, Selection
 
 PlayedDatabaseOption = Annotated[
-    Path | None, option("Database of recorded games.  [default: the database of play]", "--db", metavar="DB")
+    Path | None,
+    option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
 ]
 PlayedRulesOption = Annotated[str, option("Rules of the games: a preset or a TOML file.", metavar="RULES")]
 

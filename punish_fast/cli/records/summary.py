@@ -1,4 +1,4 @@
-"""``punish-fast records summary``: summarise recorded games."""
+"""``punish-fast records summary``: summarize recorded games."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class SummaryOptions(SelectionOptions):
     stage="summary",
 )
 def summary(options: SummaryOptions) -> None:
-    """Summarise recorded games: their number and length, the states they visit, and who wins."""
+    """Summarize recorded games: their number and length, the states they visit, and who wins."""
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.summary import read_results, summarise

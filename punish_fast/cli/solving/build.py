@@ -62,7 +62,7 @@ class ModelOptions(ComputeOptions):
     ) -> ModelSource:
         """Return a model from rules and the enemy's policy, or from a file that contains its tensor.
 
-        If `may_exceed`, states are listed even beyond `memory_bytes`, to report on a model that needs more.
+        If `may_exceed`, states are listed even if they exceed `memory_bytes`, to report on a model that needs more.
         """
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
@@ -105,7 +105,7 @@ class ModelOptions(ComputeOptions):
 def build(options: ModelOptions) -> None:
     """Build the transition tensor of a model without solving it.
 
-    The default output is naive-tensor.h5.
+    The default output is naive-tensor.h5; for other rules or enemies, the file is named after them.
     """
     from punish_fast.store.tensors import build_file
 

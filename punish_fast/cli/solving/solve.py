@@ -41,14 +41,18 @@ class SolveOptions(ModelOptions):
 
     tensor: Annotated[
         Path | None,
-        argument("TENSOR.h5", "Tensor to solve, instead of building one; or a model from Storm or PRISM (.umb)."),
+        argument(
+            "TENSOR.h5",
+            "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build the "
+            "tensor]",
+        ),
     ] = None
     objective: Annotated[
         str | None,
         option(
             "Maximize discounted rewards or win probabilities (undiscounted); for a .umb file, a formula such as "
-            "'max P [F \"goal\"]'.  [default: win-probability under rules with the redeal reshuffle, such as tabletop, "
-            "unless --discount is given; otherwise discounted]",
+            "'max P [F \"goal\"]'.  [default: win-probability if cards are redealt from the discard pile and the deck "
+            "(as in tabletop) and --discount is not given; otherwise discounted]",
             metavar="discounted|win-probability|FORMULA",
             complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
         ),
@@ -56,17 +60,24 @@ class SolveOptions(ModelOptions):
     discount: Annotated[
         float | None,
         option(
-            "Discount from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]", metavar="G"
+            "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
+            metavar="G",
         ),
     ] = None
-    schedule: Annotated[Literal["layered", "jacobi"], option("Update order of value iteration.")] = "layered"
+    schedule: Annotated[
+        Literal["layered", "jacobi"],
+        option(
+            "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
+            "as in the notebook."
+        ),
+    ] = "layered"
     tolerance: Annotated[float | None, option("Maximum error of the values.  [default: 1e-10]", metavar="T")] = None
-    sweeps: Annotated[int | None, option("Make exactly N sweeps, without a tolerance.", metavar="N")] = None
+    sweeps: Annotated[int | None, option("Make exactly N sweeps, whatever their error.", metavar="N")] = None
     start: Annotated[
         Path | None, option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     ] = None
     dry_run: Annotated[bool, option("Only estimate memory and time; do not solve.", "--dry-run")] = False
-    no_tensor: Annotated[bool, option("Do not store the tensor in the file.", "--no-tensor")] = False
+    no_tensor: Annotated[bool, option("Do not store the tensor in the output file.", "--no-tensor")] = False
     normalize: Annotated[
         bool, option("In a .umb file, divide the probabilities of each choice by their sum.", "--normalize")
     ] = False
@@ -86,9 +97,9 @@ class SolveOptions(ModelOptions):
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: list its states, build the transitions, and compute the values.
 
-    By default, the notebook's game against the uniform player is solved and written to naive.h5. For a model of another
-    program, the values of its initial states are printed; with -o, all values and choices are written as a NumPy
-    archive.
+    By default, the published model (rules notebook) is solved against an enemy that plays uniformly at random, and the
+    result is written to naive.h5. For a model exported by Storm or PRISM (.umb), the values of the initial states are
+    printed; with -o, all values and choices are written to a NumPy archive.
     """
     if options.tensor is not None and options.tensor.suffix.lower() == ".umb":
         from punish_fast.cli.solving.imported_model import solve_imported
@@ -284,7 +295,7 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
 
 
 def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
-    """Return the win probability before the deal, with bounds, and of the worst and the best opening."""
+    """Return the win probability before the deal with its bounds, and those of the worst and the best opening."""
     from punish_fast.punish.states.openings import openings
 
     found = openings(source.states)
@@ -297,10 +308,11 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
 def check_error_bound(
     error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
 ) -> None:
-    """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
+    """Report a missed tolerance on stderr; raise CheckError if ``is_set`` or rounding does not explain the miss.
 
-    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest finite absolute value (``values`` are
-    float64 ``[n]``) is only reported. ``output`` is the file that contains the values, if any.
+    ``is_set`` is True if the user set the tolerance. If not, an error bound up to 1e-9 times the largest finite
+    absolute value (``values`` are float64 ``[n]``) is only reported. ``output`` is the file that contains the values,
+    if any.
     """
     import numpy as np
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
+    FileRulesOption,
     PlayerRulesOption,
     SeedOption,
     argument,
@@ -39,7 +40,7 @@ _LEAST = 5e-4
 class RealGameOptions(ComputeOptions):
     """Options of commands that play the two-player game."""
 
-    rules: PlayerRulesOption = None
+    rules: FileRulesOption = None
 
     def lineup(self, players: list[str]) -> PlayerGroup:
         """Return the players and their game."""
@@ -68,6 +69,7 @@ class ArenaOptions(RealGameOptions):
             metavar="N",
         ),
     ] = None
+    rules: PlayerRulesOption = None
     seed: SeedOption = None
     record: Annotated[
         Path | None,
@@ -183,7 +185,7 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
-    """Return the lengths of exact games, by measure.
+    """Return the exact distribution of game lengths, by measure.
 
     ``outcomes`` is float64 ``[measures, breaths, 2]``, the probabilities that the first and the second agent win in
     each breath.
@@ -195,7 +197,7 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """Return the lengths of simulated games, by measure of ``breaths``.
+    """Return the distribution of the lengths of simulated games, by measure of ``breaths`` breaths.
 
     ``lengths`` is int64 ``[longest + 1]``, the number of games by length in breaths.
     """

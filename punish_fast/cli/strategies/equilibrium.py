@@ -56,8 +56,8 @@ class EquilibriumOptions(ComputeOptions):
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
-    The default output is the strategy equilibrium.h5, or equilibrium-memory.h5; if the rules are not tabletop, their
-    name is put in front.
+    By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
+    rules are not tabletop, the file name begins with their name.
     """
     from punish_fast.duel.graph import Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
@@ -179,7 +179,7 @@ def _run(
         if path is not None:
             save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
 
-    # A search for a best response takes minutes under a fine model.
+    # Under the information model memory, a search for a best response takes minutes.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
         run = run_equilibrium(
             learner, target, save, lambda status: progress.show(status_line(status)), progress.response

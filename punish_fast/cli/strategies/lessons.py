@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
-    file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.")]
+    file: Annotated[Path, argument("FILE.h5", "Agent or strategy that plays both sides.")]
     records: Annotated[
         Path | None,
         option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),
@@ -66,7 +66,7 @@ def study_file(options: LessonsOptions) -> Study:
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play
 
-    # A path that includes a folder is always a file, even if its name is also a built-in agent's.
+    # A path that includes a folder is always a file, even if it has the name of a built-in agent.
     lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
     choices = None if options.records is None else read_choices(options.records)
     if options.records is not None and choices is not None:

@@ -129,8 +129,8 @@ class PunishTerminal:
             self.screen.say("There is no coach in this game.")
             return
         other = self.screen.names[1 - seat]
-        plays = "plays on like this" if self.coach.name == other else f"plays like {self.coach.name}"
-        self.screen.say(f"Win probabilities if {other} {plays} and you play your best:")
+        plays = "keeps to its strategy" if self.coach.name == other else f"plays like {self.coach.name}"
+        self.screen.say(f"Win probabilities if {other} {plays} and you play optimally:")
         chances = self.coach.win_chances(view)
         self.screen.columns([f"{typed_text(action):<9} {chance:7.2%}" for action, chance in chances.items()])
         expected = list(self.coach.expected(view).items())
