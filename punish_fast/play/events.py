@@ -16,7 +16,7 @@ class Deal(Event):
     measure: int  # measure, from 1
     hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None if hidden
     revealed: Five  # new discard pile, five counts
-    deck: int  # cards in the deck
+    deck: int  # number of cards in the deck
 
     def told(self, seat: int) -> Event:
         """Return the deal with the hand of one seat only."""
@@ -26,18 +26,18 @@ class Deal(Event):
 
 @dataclass(frozen=True)
 class Reveal(Event):
-    """Both players show their picks, and draw for their feints."""
+    """Both players reveal their picks and draw cards for their feints."""
 
     breath: int  # breath of the measure, from 1
     actions: tuple[int, int]  # two-digit action of each seat
-    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint, from 0 for guard, or None
+    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint (0 is guard); None if it drew none
 
 
 @dataclass(frozen=True)
 class Clash(Event):
     """Two cards clash."""
 
-    resolved: tuple[int, int]  # card of each seat, from 0 for guard; 5 for rest
+    resolved: tuple[int, int]  # card of each seat (0 is guard); 5 for rest
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ and tests see the game only through `PlaySession.view` and the events of `PlaySe
             session.choose(seat, ask(session.view(seat), session.legal(seat)))
         session.reveal()
 
-A choice is secret, and can be taken back, until `PlaySession.reveal`, in which the agents choose, too. In games without
-hidden information and chance, moves can also be undone.
+A choice is secret and can be taken back until `PlaySession.reveal`, which also makes the agents choose. In games
+without hidden information, moves can also be undone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class UndoError(PunishFastError, ValueError):
 
 
 class Match(Protocol):
-    """One game with its hidden information."""
+    """A game with its hidden information."""
 
     @property
     def to_move(self) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ class Match(Protocol):
         """Begin the game; called once."""
 
     def view(self, seat: int) -> Any:
-        """Return the information of the player of a seat."""
+        """Return the position as seen by the player in a seat."""
 
     def legal(self, seat: int) -> Sequence[int]:
         """Return the legal actions of a seat."""
@@ -69,7 +69,7 @@ class HumanPlayer:
     is_human: ClassVar[bool] = True
 
     def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
-        """Raise TypeError: sessions do not ask people."""
+        """Raise TypeError, because a person's choices come from outside the session."""
         raise TypeError(f"{self.name}: choices come from outside the session")
 
 
@@ -81,7 +81,7 @@ class ChoiceError(PunishFastError, ValueError):
 
 
 class PlaySession:
-    """One game.
+    """A game and its players.
 
     Attributes:
         events: All events so far, including hidden information, for records and spectators.
@@ -92,7 +92,7 @@ class PlaySession:
         self.events: list[Event] = []
         self._match = match
         self._choices: dict[int, int] = {}
-        # Before each reveal: the number of events, and whether a person chose.
+        # For each reveal: the number of events before it, and True if a person chose.
         self._past: list[tuple[int, bool]] = []
 
     @property
@@ -102,7 +102,7 @@ class PlaySession:
 
     @property
     def winner(self) -> int | None:
-        """Seat that has won."""
+        """Seat that has won, if any."""
         last = self.events[-1] if self.events else None
         return last.winner if isinstance(last, End) else None
 
@@ -112,11 +112,11 @@ class PlaySession:
         return [seat for seat in self._match.to_move if seat not in self._choices and self.is_person(seat)]
 
     def is_person(self, seat: int) -> bool:
-        """Return True if the player of a seat is a person."""
+        """Return True if the player in a seat is a person."""
         return self.seats[seat].is_human
 
     def view(self, seat: int) -> Any:
-        """Return the information of the player of a seat, without past events."""
+        """Return the position as seen by the player in a seat, without past events."""
         return self._match.view(seat)
 
     def legal(self, seat: int) -> Sequence[int]:
@@ -124,7 +124,7 @@ class PlaySession:
         return self._match.legal(seat)
 
     def told(self, seat: int, since: int = 0) -> list[Event]:
-        """Return the events from number ``since`` on as the player of a seat may see them."""
+        """Return the events from index ``since`` on as seen by the player in a seat."""
         return [event.told(seat) for event in self.events[since:]]
 
     def begin(self) -> None:
@@ -132,7 +132,7 @@ class PlaySession:
         self.events += self._match.begin()
 
     def choose(self, seat: int, action: int) -> None:
-        """Make the secret choice of a seat."""
+        """Store the secret choice of a seat."""
         if seat not in self._match.to_move:
             raise ChoiceError(f"seat {seat}: has nothing to choose now")
         if seat in self._choices:
@@ -160,7 +160,7 @@ class PlaySession:
         self.events += self._match.move(choices)
 
     def undo(self) -> None:
-        """Undo the last move of a person, in a game without hidden information."""
+        """Undo the last move of a person and all later moves, or raise `UndoError`."""
         if not any(is_persons for _, is_persons in self._past):
             raise UndoError("there is no move to undo")
         is_persons = False
@@ -180,10 +180,10 @@ class ServedPlayer:
 
     name: str
     game_name: str
-    rules: Rules | None = None  # rules of Punish
-    file: Artefact | None = None  # None if it is not read while the server runs
-    is_light = False  # `open` needs only one processor
-    moves_quickly = True  # choices need no search
+    rules: Rules | None = None  # rules if the game is Punish
+    file: Artefact | None = None  # file that is read while the server runs, if any
+    is_light = False  # True if `open` needs only one processor
+    moves_quickly = True  # True if choices need no search
     no_second: str | None = None  # reason why the player cannot move first
 
     def facts(self) -> dict[str, Any]:
@@ -201,7 +201,7 @@ class ServedPlayer:
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Number the names that occur more than once, from 1."""
+    """Append numbers, from 1, to the names that occur more than once."""
     return [
         f"{name} {list(names[: k + 1]).count(name)}" if list(names).count(name) > 1 else name
         for k, name in enumerate(names)

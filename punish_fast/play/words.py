@@ -12,7 +12,7 @@ class Teller:
     """Describes events in words.
 
     Attributes:
-        names: The name of each seat; "you" for the reader.
+        names: The name of each seat; "you" for the seat of the reader.
     """
 
     def __init__(self, rules: Rules, names: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ def ending_of(event: End, names: Sequence[str]) -> str:
 
 
 def told_of(who: str, verb: str) -> str:
-    """Return subject and verb, capitalised: "You play", "naive plays"."""
+    """Return subject and verb, such as "You play" or "naive plays"."""
     if who == "you":
         return f"You {'are' if verb == 'be' else verb}"
     irregular = {"be": "is", "have": "has", "pass": "passes"}

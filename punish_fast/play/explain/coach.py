@@ -1,7 +1,7 @@
 """A coach: win probabilities of the legal moves, and the expected action of the enemy.
 
-The enemy's strategy is known, and its hand is uniform over the unseen cards. Win probabilities assume optimal play
-against this enemy from the next move on: the one-player model (``mdp/methods/interval_iteration.py``).
+The enemy's strategy is known, and every hand of unseen cards is equally likely. Win probabilities assume optimal play
+against this enemy from the next move on, as in the one-player model (``mdp/methods/interval_iteration.py``).
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _TOLERANCE = 1e-4
 
 
 class Coach:
-    """A coach against an enemy of known strategy."""
+    """A coach against an enemy with a known strategy."""
 
     def __init__(self, space: StateSpace, enemy: np.ndarray, name: str, solution: Solution | None = None) -> None:
         """Store the enemy's policy.
@@ -66,7 +66,7 @@ def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAUL
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
-    """Yield the possible hands of the enemy with their probabilities."""
+    """Yield each possible hand of the enemy, as five counts, and its probability."""
     n = view.state.enemy_hand
     ways = comb(sum(view.unseen), n)
     guard, rush, dodge, strike, punish = (range(min(copies, n) + 1) for copies in view.unseen)

@@ -10,7 +10,7 @@ from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
 
 def guide(rules: Rules, view: View, enemy: str) -> list[str]:
-    """Return paragraphs for the player of a view."""
+    """Return the rules that matter in a position, in paragraphs for the player who sees ``view``."""
     return [*_aim(enemy), *_cards(rules), *_now(rules, view, enemy)]
 
 
@@ -74,7 +74,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
 
 
 def by_priority(rules: Rules) -> list[str]:
-    """Return the cards and rest, highest priority first; the priority decides if both players fall."""
+    """Return the cards and rest, sorted by priority; if both players fall, the card that is listed first wins."""
     return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 

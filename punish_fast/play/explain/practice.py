@@ -1,8 +1,9 @@
-"""Practice positions, in which the choice matters most.
+"""Practice positions: positions in which the choice matters most.
 
-In recorded games, these are the positions of the most costly choices. In simulated games, they are positions in which
-the enemy has a choice, too, and the best action is furthest above the second best. The loss of a choice is the value of
-the best choice minus its own, as a share of the difference between win and loss.
+From recorded games, these are the positions of the most costly choices. From simulated games, they are the positions
+with the largest margin of the best action over the second best, among positions in which the enemy has a choice as
+well. The loss of a choice is the value of the best choice minus the value of this choice, as a share of the difference
+between win and loss.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from punish_fast.records.choices import Choices
 
 # Answers that lose less than this are right.
 MOST_OF_RIGHT = 0.01
-# Questions are drawn from the best positions, this many per question.
+# Number of top-ranked positions, per question, from which the questions are drawn.
 _POOL = 5
 # Number of positions to simulate per question.
 _POSITIONS = 40
@@ -33,7 +34,7 @@ class Question:
 
     state: State
     stake: float  # loss of the recorded choice or of the second best action, from 0 to 1
-    game: int | None = None  # recorded game, if any
+    game: int | None = None  # id of the recorded game, if any
     player: str | None = None  # player of the recorded choice
     played: int | None = None  # two-digit action of the recorded choice
 
@@ -67,7 +68,7 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int) -> list[Question]:
-    """Draw questions from recorded choices that lost much."""
+    """Draw questions from the recorded choices with the largest losses."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
@@ -80,7 +81,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     loss = np.where(is_known, explainer.scale.share(explainer.solution.v[state_row] - explainer.solution.q[row]), 0.0)
     loss[key[row] != wanted] = 0.0
     order = np.argsort(-loss, kind="stable")
-    # The worst choice of each state.
+    # Keep only the worst choice in each state.
     _, firsts = np.unique(state_row[order], return_index=True)
     order = order[np.sort(firsts)]
     order = order[loss[order] >= MOST_OF_RIGHT]
@@ -117,7 +118,7 @@ def _margin(explainer: Explainer, state: State) -> float:
 
 
 def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
-    """Yield ``n`` states of consecutive games, possibly with repetitions."""
+    """Yield ``n`` states, an even number, of consecutive games, possibly with repetitions."""
     enemy = PolicyPlayer("enemy", explainer.enemy)
     game, left = 0, n
     while left > 0:
@@ -132,6 +133,6 @@ def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State
 
 
 def _drawn(order: np.ndarray, n: int, seed: int) -> list[int]:
-    """Return ``n`` of the first positions, in random order."""
+    """Draw ``n`` of the first entries of ``order`` at random."""
     pool = order[: _POOL * n]
     return [int(k) for k in np.random.default_rng(seed).permutation(pool)[:n]]

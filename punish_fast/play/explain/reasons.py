@@ -17,10 +17,10 @@ class Scale:
 
     worst: float  # value of a loss
     best: float  # value of a win
-    is_chance: bool  # values are win probabilities
+    is_chance: bool  # True if values are win probabilities
 
     def share(self, difference: _Values) -> _Values:
-        """Return a difference of values, or an array, as a share of the difference between win and loss."""
+        """Convert a difference of values, or an array of them, to a share of the difference between win and loss."""
         return difference / (self.best - self.worst)
 
     def text(self, value: float) -> str:
@@ -28,12 +28,12 @@ class Scale:
         return f"{value:.2%}" if self.is_chance else f"{value:+.4f}"
 
     def sentence(self, value: float) -> str:
-        """Describe an action of this value: "wins 50.00%", or "is worth +0.3000"."""
+        """Describe an action with this value, such as "wins 50.00%" or "is worth +0.3000"."""
         return f"{'wins' if self.is_chance else 'is worth'} {self.text(value)}"
 
 
 def as_chances(solution: Solution) -> Solution:
-    """Convert total rewards to win probabilities; other values stay unchanged."""
+    """Convert total rewards to win probabilities; return other solutions unchanged."""
     if solution.objective == "win-probability" or solution.discount != 1:
         return solution
     v, q, bound = (1 + solution.v) / 2, (1 + solution.q) / 2, solution.error_bound / 2
@@ -52,12 +52,12 @@ class Consequence:
     probability: float
     value: float  # discounted value of the next position
     state: State | None  # next position; None if the game is over
-    words: str  # damage, exhaustion, healing, win or loss
+    words: str  # damage, exhaustion, healing, win or loss, in words
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An action of the enemy against an action of the player."""
+    """An action of the enemy, with its consequences for an action of the player."""
 
     action: int  # enemy's two-digit action
     consequences: tuple[Consequence, ...]  # by draws of feints
@@ -74,13 +74,13 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """Likeliest consequence in words."""
+        """Likeliest consequence, in words."""
         words = next(iter(self._by_words))
         return words if len(self._by_words) == 1 else f"mostly {words}"
 
     @property
     def words(self) -> str:
-        """Consequences in words; if cards are drawn, the likeliest cases and their shares."""
+        """Consequences in words; if they differ by the cards drawn, the likeliest ones with their shares."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
@@ -89,7 +89,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """Shares of the consequences, likeliest first."""
+        """Share of each consequence, by its words, likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
@@ -102,12 +102,12 @@ class Reason:
 
     action: int  # two-digit action
     value: float
-    # Enemy's possible actions, likeliest first; empty between two measures.
+    # The enemy's possible actions, likeliest first; empty between two measures.
     against: tuple[Answer, ...]
 
 
 def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
-    """Explain by the decisive action of the enemy why an action is better than another."""
+    """Explain why an action is better than another, in terms of the enemy's decisive action."""
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
@@ -131,5 +131,5 @@ def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
 
 
 def place_of(probability: float) -> float:
-    """Sorting key for likeliest first, independent of rounding errors."""
+    """Return a key that sorts the likeliest first and is insensitive to rounding errors."""
     return -round(probability, _DIGITS)

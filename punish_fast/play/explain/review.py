@@ -1,8 +1,8 @@
 """Reviews of recorded games, choice by choice.
 
-An agent's values are the win probability ``v`` of every state under optimal play, and ``q`` of every action. A choice
-loses ``v - q``, in points if multiplied by 100. The losses are against the enemy that the values were solved for; other
-choices can be best against other enemies.
+An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. A choice
+loses ``v - q``, which is multiplied by 100 to obtain points. Losses refer to the enemy that the values were solved
+against; other choices can be best against other enemies.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from punish_fast.store.reader import Artefact
 
 # Smaller losses are rounding errors.
 _SMALLEST = 0.0005
-# Number of worst choices in a report, and the smallest loss that deserves a sentence.
+# Maximum number of worst choices in a report, and their minimum loss.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
 
 
@@ -34,7 +34,7 @@ _MOST_WORST, _LEAST_LOSS = 3, 0.01
 class ReviewedChoice:
     """A choice of one player."""
 
-    breath: int  # breath, from 1, the first of the game
+    breath: int  # breath of the game, from 1
     state: State  # position as the player saw it
     action: int  # two-digit action
     best: int  # best action
@@ -55,7 +55,7 @@ class ReviewedChoice:
         )
 
     def report(self) -> dict[str, Any]:
-        """Return the choice as JSON values."""
+        """Return the choice as a JSON-like object."""
         state = self.state
         return {
             "breath": self.breath,
@@ -85,12 +85,12 @@ class ReviewedSide:
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int, least: float) -> list[ReviewedChoice]:
-        """Return the ``n`` worst choices that lose at least ``least``."""
+        """Return up to ``n`` of the worst choices, each with a loss of at least ``least``."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= least]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
     def report(self) -> dict[str, Any]:
-        """Return the side as JSON values."""
+        """Return the side as a JSON-like object."""
         return {
             "name": self.name,
             "won": self.won,
@@ -104,7 +104,7 @@ class Judge:
     """Win probabilities of every choice against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
-        """Read the win probabilities."""
+        """Store the win probabilities; raise `NoAnswerError` if the solution has other values."""
         chances = as_chances(solution)
         if chances.objective != "win-probability":
             raise NoAnswerError(
@@ -145,7 +145,7 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read a game from a database; by default, the latest one that a person played, or else the latest one."""
+    """Read a game from a database; by default, the latest game of a person or, if there is none, the latest game."""
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

@@ -1,8 +1,8 @@
 """Explanations of values: the outcomes of an action against each action of the enemy, in words and exactly.
 
-The value of an action is the mean value of the next position over the enemy's hands, its choices and the draws of
-feints. An explanation splits this mean by the enemy's action. The parts add up to a row of the transition tensor
-(``punish/transitions/tensor.py``) times the values of the row's columns.
+The value of an action is the mean value of the next position over the enemy's possible hands and choices and the cards
+drawn for feints. An explanation splits this mean by the enemy's action. The parts add up to the product of the action's
+row of the transition tensor (``punish/transitions/tensor.py``) and the values of the row's columns.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
-# The enemy's action, and the cards drawn for feints by the player and the enemy (0 for guard) or None.
+# The enemy's action, and the card that the player and the enemy each draw for a feint (0 is guard), or None.
 _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
 
@@ -52,9 +52,9 @@ class Explanation:
     scale: Scale
 
     def contrast(self, action: int) -> str | None:
-        """Explain why the best action is better than this one, or than the second best.
+        """Explain why the best action is better than ``action`` or, if ``action`` is best, than the second best.
 
-        None if only one action is legal.
+        Returns None if only one action is legal.
         """
         best, *others = self.reasons
         if not others:
@@ -63,7 +63,7 @@ class Explanation:
         return contrast(best, other, self.scale)
 
     def report(self) -> dict[str, Any]:
-        """Return the explanation as JSON values."""
+        """Return the explanation as a JSON-like object."""
         return {
             "state": str(to_decimal(self.state)),
             "words": self.words,
@@ -99,7 +99,7 @@ class Explainer:
     def __init__(
         self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
-        """Store the values and the enemy that they were solved for.
+        """Store the values and the policy of the enemy that they were solved against.
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
@@ -120,7 +120,7 @@ class Explainer:
         view = view_of(space, state)
         hands: dict[Five, float] = {}
         answers: dict[int, float] = {}
-        # Two cases: the player does not feint, or feints.
+        # Separate plays for two cases: the player does not feint, or the player feints.
         plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
         for hand, p, choices in enemy_choices(space, self.enemy, view):
             hands[hand] = p
@@ -139,7 +139,7 @@ class Explainer:
         return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
-        """Check that a value is the mean of its consequences, within its error bound."""
+        """Check that a value equals the mean value of its consequences, within the error bound."""
         if not reason.against:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
@@ -153,7 +153,7 @@ class Explainer:
     def _add_plays(
         self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
     ) -> None:
-        """Add the possible draws if the enemy plays an action from a hand."""
+        """Add the possible draws of feints, given the enemy's hand and action, which have the probability ``p``."""
         deck = tuple(unseen - held for unseen, held in zip(view.unseen, hand, strict=True))
         for feints, found in enumerate(plays):
             for own, p_own, left in _draws(deck, bool(feints)):
@@ -170,7 +170,7 @@ class Explainer:
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
         states = [state_of_digits(digits) for digits in after.digits.tolist()]
         results, hps = after.result.tolist(), after.hp.tolist()
-        # Look up all states together, since a single state takes nearly as long.
+        # Look up all states together, since looking up a single state takes nearly as long.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
         rows = rows_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[rows]
@@ -189,6 +189,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
     """Return an explainer of the values in a file.
 
     Args:
+        agent: The agent file.
         enemy: Enemy that the agent was solved against; by default, the enemy recorded in the file.
     """
     solution = agent.solution()
@@ -212,7 +213,7 @@ def _named(action: int) -> dict[str, Any]:
 
 
 def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
-    """Yield possible draws from a deck for a feint, their probabilities, and the remaining deck."""
+    """Yield each possible draw from a deck, its probability, and the remaining deck; without a feint, draw nothing."""
     if not feints:
         yield None, 1.0, deck
         return
@@ -232,7 +233,7 @@ def _ending(wins: bool, both_fall: bool) -> str:
 
 
 def _changes(before: State, after: State, hp: list[int]) -> Iterator[str]:
-    """Yield the changes of a breath; ``hp`` is after the damage and before healing."""
+    """Yield the changes in a breath, in words; ``hp`` is the HP of both players after damage and before healing."""
     dealt, taken = before.enemy_hp - hp[1], before.own_hp - hp[0]
     if dealt:
         yield f"you deal {dealt} (enemy {hp[1]} HP)"

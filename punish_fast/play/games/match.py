@@ -1,7 +1,7 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance. Views and policies receive states of `Game.known_to` only, without hidden information.
-Players who decide simultaneously all choose before any choice is revealed.
+The match samples chance. Views and policies receive only states from `Game.known_to`, which contain no hidden
+information. Players who decide simultaneously all choose before any choice is revealed.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from punish_fast.games.events import Event, Step
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
 
-# A policy: weights of the legal actions of a state, in the order of `game.actions`; not all are 0.
+# Function that maps a state to weights of its legal actions, in the order of `Game.actions`; not all weights are 0.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 
 
@@ -29,7 +29,7 @@ class GameView:
 
 
 class GameMatch:
-    """A match in which policies are `GamePolicy` of states of `Game.known_to`."""
+    """A match whose policies are `GamePolicy` functions of states from `Game.known_to`."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class GameMatch:
 
         Args:
             most_moves: Number of moves after which an open game is a draw; None if unlimited.
-            choices: Generator for the actions of policies; ``chance`` if None.
+            choices: Random number generator for the actions of policies; ``chance`` if None.
         """
         self._game, self._most_moves = game, most_moves
         self._chance, self._choices = chance, choices or chance
@@ -66,7 +66,7 @@ class GameMatch:
         return self._told([])
 
     def view(self, seat: int) -> GameView:
-        """Return the position as the player of a seat knows it."""
+        """Return the position as seen by the player in a seat."""
         return GameView(self._game.known_to(self._state, seat), seat, self.legal(seat))
 
     def legal(self, seat: int) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ class GameMatch:
         return tuple(self._game.actions(self._game.known_to(self._state, seat))) if seat in self.to_move else ()
 
     def draw_choice(self, seat: int, policy: GamePolicy) -> int:
-        """Sample an action of a policy, which receives only the information of its seat."""
+        """Sample an action of a policy, which receives only the information of the player in the seat."""
         weight = np.asarray(policy(self._game.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
@@ -96,7 +96,7 @@ class GameMatch:
         self._state = self._past.pop()
 
     def _told(self, steps: list[Step]) -> list[Event]:
-        """Sample chance; return all events."""
+        """Sample chance until a player decides, and return all events."""
         game = self._game
         while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
             shares = np.asarray(game.probabilities(self._state))

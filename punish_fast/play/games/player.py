@@ -1,4 +1,4 @@
-"""Players of other games that a server offers."""
+"""Players, offered by a server, of games other than Punish."""
 
 import hashlib
 import json
@@ -31,11 +31,11 @@ _MOST_MOVES = 200
 
 
 class GamePlayer(ServedPlayer):
-    """A player of a game, and perfect play for hints.
+    """A player of a game, with perfect play for hints.
 
     Attributes:
         oracle: Perfect play of the game; if None, there are no hints.
-        identity: 32 hexadecimal digits, a hash of game and source.
+        identity: Hash of game and source, 32 hexadecimal digits.
     """
 
     is_light = True
@@ -54,7 +54,7 @@ class GamePlayer(ServedPlayer):
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
         self._about, self._make = about, make
-        # Oracles that are not quick search before each move.
+        # An oracle that is not quick has to search before each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
         self.no_second = None if game.is_open else "nobody chooses who begins"
         described = json.dumps([describe(game), source], sort_keys=True)
@@ -101,7 +101,7 @@ class GamePlayer(ServedPlayer):
         return self.oracle is None or self.oracle.prepare(state, until)
 
     def hasty_action(self, state: Any) -> int:
-        """Return a move without a search: a known best move, or one that does not lose to the next move."""
+        """Return a move with the best value that is known without a search; unknown values count as draws."""
         assert self.oracle is not None
         values, _ = self.oracle.known_values(state, 0.0)
         worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]
@@ -129,13 +129,13 @@ class GamePlayer(ServedPlayer):
         return [PolicyPlayer(each, self.policy) for each in numbered([name] * n)]
 
     def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
-        """Return a match with a random seed for chance, and one for choices, by default the same generator."""
+        """Return a match; ``seed`` is for chance, and also for choices unless ``choice_seed`` is given."""
         choices = None if choice_seed is None else np.random.default_rng(choice_seed)
         return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
 
 def level_players(game: Game, oracle: Oracle | None) -> list[GamePlayer]:
-    """Return a player for each level of a game, with its perfect play if there is one."""
+    """Return a player for each level of a game; ``oracle`` is the game's perfect play, or None."""
 
     def player(level: str) -> GamePlayer:
         name, asks = f"{level}-{game.name}", RANDOM_SHARES.get(level, 1.0) < 1
@@ -150,7 +150,7 @@ def _about(game: Game, level: str) -> str:
 
 
 def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
-    """Return the player of a file; ``oracles`` with perfect play of the same game are reused."""
+    """Return the player of a file; if one of ``oracles`` plays the same game, it is reused."""
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or perfect_play(game)

@@ -1,4 +1,4 @@
-"""Policies of agents of other games: random, rules of thumb, perfect play, mixtures, and learned policies."""
+"""Policies for games other than Punish: random, rules of thumb, perfect play, mixtures, and learned policies."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # Levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# Number of games to train a table, enough for perfect play of TapnSwap.
+# Number of games for the training of a table; enough for perfect play of TapnSwap.
 _TRAINING = 50_000
 
 
@@ -57,7 +57,7 @@ def _rule_policy(game: Game) -> GamePolicy:
 
 
 def trained_policy(game: Game) -> GamePolicy:
-    """Return the policy of the network in the package, or else of a table that is trained in a second."""
+    """Return the policy of the network in the package or, if there is none, of a table trained in about a second."""
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
@@ -66,7 +66,7 @@ def trained_policy(game: Game) -> GamePolicy:
 
 
 def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
-    """Train a table in a second; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
+    """Train a table; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
@@ -75,14 +75,14 @@ def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
 
 
 def levels_of(game: Game) -> list[str]:
-    """Return the available levels; ``trained`` needs JAX for a network, or a game small enough for a table."""
+    """Return the available levels; ``trained`` needs JAX if the game has a network, and perfect play otherwise."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
 def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
-    """Return a policy from probabilities float64 ``[n_rows]``, one per row of ``positions``."""
+    """Return a policy from the probability of each row of ``positions``, float64 ``[n_rows]``."""
     return lambda state: policy[positions.rows_of(state)]
 
 

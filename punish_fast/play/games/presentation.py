@@ -1,4 +1,4 @@
-"""JSON-like objects and texts that describe other games for a page, with the information of one player."""
+"""JSON-like objects and texts that describe games other than Punish for a page, as seen by one player."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class GamePresentation:
         return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
 
     def view(self, view: GameView) -> dict[str, Any]:
-        """Return a position: the ``board``, the seat to move if the player knows it, and a text."""
+        """Return a position: the ``board``, the seat ``to_move`` if the player knows it, and a text in ``words``."""
         game, state = self._game, view.state
         if not self._game.is_open:
             to_move = view.seat if view.actions else None
@@ -38,7 +38,7 @@ class GamePresentation:
         return self._game.rules_text().split("\n")
 
     def moves(self, view: GameView) -> list[dict[str, Any]]:
-        """Return the legal actions with their names, and as keys the numbers that people type."""
+        """Return the legal actions with their names and their keys, which are the numbers that people type."""
         numbers = numbers_of(self._game, view.actions)
         return [
             {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
@@ -46,7 +46,7 @@ class GamePresentation:
         ]
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return an event with the information of the player of a seat."""
+        """Return an event as seen by the player in a seat."""
         match event.told(seat):
             case Moved() as moved:
                 who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}

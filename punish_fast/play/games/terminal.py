@@ -29,7 +29,7 @@ class LeaveError(Exception):
 class Result:
     """The result of a game."""
 
-    winner: int | None  # number of the winner; None if the game is a draw or unfinished
+    winner: int | None  # seat of the winner; None if there is no single winner or the game is unfinished
     ended: bool  # True if the game was finished
     actions: list[str]  # actions played, in words
     story: list[str]  # all printed events
@@ -42,7 +42,7 @@ class TerminalGame:
     session: PlaySession  # session with a `GameMatch`
     game: Game
     oracle: Oracle | None  # perfect play, for hints; None if it is not available
-    ask: Ask  # asks a person for a line; raises EOFError at the end of input
+    ask: Ask  # shows a prompt and returns a person's answer; raises EOFError at the end of input
     tell: Tell  # prints a text
 
     def play(self) -> Result:
@@ -80,13 +80,13 @@ class TerminalGame:
         return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
 
     def _story(self, since: int) -> list[str]:
-        """Return the events from a number on in words, except for the end."""
+        """Return the events from index ``since`` on in words, except for the end."""
         face = GamePresentation(self.game)
         events = [event for event in self.session.events[since:] if not isinstance(event, End)]
         return [face.event(event, self._viewer, self._names)["words"] for event in events]
 
     def _tell_since(self, n_events: int) -> None:
-        """Print the events from a number on."""
+        """Print the events from index ``n_events`` on."""
         if told := self._story(n_events):
             self.tell("\n".join(told) + "\n")
 

@@ -1,4 +1,4 @@
-"""Data of all games under the same rules: states and decks."""
+"""Data shared by all games under the same rules: states and decks."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,18 @@ class View:
     state: State  # information state: own hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
     unseen: Five  # cards in the enemy's hand and the deck together, five counts
-    deck: int  # cards in the deck
-    measure: int | None  # measure, from 1; None outside of a game
+    deck: int  # number of cards in the deck
+    measure: int | None  # measure, from 1; None outside a game
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
-    """Return the rows of the actions of a state; raises StateError if no game reaches it."""
+    """Return the rows of the actions of a state; raise StateError if no game reaches the state."""
     first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
     return slice(first, last)
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """Return the view of a position outside a game; ``space`` has the information states of the view."""
+    """Return the view of a position outside a game; ``space`` must contain the states of ``view``."""
     rows = rows_of_state(space, state)
     counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
     guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
@@ -35,7 +35,7 @@ def view_of(space: StateSpace, state: State) -> View:
 
 
 class GameData:
-    """Data that games need.
+    """Data shared by all games under the same rules.
 
     Attributes:
         space: Information states of the finest model among the players.

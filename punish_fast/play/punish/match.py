@@ -1,8 +1,9 @@
 """One game of Punish, with the random numbers of the simulator.
 
-Deals, choices of agents and draws of feints equal those in ``duel/_simulator.py`` for the same game number and seed.
-Two agents therefore play exactly the game of `Simulator.trace`, and a person gets the same cards in it as long as both
-sides play as there. Choices can have a separate seed, so that they cannot be predicted from the deals.
+For the same game number and seed, deals, choices of agents and draws of feints equal those in ``duel/_simulator.py``.
+Two agents therefore play exactly the game of `Simulator.trace`. A person is dealt the cards of that game as long as
+both sides make the choices of that game. Choices can have a separate seed, so that they cannot be predicted from the
+deals.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass
 class _Side:
-    """Hidden information and status of a seat; ``digits`` are the digits of its cards code."""
+    """Hidden information and status of a seat; ``digits`` are the digits of the code of the cards it remembers."""
 
     hp: int
     hand: np.ndarray = field(default_factory=_nothing)
@@ -73,7 +74,7 @@ class PunishMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Both seats, until the game is over."""
+        """Both seats, or none if the game is over."""
         return (0, 1) if self._is_on else ()
 
     def begin(self) -> list[Event]:
@@ -82,7 +83,7 @@ class PunishMatch:
         return [self._deal()]
 
     def view(self, seat: int) -> View:
-        """Return the information of the player of a seat."""
+        """Return the position as seen by the player in a seat."""
         mine, deck = self._sides[seat], self._n_deck
         unseen = self.data.space.layout.copies - mine.hand - self._discard
         return View(self._state(seat), self.legal(seat), _five(unseen), deck, self.measure)
@@ -94,7 +95,7 @@ class PunishMatch:
         return tuple(self.data.space.action[self._rows(seat)].tolist())
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:
-        """Sample the action of a policy, float64 ``[n_rows]``."""
+        """Sample an action for a seat from ``policy``, float64 ``[n_rows]``."""
         weight = policy[self._rows(seat)]
         n, threshold = len(weight), np.empty(len(weight), dtype=np.uint32)
         _simulator.fill_thresholds(0, 1, np.array([0, n]), weight, threshold)
@@ -129,7 +130,7 @@ class PunishMatch:
         raise UndoError("a breath that was revealed cannot be undone")
 
     def _follow(self, result: int, status: Status) -> list[Event]:
-        """Enter the status after a breath, or end the game with a result; return the events."""
+        """End the game if a breath has a result, otherwise set the status after the breath; return the events."""
         if result:
             self._is_on = False
             return [End(0 if result == WIN else 1, all(side.hp <= 0 for side in self._sides))]
@@ -152,7 +153,7 @@ class PunishMatch:
         return Deal(self.measure, hands, _five(dealt.revealed), self._n_deck)
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
-        """Draw cards for the feints; return the kind of card that each seat draws, 5 for none."""
+        """Draw cards for the feints; return the kind of card that each seat draws, or 5 if it draws none."""
         draws, deck, which = self.data.draws, self._deck, feints[0] + 2 * feints[1]
         n = int(draws.n[deck, which])
         i = int(_simulator.draw_feints(numbers, self.data.until, deck, which, n)) if which else 0

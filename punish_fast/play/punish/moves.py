@@ -23,11 +23,11 @@ class MoveError(PunishFastError, ValueError):
 
 
 def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
-    """Ask for a move, and for the card of a feint typed without one; raise EOFError at the end of input."""
+    """Ask for a move and, if a feint is typed without a card, for the card; raise EOFError at the end of input."""
     answer = ask(prompt).strip()
     if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
         card = ask("  Feint with which card? ").strip()
-        # Other input, such as ? or q, is returned as it is.
+        # Return other input, such as ? or q, unchanged.
         return f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
     return answer
 

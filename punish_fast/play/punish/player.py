@@ -26,10 +26,10 @@ from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.store.schema import enemy_text
 
-# Temperatures that people can choose from; each costs the memory of a strategy.
+# Temperatures that people can choose from; each one in use takes as much memory as a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
-# Shared data by digest of the rules and information.
+# Shared data, by digest of the rules and information model.
 SharedData = dict[tuple[str, str], GameData]
 
 
@@ -41,7 +41,7 @@ class PunishPlayer(Player, ServedPlayer):
     rules: Rules
 
     def __init__(self, argument: str, shared: SharedData, rules: Rules | None = None, name: str | None = None) -> None:
-        """Look up a player; ``shared`` holds the data of all players, to which missing data is added."""
+        """Look up a player; ``shared`` is a cache of data that all players share."""
         super().__init__(argument)
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
         self.must_fit(self.rules)
@@ -75,14 +75,14 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "view",
             "values": self.has_values,
             "explains": self.information == "view",
-            # A strategy is judged by the best choices against it.
+            # If the player is a strategy, games are judged by the best choices against it.
             "judges": self.information == "view" and (objective in (None, "win-probability") or discount == 1),
             "against": self.name if enemy is None else enemy,
         }
 
     @cached_property
     def data(self) -> GameData:
-        """Rules and states of the player's games."""
+        """Shared data of the player's games."""
         key = self.rules.digest, self.information
         if key not in self._shared:
             self._shared[key] = GameData(StateSpace(self.rules, self.information))
@@ -120,14 +120,17 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def identity(self) -> str:
-        """Hash of the values of choices or, for a strategy, of their probabilities (see `identity`)."""
+        """Hash of the action values or, for a strategy, of the action probabilities.
+
+        It is computed by `punish_fast.punish.strategy.identity`.
+        """
         space = self.space
         states = decimals_of(space) if space.is_view else np.arange(space.n_states)
         values = self.strategy if self.solution is None else self.solution.q
         return identity(states, space.state_ptr, space.action, values)
 
     def open(self) -> None:
-        """Compute strategy and identity."""
+        """Compute the strategy, the identity and the presentation."""
         self.opponents(None)
         _ = self.identity, self.presentation
 
@@ -136,17 +139,17 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return the opponent of a person."""
+        """Return a list with the opponent of a person."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
         return [PolicyPlayer(name, self._policy(temperature), self.settled(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
-        """Return a match, with the seeds of `PunishMatch`."""
+        """Return a match; for the seeds, see `PunishMatch`."""
         return PunishMatch(self.data, seed, choice_seed=choice_seed)
 
     @cached_property
     def best_choices(self) -> Solution:
-        """Win probabilities of the best choices against the player."""
+        """Solution with the best choices against the player, in win probabilities."""
         self._must_have_view()
         return win_solution(self.space, self.strategy)
 
@@ -195,7 +198,7 @@ class PunishPlayer(Player, ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """Explain a state; return `Explanation.report` with the ``view`` and the ``policy``."""
+        """Explain a state; return `Explanation.report` with ``view``, ``against`` and each action's ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.state)

@@ -23,8 +23,8 @@ class PracticeTerminal:
 
     explainer: Explainer  # source of the right answers
     screen: Screen  # screen on which positions are drawn
-    ask: Ask  # asks for a line; raises EOFError at the end of input
-    waits: bool = False  # wait for Enter before the next question
+    ask: Ask  # shows a prompt and returns the answer; raises EOFError at the end of input
+    waits: bool = False  # True to wait for Enter before the next question
     verdicts: list[Verdict] = field(default_factory=list)  # verdicts on the answers so far
 
     def practise(self, questions: Sequence[Question]) -> None:

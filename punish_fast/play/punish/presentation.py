@@ -28,7 +28,7 @@ class PunishPresentation:
         self._rules = rules
 
     def rules(self) -> dict[str, Any]:
-        """Return name, cards with copies and damage, and all numbers of the rules."""
+        """Return the name of the rules, the cards with their effects, and all numbers of the rules."""
         rules = self._rules
         return {
             "name": name_of(rules),
@@ -48,11 +48,11 @@ class PunishPresentation:
         }
 
     def view(self, view: View) -> dict[str, Any]:
-        """Return the information of a player; ``state`` is None once the game is over."""
+        """Return a view as a JSON-like object; ``state`` is None once the game is over."""
         return self.state(view.state) | {"measure": view.measure}
 
     def state(self, state: State) -> dict[str, Any]:
-        """Return an information state."""
+        """Return an information state as a JSON-like object."""
         rules = self._rules
         unseen = [c - h - d for c, h, d in zip(rules.copies, state.hand, state.discard, strict=True)]
         return {
@@ -81,7 +81,7 @@ class PunishPresentation:
         return _card(min(action // 10 - 1, len(CARDS)))
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return an event with the information of the player of a seat."""
+        """Return an event as seen by the player in a seat."""
         told = event.told(seat)
         shown = {"kind": type(told).__name__.lower(), "words": Teller(self._rules, names).words(told)}
         match told:

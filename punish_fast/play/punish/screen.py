@@ -1,6 +1,6 @@
 """Drawings of a game in the terminal: cards, hands, statuses, and events in words.
 
-A card is a box with its name and its key, filled with the colour that it has in plots. Boxes are drawn in ASCII if the
+A card is a box with the card's name and key, filled with the card's colour in plots. Boxes are drawn in ASCII if the
 terminal cannot draw lines.
 """
 
@@ -29,7 +29,7 @@ _LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++*.#-"}
 
 
 def open_console(stream: IO[str]) -> Console:
-    """Return a console for a stream, with 80 columns if it is not a terminal."""
+    """Return a console for a stream, with 80 columns if the stream is not a terminal and ``COLUMNS`` is not set."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     width = console.width if console.is_terminal or "COLUMNS" in os.environ else 80
     console.width = max(_NARROWEST, min(width, _WIDEST))
@@ -37,7 +37,7 @@ def open_console(stream: IO[str]) -> Console:
 
 
 def card_style(kind: int) -> Style:
-    """Return the style of a card: ink on its colour."""
+    """Return the style of a card: its background colour, and a text colour that is legible on it."""
     colour = CARD_LOOKS[kind].colour
     triplet = Color.parse(colour).get_truecolor()
     return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=colour)
@@ -49,7 +49,7 @@ class Screen:
     Attributes:
         console: Console to draw on.
         rules: The rules.
-        names: The name of each seat; "you" for a single person.
+        names: The name of each seat; "you" for a person who plays against an agent.
     """
 
     def __init__(self, console: Console, rules: Rules, names: tuple[str, str]) -> None:
@@ -62,7 +62,7 @@ class Screen:
         self._lines = _LINES["ascii" if plain else "unicode"]
 
     def draw(self, view: View, seat: int) -> None:
-        """Draw a position as the player of a seat sees it."""
+        """Draw a position as seen by the player in a seat."""
         state = view.state
         enemy, own = self.names[1 - seat], self.names[seat]
         self._heading_of(view)
@@ -86,7 +86,7 @@ class Screen:
         self._pile("discard pile", views[0].state.discard)
 
     def cards(self, kinds: Sequence[int], keys: bool = False) -> None:
-        """Draw cards side by side, with the key of each."""
+        """Draw cards side by side, with the key of each card if ``keys`` is True."""
         most = max(1, (self.console.width - 2) // (_CARD + 3))
         for begin in range(0, len(kinds), most):
             for line in self._card_lines(kinds[begin : begin + most], keys):
@@ -97,7 +97,7 @@ class Screen:
         self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
 
     def columns(self, texts: Sequence[str]) -> None:
-        """Print short texts of the same length side by side, row by row; the first one is bold."""
+        """Print short texts of equal length side by side, in rows; the first text is bold."""
         cells = [Text(text, "" if number else "bold") for number, text in enumerate(texts)]
         most = max(1, (self.console.width - 2) // (len(texts[0]) + 2))
         for begin in range(0, len(cells), most):
@@ -175,7 +175,7 @@ class Screen:
         return rows
 
     def _played(self, seat: int, event: Reveal) -> Text:
-        """Return the cards that a player picked and drew."""
+        """Return a line with the cards that a player picked and drew."""
         action, drawn = event.actions[seat], event.drawn[seat]
         who = self.names[seat]
         line = Text(f"  {told_of(who, 'play')} ".ljust(18))

@@ -25,10 +25,10 @@ class PunishTerminal:
     session: PlaySession
     data: GameData
     screen: Screen
-    ask: Ask  # asks for a line; raises EOFError at the end of input
+    ask: Ask  # shows a prompt and returns the answer; raises EOFError at the end of input
     coach: Coach | None = None
-    coaches: bool = False  # show advice before every move
-    # Moves must be confirmed, and can be taken back; spectators press Enter before each breath.
+    coaches: bool = False  # True to show advice before every move
+    # True to ask for confirmation of each move, which can be taken back; spectators press Enter before each breath.
     confirms: bool = True
     # For two people at one screen: called with a person's name before each turn, and with None afterwards.
     hides: Callable[[str | None], None] | None = None
@@ -50,7 +50,7 @@ class PunishTerminal:
 
     def _tell(self, since: int) -> int:
         for event in self.session.events[since:]:
-            # Hands are drawn with the view.
+            # The first deal is not announced, since the view shows the cards.
             if not isinstance(event, Deal) or event.measure > 1:
                 self.screen.tell(event)
         return len(self.session.events)
