@@ -50,7 +50,7 @@ _SHARE = 0.001
 _SHARE_OF_STEP = 0.25
 # Share of the remaining tolerance that a slowly converging component uses.
 _SHARE_OF_REST = 0.25
-# Largest change of converged values in two sweeps, as a share of ``c``; less than half, the progress of a backup.
+# Largest change of converged values in two sweeps, as a share of ``c``; bounds improve by half of ``c`` per backup.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
@@ -59,7 +59,7 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
     ``mdp`` must not be compact, and its own rewards are ignored. Every policy must either terminate or have unbounded
-    cost. If sweeps do not prove the tolerance, the error bound is infinite, and the policy might be only greedy.
+    cost. If sweeps do not prove the tolerance, the error bound is infinite, and the policy might not attain the values.
     """
     order = Order(mdp)
     ordered = replace(order.mdp, reward=reward.row[order.rows])

@@ -27,7 +27,7 @@ from punish_fast.runtime.errors import PunishFastError
 # Growth of weights at which sweeps stop; a smaller one would give a slightly smaller modulus, but need more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
-# If a weight still grows by nearly 1 in this sweep, check whether play can continue forever.
+# Index of the sweep after which a weight that still grows by nearly 1 leads to a check for endless play.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
 # Added to the modulus; far larger than its rounding error.
@@ -87,7 +87,7 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
     there may be large penalties, ``low`` and ``high`` are simply taken over all rewards.
 
     Args:
-        weight: float64 ``[n_rows]``, a policy to evaluate. If None, values are optimal.
+        weight: float64 ``[n_rows]``, a policy to evaluate; None for optimal values.
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
     (low, high), ends = _extremes(reward), _extremes(mdp.terminal_reward)

@@ -59,7 +59,7 @@ class Quotient:
         return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
-        """Return the policy, int64 ``[n_states]``, that takes the exits chosen in the quotient or stays as chosen."""
+        """Return the policy, int64 ``[n_states]``, that leaves or stays in components as chosen in the quotient."""
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
         leaving = _marks(len(lifted), state[rows[rows >= 0]])

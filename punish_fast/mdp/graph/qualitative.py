@@ -167,7 +167,7 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
 
 
 def endless_states(mdp: MDP) -> np.ndarray:
-    """Return the states from which some policy continues forever, bool ``[n_states]``."""
+    """Return the states from which play continues forever under some policy, bool ``[n_states]``."""
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]

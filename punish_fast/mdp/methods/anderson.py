@@ -20,7 +20,7 @@ _PROGRESS = 0.9
 
 
 class Anderson:
-    """Anderson acceleration of one iteration."""
+    """Anderson acceleration, with the history of one iteration."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None

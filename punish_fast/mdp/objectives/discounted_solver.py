@@ -27,7 +27,8 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import Effort
 
-# Work (entries read, in sweeps over the MDP) after which exact policy iteration is tried: if it is cheap, and always.
+# Work (entries read, in sweeps over the MDP) after which exact policy iteration is tried: `_CHECKS` if it is cheap, and
+# `_PATIENCE` in any case.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
 # An elimination is cheap if its number of operations is at most this fraction of the number of entries read so far, or
 # at most that number if there were few sweeps.
@@ -44,8 +45,7 @@ def solve_discounted(
     """Solve an MDP with one layer; use exact policy iteration if other methods do not reach the tolerance.
 
     ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``; unless it is ``"auto"``, exact policy iteration is
-    used only if values are large. ``start``, float64 ``[n_states]``, contains initial values; if it is None, they are
-    0.
+    used only if values are large. ``start``, float64 ``[n_states]``, contains initial values, 0 by default.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
@@ -98,7 +98,7 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close a point; if its error bound is just above the goal, try again after further backups."""
+    """Close ``point``; if the error bound is just above the goal, try again after further backups."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < found.error_bound <= 2 * point.goal:

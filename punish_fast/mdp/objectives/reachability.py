@@ -105,7 +105,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching ``sure.found``, in which the policy takes the rows ``sure.row``.
+    """Find the maximum probability of reaching the columns ``sure.found``, in which the policy takes ``sure.row``.
 
     Also return a mask of states where the probability is exactly 0 or 1.
     """

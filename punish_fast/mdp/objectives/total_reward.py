@@ -57,8 +57,8 @@ def total_reward(
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
     A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity,
-    the total decreases without limit the longer a policy waits before it heads for the goal, and the policy returned
-    never does.
+    the total decreases without limit the longer a policy waits before heading for the goal; the policy returned never
+    heads for it.
 
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
