@@ -40,7 +40,7 @@ LEAST_LOGIT = -20.0
 
 @inlined_routine
 def play_state(first, last, logit, total, strategy):
-    """Play halfway between the softmax of the logits and the normalised ``total`` in rows ``first`` to ``last``.
+    """Play halfway between the softmax of the logits and the normalized ``total`` in rows ``first`` to ``last``.
 
     If ``total`` is 0, play the softmax.
     """

@@ -78,6 +78,9 @@ class CounterfactualResponse:
         self.dealt[:] = self._opening + again
 
     def choose(self, enemy: np.ndarray, belief: np.ndarray, least: float = 0.0) -> None:
-        """Choose the best actions under ``belief``, float64 ``[n_full]``; skip full states if it is below ``least``."""
+        """Choose the best actions under ``belief``, float64 ``[n_full]``.
+
+        Full states whose belief is below ``least`` are skipped.
+        """
         self.graph.respond(enemy, belief, self.v, self.choice, least)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]

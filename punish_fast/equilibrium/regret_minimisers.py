@@ -81,7 +81,7 @@ class Hedge:
     least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies; ``marks``, uint8 ``[n_rows]``, is the `Marks.row` of the restricted game."""
+        """Start with uniform strategies; ``marks``, uint8 ``[n_rows]``, marks the rows of the restricted game."""
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}

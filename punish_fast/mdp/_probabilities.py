@@ -1,4 +1,4 @@
-"""Compensated sums of probabilities, which check rows and merge equal columns.
+"""Compensated sums of probabilities, used to check rows and to merge equal columns.
 
 A plain sum of ``n`` probabilities may be off by ``n`` rounding units, so the sum of a valid row of 40,000 entries may
 appear to differ from 1 by 1e-12. `add_up` also accumulates the rounding error of each addition (Knuth's TwoSum; Ogita,

@@ -53,7 +53,8 @@ from punish_fast.mdp.solve_options import (
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000
-# Error bound accepted at the limit of rounding, as a fraction of the largest value, from this number of states on.
+# From this number of states on, this fraction of the largest value is accepted as the error bound if rounding prevents
+# a smaller one.
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 

@@ -171,7 +171,7 @@ def weigh_states(chain, reduced, weight):
 
 @kernel
 def find_gains(begin, end, chain, rows, v, constants, gain, error):
-    """Set ``gain[row]`` to the value of a row minus that of its state, and ``error[row]`` to a bound on its rounding.
+    """Set ``gain[row]`` to a row's value minus its state's value, and ``error[row]`` to a bound on the rounding error.
 
     Args:
         chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.

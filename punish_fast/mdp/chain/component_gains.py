@@ -101,8 +101,8 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
     Args:
         number: int64 ``[n_states]``, component of each state.
         inside: int64 ``[k]``, rows of all components.
-        effort: Half the width of a bracket to reach (the tolerance), and the maximum number of sweeps. A half-width of
-            1e-9 of the gain is accepted as well; brackets are wider if neither can be reached.
+        effort: Half the width of brackets to reach (the tolerance), and the maximum number of sweeps. A half-width of
+            1e-9 of the gain is also accepted. Brackets are wider if neither can be reached.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True

@@ -6,12 +6,12 @@ policy recurs and the last one is optimal. Numerators and denominators grow with
 component, which limits the method to small components; rewards and probabilities can have any magnitude.
 
 Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
-built, the error bound holds for all MDPs whose probabilities have a relative difference of at most ``e``, four
-roundings, from the given ones. The value of a policy of ``n`` states is a sum of rewards with weights that are
-quotients of sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs
-the weights have a relative difference ``d`` of at most about ``2 n e``. States whose rows all have one successor do not
-count in ``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values with
-rewards ``r + d |r|`` are upper bounds.
+built, the error bound holds for all MDPs whose probabilities differ from the given ones by at most a relative error
+``e`` of four roundings. The value of a policy of ``n`` states is a sum of rewards with weights that are quotients of
+sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the weights
+differ by a relative error ``d`` of at most about ``2 n e``. States whose rows all have one successor do not count in
+``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values with rewards
+``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class RationalProcess:
         return [states.tolist() for states in closed_classes(chain)]
 
     def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Return the gain and the bias of a policy, after changing it so that all states reach its best class."""
+        """Return the gain and bias of a policy, after changing it so that all states reach its best recurrent class."""
         n, classes = len(self.rows), self._classes(choice)
         best = max(classes, key=lambda states: self._cycle(choice, states)[0])
         inside = set(best) if len(classes) > 1 else set(range(n))

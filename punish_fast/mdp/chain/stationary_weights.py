@@ -31,9 +31,9 @@ _LARGEST_SHARE = 1e-3
 
 
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
-    """Return bounds on the average reward of an irreducible chain without terminals or zeros, or None.
+    """Return bounds on the average reward of an irreducible chain without terminals or zeros.
 
-    The result is None if the chain is too large or rounding errors are too large.
+    Return None if the chain or the rounding errors are too large.
     """
     weight, share = _weights(mdp)
     if not share <= _LARGEST_SHARE:

@@ -23,7 +23,7 @@ class NamedProcess:
 
     mdp: MDP  # its rewards are 0, and `mdp.action` contains indices of `actions`
     labels: dict[str, np.ndarray]  # states with each label, bool [n_states]
-    rewards: dict[str, np.ndarray]  # expected immediate rewards of rows, by name of the rewards, float64 [n_rows]
+    rewards: dict[str, np.ndarray]  # rewards by name: expected immediate rewards of rows, float64 [n_rows]
     initial: np.ndarray  # int64, initial states
     actions: tuple[str, ...]  # names of actions; empty if actions have no names, only numbers
 

@@ -108,7 +108,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
         raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
-    # Minimizing rewards is maximizing negated rewards, and negating the values.
+    # To minimize, maximize the negated rewards and negate the values.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
