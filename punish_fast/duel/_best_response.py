@@ -17,7 +17,7 @@ from punish_fast.duel._walk import ZERO, add_value, open_full, prefetch_enemy, w
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.runtime._jit import kernel
 
-# Smaller gains, relative to the total belief, are rounding errors.
+# Smaller gains, relative to the total belief, are attributed to rounding.
 _LEAST_GAIN = 1e-13
 
 

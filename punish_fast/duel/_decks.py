@@ -16,7 +16,7 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Feints: 0 for none, 1 for own, 2 for enemy, 3 for both; and the maximum number of draws.
+# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
@@ -26,8 +26,8 @@ class Draws(NamedTuple):
 
     copies: np.ndarray  # int64 ``[n_decks, 5]``, cards of each deck; in lexicographic order
     n: np.ndarray  # int64 ``[n_decks, 4]``, number of different draws
-    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the own side, 5 for none
-    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy
+    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the player, 5 for none
+    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy, 5 for none
     left: np.ndarray  # int64 ``[n_decks, 4, 25]``, index of the remaining deck
     p: np.ndarray  # float64 ``[n_decks, 4, 25]``, probability of each draw
 
@@ -37,7 +37,7 @@ class Decks(NamedTuple):
 
     ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, start of each list
     deck: np.ndarray  # int32 ``[n]``, decks, ascending in each list
-    block: np.ndarray  # int32 ``[n]``, the block of the enemy's information states
+    block: np.ndarray  # int32 ``[n]``, for each deck, the block of the enemy's information states
 
 
 @routine
@@ -110,7 +110,7 @@ def tabulate_draws(begin, end, draws):
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
     """List the decks of a block from index ``ptr[0]`` on; if ``decks.deck`` is empty, count them in ``ptr[drawn]``.
 
-    A deck is impossible if no block mirrors the hand that it leaves the enemy.
+    A deck is impossible if the layer contains no mirrored block with the hand that the deck leaves to the enemy.
     """
     digits, piles, deck, hand = room
     open_block(layout, layer, block, piles)

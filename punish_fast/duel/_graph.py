@@ -9,11 +9,12 @@ since the possible decks depend only on the block and the number of cards drawn 
 a full state sees the mirrored information state, ``enemy_row``. Any information model can be used (``information.py``);
 it determines the number of information states and full states.
 
-Each combination of own action, enemy action and draw of feints leads from a full state to one successor. The successors
-of a full state are stored contiguously in this order (``_walk.py``).
+Each combination of the player's action, the enemy's action and a draw for feints leads from a full state to one
+successor. The successors of a full state are stored contiguously in this order (``_walk.py``).
 
-After the last breath of a measure, only both hands and both HP matter, since the true redeal shuffles everything else.
-These *nodes* are numbered after all full states; win and loss are the last two numbers.
+After the last breath of a measure, only the hands and HP of both players matter, since the true redeal shuffles all
+other cards. Each combination of these is a *node*. Nodes are numbered after all full states; win and loss are the last
+two numbers.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class CardRoom(NamedTuple):
     piles: np.ndarray  # int64 ``[3, 5]``, hand, discard pile and unseen cards
     enemy: np.ndarray  # int64 ``[5]``, the enemy's hand
     actions: np.ndarray  # int64 ``[11]``, the enemy's actions
-    targets: np.ndarray  # int64 ``[1296]``, the next block after each pair of picks and draws
+    targets: np.ndarray  # int64 ``[1296]``, the next block after each combination of picks and draws
 
 
 @routine
@@ -140,7 +141,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
     actions, own, enemy = room.actions, room.piles[0], room.enemy
     n_hps = layout.hp * layout.hp
-    # Numba does not compile branches that require an argument that is None.
+    # Numba does not compile the branches for an argument that is None.
     if following is not None:
         layer, decks = following
         n_drawn = 2 * layout.feints + 1
@@ -165,7 +166,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                 if used is not None and then >= 0:
-                    # Between measures, a status consists only of both HP.
+                    # Between measures, a status consists only of the HP of both players.
                     then = hands + then % n_hps
                     used[then] = 1
                 if following is not None and then >= 0:
@@ -247,10 +248,10 @@ class Redeal(NamedTuple):
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
-    """List the own hands and revealed cards dealt after two kept hands, by block; return their number and total weight.
+    """List the blocks that can be dealt to a player after two kept hands; return their number and total weight.
 
     ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from the
-    remaining cards, so this is the `redeal` of a pool of all cards in neither hand.
+    remaining cards, so this is a `redeal` whose pool consists of all cards in neither hand.
     """
     for kind in range(N_KINDS):
         piles[0, kind] = kept[0, kind]
@@ -266,9 +267,9 @@ def list_views(layout, cards, kept, piles, codes, weights):
 def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs, out):
     """Count the deals that may follow the given pairs, or list them with their probabilities.
 
-    ``pairs``, int64 ``[n, 2, 5]``, are the kept hands, ``cards`` is as in `list_views`, and ``deal_ptr`` holds the
-    first deal of each block. ``out`` holds the counts and, for use if the counts are empty, the start of each pair's
-    deals and the arrays for deals and probabilities.
+    ``pairs``, int64 ``[n, 2, 5]``, are the kept hands, ``cards`` is that of `list_views`, and ``deal_ptr`` holds the
+    first deal of each block. ``out`` contains the arrays of counts, of the start of each pair's deals, of deals and of
+    probabilities. If the array of counts is empty, deals are listed; otherwise they are counted.
     """
     counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1

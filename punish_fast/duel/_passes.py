@@ -1,7 +1,7 @@
 """Passes through the graph of the real game: values backward, probabilities forward.
 
-In a full state, the own side plays row ``a`` with probability ``x(a)`` and the enemy plays row ``b`` with ``y(b)``;
-``P(d)`` is the probability of the draws ``d``. The backward pass computes
+In a full state, the player plays row ``a`` with probability ``x(a)``, and the enemy plays row ``b`` with probability
+``y(b)``; ``P(d)`` is the probability of the draws ``d``. The backward pass computes
 
     v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add value and length of the successors; ``total`` starts with the probability of the own row."""
+    """Visitor: add the values and lengths of successors; ``total`` starts with the probability of the own row."""
     own_weight, value, length = total
     full, draws, enemy_weight, v = args
     deck, feints = draw
@@ -48,7 +48,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def back_up_full(begin, end, full, draws, rows, policies, v):
-    """Compute value and length of the full states of the given information states from their successors."""
+    """Compute the values and lengths of the full states of the given information states from their successors."""
     (state_ptr, action), (own_weight, enemy_weight) = rows, policies
     args = full, draws, enemy_weight, v
     for row in range(begin, end):
@@ -102,8 +102,8 @@ def pass_reach(total, enemy_row, entry, n, draw, args):
 def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
     """Pass on the reach probabilities of the full states of the given parts to their successors.
 
-    ``out`` is a pair: ``out[0][buffer]`` starts at number ``targets[0]``, and ``out[1][part]`` receives the
-    probabilities of win and loss, whose numbers start at ``targets[1]``.
+    ``out`` is a pair: ``out[0][buffer]`` receives the reach of the values from number ``targets[0]`` on, and
+    ``out[1][part]`` receives the probabilities of win and loss, whose numbers start at ``targets[1]``.
     """
     (state_ptr, action), (own_weight, enemy_weight) = rows, policies
     bounds = np.uint64(targets[0]), np.uint64(targets[1])

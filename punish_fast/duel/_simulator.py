@@ -1,8 +1,8 @@
 """Simulated games: random walks on the graph of the real game, with counter-based random numbers.
 
-A game is a walk between numbered states. In a full state both players choose, feints draw from the deck, and the
-successors are ordered by own action, enemy action and draw (``_walk.py``), so the index of the next one is computed
-from the choices.
+A game is a walk between numbered states. In a full state both players choose, and feints draw from the deck. The
+successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``), so the index of the next
+state is computed from the choices.
 
 Random numbers come from ``runtime/_random.py``::
 
@@ -10,7 +10,7 @@ Random numbers come from ``runtime/_random.py``::
     counter  the game, low and high word; the breath; 0 for the breath itself, 1 for the deal before it
 
 No draw depends on an earlier one, so each game is the same for any order of games and any number of threads. Choices
-use 31 bits each, draws 32 and deals 53, so actions with a probability below 2^-31 may never be played.
+use 31 bits each, draws use 32 and deals use 53, so actions with a probability below 2^-31 might never be played.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Walk(NamedTuple):
     """Arrays read by a walk."""
 
     place: np.ndarray  # int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck: no feint, own, enemy's, both
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck, by feints as in `Draws`
     until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
     after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 
@@ -57,7 +57,7 @@ class Deals(NamedTuple):
     """The deals that begin a game or follow a measure.
 
     A deal is found with a guide table [H.-C. Chen and Y. Asau, 1974]: the unit interval is divided into one slice per
-    deal, and ``guide`` names the deal in which each slice begins, so fewer than two are skipped on average.
+    deal, and ``guide`` names the deal in which each slice begins, so fewer than two deals are skipped on average.
     """
 
     node_pair: np.ndarray  # int32 ``[n_nodes]``, pair of kept hands of each node
@@ -140,7 +140,7 @@ def fill_thresholds(begin, end, state_ptr, weight, threshold):
 
 @routine
 def choose(threshold, first, n, word):
-    """Return the index of the chosen action, among ``n`` rows from ``first`` on, without a branch to mispredict."""
+    """Return the index of the chosen action among ``n`` rows from ``first`` on, without an unpredictable branch."""
     drawn = np.int64(word >> _CHOICE_SHIFT)
     chosen = 0
     for row in range(first, first + n):
@@ -150,7 +150,7 @@ def choose(threshold, first, n, word):
 
 @routine
 def find_draw(until, deck, feints, n, word):
-    """Return the index of the draw, among ``n``, from a deck for given feints."""
+    """Return the index of the draw from a deck for given feints, among ``n`` possible draws."""
     point = float(word) * _WORD_UNIT
     draw = 0
     while draw < n - 1 and until[deck, feints, draw] <= point:
@@ -171,14 +171,14 @@ def deal_cards(ptr, until, guide, pair, words):
 
 @kernel
 def draw_deal(numbers, ptr, until, guide):
-    """Return the index of the deal before a breath among the deals of one pair; ``numbers``: game, breath, seed."""
+    """Return the index of the deal before a breath among one pair's deals; ``numbers`` are game, breath and seed."""
     game, breath, seed = numbers
     return deal_cards(ptr, until, guide, 0, draw_words(game, breath, DEAL, seed))
 
 
 @kernel
 def draw_choice(numbers, seat, threshold, first, n):
-    """Return the index of the action that a seat (0 own, 1 enemy) plays in a breath; see `choose`."""
+    """Return the index of the action that a seat (0: player, 1: enemy) plays in a breath; see `choose`."""
     game, breath, seed = numbers
     words = draw_words(game, breath, BREATH, seed)
     return choose(threshold, first, n, words[0] if seat == 0 else words[1])
@@ -197,9 +197,9 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
 
     Games are interleaved: each step performs one lookup for all of them. The processor then waits for many cache misses
     at the same time, which is three times as fast. ``start`` holds the index of the first deal's status, the numbers
-    of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` receives the
-    full state after the deal, ``breaths[i]`` the length, and ``won[i]`` 1 for a win. A longer game sets ``stop[0]``,
-    which stops all games of all threads.
+    of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` is set to the full
+    state after the deal, ``breaths[i]`` to the length, and ``won[i]`` to 1 for a win. A game that exceeds the maximum
+    sets ``stop[0]``, which stops all games of all threads.
 
     ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
     state in breath ``k`` of game ``i`` and both players' rows.

@@ -1,6 +1,6 @@
 """The walk through a full state: own rows, enemy rows and draws, in the order of its successors.
 
-The own side plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
+The player plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
 state are stored in the order of ``a``, ``b`` and ``d``, so a walk only counts them and needs no index. `walk_row` walks
 one own row. For each enemy row it calls a visitor, a routine that the compiler inlines::
 
@@ -10,9 +10,9 @@ The ``n`` successors begin at ``entry``, and the ``i``-th has probability ``draw
 tuple of sums.
 
 Every pass through the graph uses this walk. Under ``tabletop`` and `view`, the passes take 0.84 to 1.03 times as long
-as with explicit loops (medians of alternating runs on one core). Two alternatives were slower: a branch around array
-reads in a visitor (7 to 20 times as long), since Numba then counts references in the innermost loop, so visitors skip
-by empty ranges; and a generator of indices (7.5 times).
+as with explicit loops (medians of alternating runs on one core). Two alternatives were slower: a generator of indices
+(7.5 times as long), and a branch around array reads in a visitor (7 to 20 times), because Numba then counts references
+in the innermost loop. Visitors therefore skip successors by looping over an empty range.
 
 A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
 Both are prefetched a little ahead.
@@ -103,13 +103,13 @@ def action_shape(state_ptr, action, state):
 
 @routine
 def count_before(n_enemy, enemy_feints, n_draws, deck, is_feint):
-    """Count the successors of one own action against ``n_enemy`` actions, of which ``enemy_feints`` are feints."""
+    """Count the successors of one own action against ``n_enemy`` actions, ``enemy_feints`` of which are feints."""
     return (n_enemy - enemy_feints) * n_draws[deck, is_feint] + enemy_feints * n_draws[deck, is_feint + 2]
 
 
 @routine
 def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, deck):
-    """Count the successors before a pair of actions, own and enemy, indexed in their states; also return the feints."""
+    """Return the number of successors before a pair of actions, indexed in their states, and the feints of the pair."""
     enemy_feints = (n_enemy >> 1) * enemy_may_feint
     own_before = (own >> 1) * own_may_feint
     skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, deck, 0)
@@ -120,7 +120,7 @@ def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, d
 
 @routine
 def open_row(full, draws, state_ptr, action, number, own, own_may_feint):
-    """Open a full state as in `open_full`, at the successors of the own action with index ``own``."""
+    """Open a full state like `open_full`, but at the successors of the player's action with index ``own``."""
     entry, enemy = open_full(full, state_ptr, number)
     _, n_enemy, enemy_may_feint = action_shape(state_ptr, action, full.enemy_row[number])
     skipped, _ = skip_actions(own, own_may_feint, 0, n_enemy, enemy_may_feint, draws.n, full.deck[number])

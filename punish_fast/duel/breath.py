@@ -1,7 +1,8 @@
 """One breath of the real game: the views that result from two actions and the cards drawn for feints.
 
 A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
-it is the state between two measures, before the deal. Statuses come from the same table of clashes as in the kernels.
+the view is the state between two measures, before the deal. Statuses are looked up in the table of clashes that the
+kernels use as well.
 """
 
 from functools import lru_cache
@@ -31,17 +32,17 @@ CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 
 class Breaths(NamedTuple):
-    """Results of breaths; the own side comes first."""
+    """Results of breaths; in each pair, the player comes before the enemy."""
 
-    result: np.ndarray  # int64 [n], WIN or LOSS of the own side, 0 if the game continues
-    resolved: np.ndarray  # int64 [n, 2], cards that clash, from 0 for guard; 5 is rest
+    result: np.ndarray  # int64 [n], WIN or LOSS of the player, 0 if the game continues
+    resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
     hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
-    digits: np.ndarray  # int64 [n, 18], next view of the own side, if the game continues
+    digits: np.ndarray  # int64 [n, 18], next view of the player, if the game continues
 
 
 @lru_cache(maxsize=8)
 def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes, int64 ``[6, 6]`` each, by own and enemy's resolved card (5: rest)."""
+    """Return the effects of clashes, int64 ``[6, 6]`` each, by the player's and the enemy's resolved card (5: rest)."""
     table = np.zeros((len(Effects._fields), N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
     tabulate_effects(rules, is_last, table)
     return Effects(*table)
@@ -66,9 +67,9 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     """Play one breath from each view.
 
     Args:
-        views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; views of the own side during a measure.
-        actions: ``[n, 2]``, two-digit actions of the own side and of the enemy.
-        drawn: ``[n, 2]``, the card that each side draws for a feint, from 0 for guard; 5 if it does not feint.
+        views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; the player's views during a measure.
+        actions: ``[n, 2]``, two-digit actions of the player and of the enemy.
+        drawn: ``[n, 2]``, the card that each of the two draws for a feint (0 is guard); 5 without a feint.
     """
     layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()

@@ -1,7 +1,7 @@
 """Deals that begin a game or follow a measure.
 
-A deal consists of a block of information states of the first breath, and a deck. Deals are numbered in this order. They
-depend only on the cards, so they can be listed before the graph of the game is built.
+A deal consists of a block of information states of the first breath, and a deck. Deals are numbered by block, then by
+deck. They depend only on the cards, so they can be listed before the graph of the game is built.
 """
 
 from typing import NamedTuple

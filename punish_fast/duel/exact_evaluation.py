@@ -4,10 +4,10 @@ The backward computation is linear: a sweep through a measure maps the values ``
 ``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are accelerated. After a
 sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of measures
 ``N = (I - M)^-1 1``. A completed measure takes all its ``b`` breaths, so the length ``L``, which is also computed,
-bounds it: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
+bounds ``N``: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
 
 The forward computation propagates the distribution of full states from breath to breath, which gives the probability
-that the game ends in each breath of each measure. Both must agree.
+that the game ends in each breath of each measure. Both computations must agree.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class DuelError(PunishFastError, ValueError):
 class Duel:
     """Exact evaluation of one policy against another."""
 
-    win_probability: float  # Probability that the own side wins, before the cards are dealt
+    win_probability: float  # Probability that the player wins, before the cards are dealt
     length: float  # Expected number of breaths of a game
     error_bound: float  # Bound on the error of all probabilities and lengths
     # float64 ``[n_values, 2]``, win probability and expected breaths of each full state, node and result
@@ -47,7 +47,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
     """Evaluate two policies against each other exactly.
 
     Args:
-        own: Policy of the own side, float64 ``[n_rows]``, or another type that `policy_of` accepts.
+        own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts.
         enemy: The enemy's policy, of the same types.
         tolerance: Stop at this error bound, or at the limit of rounding.
         start: float64 ``[n_nodes, 2]``, initial win probabilities and expected breaths of the nodes.
@@ -93,7 +93,7 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    They are computed until the probability of an undecided game is at most ``rest``.
+    Measures are added until the probability of an undecided game is at most ``rest``.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt

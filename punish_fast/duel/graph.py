@@ -1,6 +1,6 @@
 """The real game as a graph: each pair of an information state and an enemy hand, with its successors.
 
-See ``_graph.py`` for the numbering. The redeal is always the true one, of all cards in neither hand.
+See ``_graph.py`` for the numbering. The redeal is always the true one, which shuffles all cards in neither hand.
 """
 
 import numpy as np
@@ -143,8 +143,8 @@ class Graph(Outline, LayeredGraph):
         """Sweep once forward through a measure.
 
         Policies are float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``, contains the reach of the first breath's
-        full states; later breaths are overwritten. Return the reach of each node, float64 ``[n_nodes]``, and the
-        probabilities of a win and of a loss in each breath, float64 ``[breaths, 2]``.
+        full states; the entries of later breaths are overwritten. Return the reach of each node, float64 ``[n_nodes]``,
+        and the probabilities of a win and of a loss in each breath, float64 ``[breaths, 2]``.
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
@@ -161,7 +161,7 @@ class Graph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Cut by revealed cards if the model remembers them: these never change, so parts share no successor."""
+        """Divide by revealed cards if the model remembers them: they never change, so parts share no successor."""
         # Nodes forget revealed cards.
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
@@ -208,7 +208,7 @@ class Graph(Outline, LayeredGraph):
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
         """Return the deals that follow the nodes ``keys``, int64 ``[n]``, whether or not a game reaches them.
 
-        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
+        A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
         """
         space, layout = self.space, self.space.layout
         layer = space.layers[0]

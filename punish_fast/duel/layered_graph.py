@@ -1,7 +1,7 @@
 """One measure of the real game as a layered graph, whole or restricted, and the passes through it.
 
-Information states are numbered breath by breath, and their rows (own actions), full states and successors in the same
-order. After all full states come the nodes between measures, then the two final results.
+Information states are numbered breath by breath; their rows (the player's actions), full states and successors are
+numbered in the same order. After all full states come the nodes between measures, then the two final results.
 """
 
 from abc import ABC, abstractmethod
@@ -87,7 +87,10 @@ class LayeredGraph(ABC):
             self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
-        """Return the means of ``v`` over the deals after each node, or of ``redeal``, float64 ``[n_nodes, k]``."""
+        """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.
+
+        By default, ``redeal`` is that of this graph.
+        """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
         lengths = np.diff(redeal.ptr)[redeal.node_pair]
@@ -107,7 +110,7 @@ class LayeredGraph(ABC):
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """Return the first value to which a breath can lead, and the first final result."""
+        """Return the indices of the first value to which a breath can lead, and of the first final result."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:

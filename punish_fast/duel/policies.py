@@ -1,7 +1,7 @@
 """Policies of the players of a duel.
 
-Functions that take a policy also accept an agent's `Solution`, a file (``store/reader.py``) or the name of a player
-(``arena/players.py``), whose types are registered by these modules.
+Functions that take a policy also accept an agent's `Solution`, a loaded file or the name of a player. Support for files
+and names is registered by the modules ``store/reader.py`` and ``arena/players.py``.
 """
 
 from functools import singledispatch

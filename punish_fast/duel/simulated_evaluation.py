@@ -16,7 +16,7 @@ from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import GameResults, Simulator
 
-# Small enough that interrupts are handled soon.
+# Small enough to handle interrupts promptly.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
@@ -27,11 +27,11 @@ class Batch(NamedTuple):
     """Counts of simulated games."""
 
     games: int  # Games played
-    wins: int  # Games won by the own side
+    wins: int  # Games won by the player
     split: int  # Pairs of games in which each side won once; 0 if unpaired
     lengths: np.ndarray  # int64 ``[longest + 1]``, games by their length in breaths
-    # int64 ``[n_openings, 2]``, games and wins by the first own hand and revealed cards, in the order of the blocks of
-    # the first breath, ``StateSpace.layers[0].cards``
+    # int64 ``[n_openings, 2]``, games and wins by the player's first hand and the first revealed cards, in the order of
+    # the blocks of the first breath, ``StateSpace.layers[0].cards``
     openings: np.ndarray
     paired: bool  # True if games were played in pairs with swapped seats
 
@@ -45,7 +45,7 @@ class Batch(NamedTuple):
         """Standard error of `win_probability`; infinite for one game or pair."""
         n = self.games // 2 if self.paired else self.games
         mean = self.win_probability
-        # A split pair counts 1/2, and its square 1/4.
+        # A split pair counts as 1/2, and its square is 1/4.
         squares = (self.wins - self.split / 2) / self.games if self.paired else mean
         return float(np.sqrt(max(squares - mean**2, 0.0) / (n - 1))) if n > 1 else np.inf
 
@@ -61,13 +61,13 @@ def simulate(
     """Play games and count their results.
 
     Args:
-        own: Policy of the own side, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
+        own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
             rounded to multiples of 2^-31.
         enemy: The enemy's policy, of the same types.
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
-        first_game: Number of the first game, to continue a match: `join` adds the counts of consecutive games.
+        first_game: Number of the first game. To continue a match, start after its last game and `join` the counts.
 
     Raises:
         PolicyError: If a policy does not belong to the game.

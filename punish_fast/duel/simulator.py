@@ -24,7 +24,7 @@ class GameResults(NamedTuple):
 
     opening: np.ndarray  # int32 ``[n]``, first full states
     breaths: np.ndarray  # int32 ``[n]``, lengths
-    won: np.ndarray  # uint8 ``[n]``, 1 if the own side won
+    won: np.ndarray  # uint8 ``[n]``, 1 if the player won
 
 
 class Trace(NamedTuple):
@@ -33,7 +33,7 @@ class Trace(NamedTuple):
     games: GameResults
     ptr: np.ndarray  # int64 ``[n_games + 1]``, start of each game's breaths
     full: np.ndarray  # int32 ``[n]``, full states
-    states: np.ndarray  # int32 ``[n, 2]``, information states of the own side and of the enemy
+    states: np.ndarray  # int32 ``[n, 2]``, information states of the player and of the enemy
     rows: np.ndarray  # int32 ``[n, 2]``, rows that they played
 
 
@@ -59,7 +59,7 @@ class Simulator:
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
 
     def trace(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> Trace:
-        """Play games and record every breath; arguments and errors as in `play`."""
+        """Play games and record every breath; arguments and errors are those of `play`."""
         numbers = (first_game, n_games)
         games = self.play(own, enemy, *numbers, seed)
         ptr = cumulated(games.breaths)
