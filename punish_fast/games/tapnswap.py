@@ -68,7 +68,7 @@ class TapnSwap(Game):
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
             raise GameError(f"limit: {self.variant.limit} is not allowed; it must be from 2 to {_MAX_LIMIT}")
-        self.max_fingers = self.variant.limit - 1  # Of a live hand.
+        self.max_fingers = self.variant.limit - 1  # Maximum on a live hand.
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
 

@@ -113,7 +113,7 @@ def test_methods_that_do_not_fit_a_game_are_refused():
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
         DqnLearner.new(vector, DqnMethod(), -1)
     of_chance = vectorise(make_game("gwent", {}))
-    with pytest.raises(LearnError, match=r"^target: 'td' is impossible, gwent is not a zero-sum game of two players "):
+    with pytest.raises(LearnError, match=r"^target: 'td' is impossible; gwent is not a zero-sum game of two players "):
         DqnMethod(target="td").shape_for(of_chance)
 
 
@@ -121,7 +121,7 @@ def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
     learner = trained(tictactoe, 1)
     before = learner.digest
     monkeypatch.setattr(type(learner), "_step", lambda *_: (np.array([np.nan], np.float32),) * 3)
-    with pytest.raises(LearnError, match=r"^rate: 0.001 is too high, the weights have diverged$"):
+    with pytest.raises(LearnError, match=r"^rate: 0.001 is too high; the weights have diverged$"):
         learner.learn_round()
     assert learner.digest == before
 

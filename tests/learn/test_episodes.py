@@ -77,7 +77,7 @@ def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tict
     assert orderly.tolist() == [[1, -1]] * 2
     careless = play_out(tictactoe, [ValueMover(lowest), ValueMover(lowest, keeps_rules=False)], 2, generator, 9)
     assert careless.tolist() == [[0, -1]] * 2
-    with pytest.raises(EpisodeError, match=r"^max_plies: 3 are too few, 2 of 2 games are not over$"):
+    with pytest.raises(EpisodeError, match=r"^max_plies: 3 is too low; 2 of 2 games are not over$"):
         play_out(tictactoe, [ValueMover(lowest)] * 2, 2, generator, 3)
 
 

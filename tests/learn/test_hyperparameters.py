@@ -57,5 +57,5 @@ def test_games_with_chance_and_filters_without_places_are_refused():
         message = rf"^muzero: {name} is not a zero-sum game of two players without chance$"
         with pytest.raises(LearnError, match=message):
             MuZeroMethod().shape_for(vectorise(make_game(name, {})))
-    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap are not planes$"):
+    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible; the features of tapnswap are not planes$"):
         MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))

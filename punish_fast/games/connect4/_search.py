@@ -56,8 +56,8 @@ from punish_fast.games.connect4._table import (
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._prefetch import prefetch
 
-# Words of a job: the stones of the player to move, all stones, bounds on the score, True to find the exact score, True
-# while a question is being searched, the target of the question, and the number of nodes searched.
+# Words of a job: the stones of the player to move, all stones, bounds on the score, flags for an exact score and for a
+# search in progress, the target of that search, and the number of nodes searched.
 OWN, FILLED, LOW, HIGH, IS_EXACT, IS_RUNNING, TARGET, NODES = range(8)
 N_JOB_WORDS = 8
 # Words of a stack: the position to enter next, the squares on which the opponent wins there, its depth, and the levels.
@@ -114,7 +114,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
     """Process the jobs of each worker one after another, for about ``budget`` nodes per worker.
 
     Args:
-        ranges: int64 ``[n_workers, 2]``, the begin and end of each worker's part of the queue; the begin advances with
+        ranges: int64 ``[n_workers, 2]``, the start and end of each worker's part of the queue; the start advances with
             each finished job.
         queue: int64 ``[n_queued]``, indices of jobs.
         jobs: int64 ``[n_jobs, N_JOB_WORDS]``, from `open_jobs` and not finished. ``LOW`` and ``HIGH`` bound the score.
@@ -171,7 +171,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN at ``limit`` nodes."""
+    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN if ``limit`` stops it."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]

@@ -1,6 +1,6 @@
 """Kernels of tabular Q-learning, with one value for each action of each position.
 
-With learning rate ``a``, every visit of an action sets ``Q <- Q + a (target - Q)``. The two schemes differ in the
+With learning rate ``a``, every visit to an action sets ``Q <- Q + a (target - Q)``. The two schemes differ in the
 target.
 
 *negamax*. The game is zero-sum, so the target depends only on the opponent's best reply::
@@ -17,8 +17,8 @@ reply, with the position after the reply as the successor::
     target  =  payoff of the agent,                                 if its action or the reply ends the game
                discount * max over all b of Q(position after the reply, b)    otherwise
 
-The maximum includes illegal actions ``b``, whose values stay 0. It is therefore never below 0, and a loss affects only
-the value of the last action. This is the scheme of TapnSwap's author.
+The maximum includes illegal actions ``b``, whose values stay 0. If there are any, the maximum is therefore never below
+0, and a loss affects only the value of the last action. This is the scheme of TapnSwap's author.
 
 Each game draws its random numbers from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
 which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number
@@ -40,7 +40,7 @@ from punish_fast.runtime._random import draw_words
 NEGAMAX, AUTHOR = 0, 1
 RANDOM, SELF = 0, 1
 
-# Stream of random numbers.
+# Number of the random stream.
 _LEARN = 1
 _WORD_BITS = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
@@ -70,7 +70,7 @@ class AgentSettings(NamedTuple):
     rate: float  # learning rate; 0 for 1 / visits
     discount: float
     seed: np.uint64  # random seed
-    first_game: int  # number of the first game
+    first_game: int  # index of the first game
 
 
 @kernel
@@ -80,7 +80,7 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits):
     Args:
         max_plies: Maximum number of plies of a game; updates of stopped games are kept.
         q: float64 ``[2, n_rows]``, tables of the agent and of its opponent in self-play.
-        visits: int64 ``[2, n_rows]``, number of visits of each action.
+        visits: int64 ``[2, n_rows]``, number of visits to each action.
     """
     against_self = settings.opponent == SELF
     explore_below = np.uint64(settings.epsilon * _CERTAIN)
@@ -88,7 +88,7 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits):
     for game in range(settings.first_game, settings.first_game + n_games):
         words = draw_words(game, 0, _LEARN, settings.seed)
         random = (words[0] << _WORD_BITS) | words[1] | _NOT_ZERO
-        # The agent moves first in games with even numbers.
+        # The agent moves first in even-numbered games.
         seat = game % 2
         args = (random, against_self, seat, explore_below, settings.rate, settings.discount, max_plies)
         if settings.scheme == AUTHOR:
@@ -176,7 +176,7 @@ def _learn_negamax(board, random, against_self, seat, explore_below, rate, disco
 def _learn_by_author(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
     """Play one game under the author's scheme, which requires alternating moves."""
     position, mover = 0, 0
-    # Last row taken, to be updated after the reply, and its position.
+    # Last row taken, which is updated after the reply, and its position.
     waiting, waited = -1, 0
     for _ in range(max_plies):
         random = _next_word(random)

@@ -32,7 +32,7 @@ _T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
     """Train until all planned games are played; return the seconds spent in rounds.
 
-    An exception from ``on_round``, which is called after each round, or an interrupt stops training; another call
+    ``on_round`` is called after each round. If it raises an exception, or on an interrupt, training stops; another call
     resumes it. ``strength`` is the argument of `add_point`: `PerfectPlay` for tabular agents, `strength.Strength` for
     networks.
     """
@@ -49,7 +49,7 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
 
 
 def _settle(trainer: Trainer, strength: Any) -> None:
-    """Add a point to the learning curve if one is due and missing."""
+    """Add a point to the learning curve if one is due and has not been added yet."""
     if trainer.is_point and not (trainer.curve and trainer.curve[-1]["games"] == trainer.games):
         trainer.add_point(strength)
 
@@ -96,10 +96,10 @@ def _positions_of(description: str) -> Positions:
 
 
 def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
-    """Read the positions and policies of a tabular agent or a network; positions of networks are not folded.
+    """Return the positions and policies of an agent in a file; positions are not folded if the agent is a network.
 
-    Policies, float64 ``[n_rows]``, are keyed by number of simulations as in `NetworkTrainer.judged`. Rows of positions
-    in which the network chooses an illegal action are 0.
+    Policies, float64 ``[n_rows]``, are keyed by number of simulations, as in `NetworkTrainer.judged`. In positions in
+    which a network chooses an illegal action, all rows are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):

@@ -1,8 +1,8 @@
 """Deep Q-networks: one network learns a game by playing all seats against itself.
 
-Training proceeds in *rounds*. In each round the network plays a batch of games, epsilon-greedy; their samples are added
-to the replay buffer, which holds the latest rounds; and the network takes a number of Adam steps (Kingma and Ba, 2015)
-on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its final value.
+Training proceeds in *rounds*. In each round the network plays a batch of games epsilon-greedily; their samples are
+added to the replay buffer, which holds the latest rounds; and the network takes a number of Adam steps (Kingma and Ba,
+2015) on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its final value.
 
 If players decide simultaneously or hide cards, greedy self-play cycles, because the best reply to the latest network
 soon becomes a bad one. With a temperature above 0 the players use a mixed policy (softmax) instead, which settles near
@@ -12,7 +12,7 @@ The target-network form (*td*) follows V. Mnih et al., "Human-level control thro
 Nature 518, 2015: a copy of the network, updated every few rounds, evaluates successor states. The Monte Carlo form
 (*mc*) uses no copy.
 
-A sample consists of a state, an action, and the target of its value,
+A sample consists of a state, an action, and the target of the action's value,
 
     value + sign discount max over b of Q(after, b)
 
@@ -62,7 +62,7 @@ class Samples(NamedTuple):
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
     """Return the training samples of games with the actions ``action``, int16 ``[n, n_plies]``, as in ``episodes.py``.
 
-    ``target`` is ``"mc"`` or ``"td"``; the discount applies to each action of the mover.
+    ``target`` is ``"mc"`` or ``"td"``; ``discount`` is used by *mc* only.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
@@ -100,7 +100,7 @@ def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
 
 
 def _own_moves_left(player: np.ndarray, is_move: np.ndarray, n_players: int) -> np.ndarray:
-    """Return the number of later moves by the player of each move, int64 ``[n, n_plies]``."""
+    """Return, for each move, the number of later moves by the same player, int64 ``[n, n_plies]``."""
     left = np.zeros(player.shape, dtype=np.int64)
     for each in range(n_players):
         own = is_move & (player == each)
@@ -116,7 +116,7 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # As strong as larger networks, but faster
+    # As strong as larger networks, but faster.
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 
@@ -155,7 +155,7 @@ class DqnMethod(NetworkMethod):
         self.check_filters(vector)
         if self.target == TD and not is_duel(vector):
             raise LearnError(
-                f"target: 'td' is impossible, {vector.game.name} is not a zero-sum game of two players without chance"
+                f"target: 'td' is impossible; {vector.game.name} is not a zero-sum game of two players without chance"
             )
         return Architecture(tuple(vector.feature_shape), self.filters, self.hidden, vector.n_moves)
 
@@ -185,7 +185,7 @@ class DqnLearner(NetworkTrainer):
     target: np.ndarray  # float32 [n_weights], weights of the target network
 
     def values_of(self, weights: np.ndarray) -> Values:
-        """Return the action values of the network with the given weights, float32 ``[n_weights]``."""
+        """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
         return values_of(self.vector, self.shape, weights)
 
     def _empty_games(self, n: int, n_plies: int) -> Games:
@@ -231,7 +231,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Any]:
-    """Return the compiled optimiser steps of a round; the target network is the last argument."""
+    """Return the compiled optimiser steps of a round; their last argument is the weights of the target network."""
     import jax.numpy as jnp
     import optax
 

@@ -1,8 +1,8 @@
-"""Batches of complete games: playing them, and reconstructing their states from their actions.
+"""Batches of games: playing them, and reconstructing their states from their actions.
 
 The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; chance events are also actions. An illegal action
-ends its game. Learners store only actions, from which `retrace` computes the states, so a file cannot contain
-unreachable states.
+ends its game. Learners store actions but not states, which `retrace` reconstructs, so a file cannot contain unreachable
+states.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from punish_fast.runtime.errors import PunishFastError
 NONE = -1
 # Names of seats, in the order of moves.
 SEATS = ("first", "second", "third")
-# Upper bound on the plies of a match game. Gwent Lite: up to 100 cards in each random deck, 30 draws, 30 cards played
-# and 3 passes per player, and the draw of the starting player. Incan Gold: five rounds of at most 25 cards and the
-# decisions of three players.
+# Upper bound on the plies of a game in a match. Gwent Lite: up to 100 cards in each random deck, 30 draws, 30 cards
+# played and 3 passes per player, and the draw of the starting player. Incan Gold: five rounds of at most 25 cards and
+# the decisions of three players.
 _MAX_PLIES = 500
 
 
@@ -29,7 +29,7 @@ class EpisodeError(PunishFastError, ValueError):
 
 
 class Episodes(NamedTuple):
-    """Games, step by step; entries after the end are 0."""
+    """Games, ply by ply; after the end, actions are `NONE` and other entries are 0."""
 
     action: np.ndarray  # int16 [n, n_plies]
     state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last
@@ -47,7 +47,7 @@ def play(
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """Play ``n`` games with ``n_random`` random plies first; return all actions, int16 ``[n, n_plies]``."""
+    """Play ``n`` games that begin with ``n_random`` random plies; return all actions, int16 ``[n, n_plies]``."""
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
     while len(live) and ply < max_plies:
@@ -106,19 +106,19 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
 def play_out(
     vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
 ) -> np.ndarray:
-    """Play complete games; return float32 ``[n, n_players]``, the returns, -1 for an illegal action."""
+    """Play complete games; return the returns, float32 ``[n, n_players]``, -1 for a player who acts illegally."""
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
     games, plies = np.nonzero(is_illegal)
     played.returns[games, played.player[games, plies]] = -1
     n_left = int((~played.is_over & ~is_illegal.any(axis=1)).sum())
     if n_left:
-        raise EpisodeError(f"max_plies: {max_plies} are too few, {n_left:,} of {n:,} games are not over")
+        raise EpisodeError(f"max_plies: {max_plies} is too low; {n_left:,} of {n:,} games are not over")
     return played.returns
 
 
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
-    """Return True for each state whose action is legal, bool ``[n]``."""
+    """Return a mask of the states whose action is legal, bool ``[n]``; raise `EpisodeError` for impossible actions."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
         raise EpisodeError(f"action: an action of a player is not from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)
@@ -129,13 +129,13 @@ def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_dr
 
 
 class MatchResult(NamedTuple):
-    """Result of one player's games against equal opponents. Shares are fractions of all games."""
+    """Result of one player's games against identical opponents. Shares are fractions of all games."""
 
     games: int  # number of games
     win: float  # sole wins
     tie: float  # shared first places
     loss: float  # games won by others
-    first: float  # first places; one shared by k players counts as 1/k
+    first: float  # first places; a first place shared by k players counts as 1/k
     errors: dict[str, float]  # standard errors of the four shares
 
 
@@ -154,10 +154,10 @@ def match_of(returns: np.ndarray) -> MatchResult:
 def play_match(
     vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0
 ) -> dict[str, MatchResult]:
-    """Play a player against equal opponents; return results by seat (``first``, ...), and in ``both`` or ``all`` seats.
+    """Play a match between a player and identical opponents; return the results by seat and in total.
 
-    ``n_games`` is rounded up so that the player has each seat equally often. Matches with the same seed start with the
-    same cards.
+    The total is named ``both`` or ``all``. ``n_games`` is rounded up so that the player takes each of the `SEATS`
+    equally often. Matches with the same seed start with the same cards.
     """
     n_players = vector.game.n_players
     seats = [returns_in_seat(vector, player, opponent, k, -(-n_games // n_players), seed) for k in range(n_players)]
@@ -168,7 +168,7 @@ def play_match(
 def returns_in_seat(
     vector: VectorGame, player: Mover, opponent: Mover, seat: int, n_games: int, seed: int
 ) -> np.ndarray:
-    """Return the returns of games against equal opponents, ``[n_games, n_players]``; ``player`` is in column 0."""
+    """Play games against identical opponents; return the returns, ``[n_games, n_players]``, ``player`` first."""
     movers = [opponent] * vector.game.n_players
     movers[seat] = player
     returns = play_out(vector, movers, n_games, np.random.default_rng([seed, seat]), _MAX_PLIES)

@@ -13,7 +13,7 @@ LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
 # Lower end of ranges that exclude 0.
 TINY = 1e-9
-# Axes of board features (planes, rows and columns), and the shortest side for which filters are the default.
+# Number of axes of board features (planes, rows and columns), and minimum side of boards with filters by default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
@@ -24,8 +24,8 @@ class LearnError(PunishFastError, ValueError):
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
     """Declare a field of a `CheckedMethod`; ``about`` is printed by `games methods`.
 
-    ``allowed`` contains names; or the ends of a range (of integers if both ends are), followed by None if None is
-    allowed; or, for a tuple of layers, the maximum number of units of a layer.
+    ``allowed`` is a tuple of names; or the ends of a range (of integers if the lower end is an integer), followed by
+    None if None is allowed; or, for a tuple of layers, the maximum number of units of a layer.
     """
     return field(default=default, metadata={"allowed": allowed, "about": about})
 
@@ -52,13 +52,13 @@ class CheckedMethod:
 class NetworkMethod(CheckedMethod):
     """Base class of methods that train networks."""
 
-    of_boards: ClassVar[dict[str, Any]]  # defaults of games with large boards
-    of_games: ClassVar[str]  # field of `GameEntry` with the defaults of a game
+    of_boards: ClassVar[dict[str, Any]]  # defaults for games with large boards
+    of_games: ClassVar[str]  # field of `GameEntry` with the defaults for a game
     filters: Any
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method; other arguments have the defaults of the game, such as filters for large boards."""
+        """Return a method with the values ``given``, and defaults for the game, such as filters for large boards."""
         is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
         of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
         return cls(**(cls.of_boards if is_board else {}) | dict(of_game) | given)
@@ -67,7 +67,7 @@ class NetworkMethod(CheckedMethod):
         """Raise `LearnError` if the method has filters but the features have no rows and columns."""
         if self.filters and len(vector.feature_shape) != _N_AXES:
             raise LearnError(
-                f"filters: {self.filters} are impossible, the features of {vector.game.name} are not planes"
+                f"filters: {self.filters} are impossible; the features of {vector.game.name} are not planes"
             )
 
 

@@ -1,16 +1,16 @@
 """Leagues: hyperparameter search by a grid of agents, round-robin tournaments and further training.
 
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
-agents of a round: a win counts 1 point, a draw or an endless game 1/2; the points of a pair are averaged over both
-seats, and the score of an agent is its mean over all others. In the next round, the best agents are trained further
-against their latest opponent; training is undone if the trained agent loses to its former self.
+agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2; the points of a pair are averaged
+over both seats, and the score of an agent is its mean points against all others. In the next round, the best agents are
+trained further against their latest opponent; training is undone if the trained agent loses to its former self.
 
-A league is stored in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when training is
-complete, and the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed,
-the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
+A league is stored in a folder, from which it resumes. Agents are stored in ``round-0/NAME.h5`` when their training is
+complete; the points of a tournament are stored in ``round-0.h5``. The random seed of an agent is a hash of the league's
+seed, the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
 
 Perfect play never gives away value, but it does not prefer, among actions of equal value, those that provoke errors by
-the opponent. An agent with mistakes may therefore score higher than an agent without any.
+the opponent. An agent that makes mistakes may therefore score higher than an agent that makes none.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
-# Opponents of the sessions; each sequence is combined with all hyperparameters.
+# Opponents of successive sessions; each sequence is combined with all hyperparameters.
 SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 EPSILONS = tuple(k / 10 for k in range(1, 11))
 # Agents with at least this share of the top score are trained further.
@@ -157,7 +157,7 @@ class _League(NamedTuple):
     seed: int
 
     def points(self, number: int, names: list[str], n_threads: int, on_task: OnTask) -> np.ndarray:
-        """Return the points of row agents against column agents, float64 ``[n, n]``, from a file if it exists."""
+        """Return the points of row agents against column agents, float64 ``[n, n]``, read from a file if it exists."""
         path = self.folder / f"round-{number}.h5"
         if path.exists():
             header, arrays = load_bundle(path, _LAYOUTS)
@@ -202,7 +202,7 @@ class _League(NamedTuple):
         }
 
     def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
-        """Return an agent at the start of a round, with a new seed so that rejected agents play new games."""
+        """Return an agent as of the start of a round, with a new seed so that rejected agents play new games."""
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")
         if number == 0:

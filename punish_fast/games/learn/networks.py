@@ -1,13 +1,13 @@
 """Networks in JAX (extra ``learn``): layers, Q-networks, and the pretrained Q-networks of the package.
 
 All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
-Initial weights are uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the numbers of
-inputs and outputs of a unit; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is (inputs,
+Initial weights are uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the fan-in and
+fan-out of the layer; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is (inputs,
 outputs); the shape of a convolution is (side, side, input planes, output planes).
 
 A Q-network maps the features of a state to a value for each action. If it has filters, features of shape planes x rows
 x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a linear output
-layer follow; all layers but the last are rectified, ``max(0, x)``.
+layer follow; all layers but the last apply ``max(0, x)``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer
     import jax.numpy as jnp
 
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
-    # The gradient of a split is one concatenation, much cheaper than the gradient of slices.
+    # The gradient of a split is one concatenation, which is much cheaper than the gradient of slices.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
     return [(weight.reshape(shape), bias) for shape, weight, bias in zip(shapes, parts[::2], parts[1::2], strict=True)]
 
@@ -115,7 +115,7 @@ def _neighbourhoods(x: jax.Array) -> jax.Array:
     """Return 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, of ``[n, rows, columns, planes]``."""
     import jax.numpy as jnp
 
-    # Multiplying these by the filters is far faster on CPUs than JAX's convolution, and so is the gradient.
+    # On CPUs, multiplying these by the filters is far faster than JAX's convolution, and so is its gradient.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     places = product(range(_SIDE), repeat=2)
@@ -123,7 +123,7 @@ def _neighbourhoods(x: jax.Array) -> jax.Array:
 
 
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
-    """Return action values, float32 ``[n, n_moves]``, of features ``[n, n_features]``, in compiled functions."""
+    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]``, in compiled functions only."""
     layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
     x = convolutions(layers[:n_filters], architecture.inputs, x)
     for layer in layers[n_filters:-1]:
@@ -145,7 +145,7 @@ def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> 
 
 
 def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray, least: int) -> np.ndarray:
-    """Call a compiled function with the features zero-padded to one of a few batch sizes, the smallest ``least``."""
+    """Call a compiled function with features zero-padded to one of a few batch sizes, ``least`` or larger."""
     n, n_states = len(features), least
     while n_states < n:
         n_states *= _GROWTH
@@ -157,7 +157,7 @@ def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray
 def compiled_steps(
     loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
 ) -> Callable[..., Any]:
-    """Return compiled steps of an optimiser.
+    """Return a compiled function that performs steps of an optimiser.
 
     Args:
         loss: Function of weights, a batch and further arguments.
@@ -190,9 +190,9 @@ def compiled_steps(
 
 @contextmanager
 def on_processor() -> Iterator[None]:
-    """Run JAX on the CPU in a block; there small networks are fastest and results are reproducible bit for bit.
+    """Run JAX on the CPU in a ``with`` block; small networks are fastest there, and results are bitwise reproducible.
 
-    Interrupts are raised at the end of the block, since they can crash JAX.
+    Interrupts are delayed until the end of the block, since they can crash JAX.
     """
     require("learn", "jax", "optax")
     import jax

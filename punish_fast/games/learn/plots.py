@@ -1,4 +1,4 @@
-"""Plots of learning curves: strength of agents by number of games played."""
+"""Plots of learning curves: strength of agents against the number of games played."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw games won against random play and positions without a mistake, as shares, to a PNG or SVG file."""
+    """Plot the shares of games won against random play and of positions without a mistake to a PNG or SVG file."""
     end = curve[-1]
     headline = f"{name} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
     titles = ("games won against random play", "positions played without a mistake")
@@ -22,7 +22,7 @@ def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
 
 
 def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw the learning curve of a network to a PNG or SVG file.
+    """Plot the learning curve of a network to a PNG or SVG file.
 
     The upper panel shows the shares of games won and lost against random play, by seat. The lower panel shows the mean
     points against all earlier snapshots and, if known, the share of states played without a mistake.
@@ -48,7 +48,7 @@ def _draw(
     path: Path,
     even: float | None = None,
 ) -> None:
-    """Draw lines given as panel index, label and shares."""
+    """Plot lines, each given as panel index, label and shares."""
     with picture(path, "learning") as figure:
         from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -69,7 +69,7 @@ def _draw(
         lower.set(xlabel="games played (logarithmic)")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        lower.xaxis.set_minor_formatter(NullFormatter())  # below a decade, minor ticks would have TeX labels
+        lower.xaxis.set_minor_formatter(NullFormatter())  # within a decade, minor ticks would have TeX labels
 
 
 def _lost(endings: Mapping[str, float]) -> float:

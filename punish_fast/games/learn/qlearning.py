@@ -1,8 +1,8 @@
-"""Q-learning agents that train against a random player, against themselves, or against both in sequence.
+"""Q-learning agents that train against a random player, against themselves, or against each in turn.
 
-``_qlearning.py`` contains the mathematics. The results of a `QLearner` depend only on its hyperparameters, its random
-seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are exact; its
-points are evenly spaced on a logarithmic scale of games, because agents improve fastest early in training.
+``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game, its hyperparameters,
+its random seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are
+exact; its points are evenly spaced on a logarithmic scale of games, because agents improve fastest early in training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ _OF_SCHEME: dict[str, dict[str, float | None]] = {
     "author": {"rate": None, "discount": 1.0},
 }
 
-# Games with this number of plies count as endless and are stopped.
+# Games that reach this number of plies count as endless and are stopped.
 _MAX_PLIES = 1000
-# Games per kernel call; small enough that interrupts are handled soon.
+# Games per kernel call, few enough that interrupts are handled promptly.
 _BATCH = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
@@ -81,8 +81,8 @@ class QLearner:
     positions: Positions
     method: Hyperparameters
     seed: int
-    q: np.ndarray  # float64 [2, n_rows]: table of the agent, and of its opponent in self-play (author's scheme)
-    visits: np.ndarray  # int64 [2, n_rows], number of visits of each action
+    q: np.ndarray  # float64 [2, n_rows], table of the agent, and of its opponent in self-play (author's scheme)
+    visits: np.ndarray  # int64 [2, n_rows], number of visits to each action
     sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
     curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and the measures of `assess`
 
@@ -183,7 +183,7 @@ def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping
         raise LearnError(f"learner: belongs to positions {str(digest)[:16]}, not to {positions.digest}")
     q, visits = arrays["q"], arrays["visits"]
     if not q.shape == visits.shape == (2, positions.n_rows):
-        raise LearnError(f"learner: its tables are {q.shape}, the game needs {(2, positions.n_rows)}")
+        raise LearnError(f"learner: its tables are {q.shape}; the game needs {(2, positions.n_rows)}")
     if not is_whole(seed, 0, LAST_SEED) or not all(map(_is_possible, sessions)) or (visits < 0).any():
         raise LearnError("learner: its numbers are out of range")
     return QLearner(positions, method, seed, q, visits, sessions, mapping["curve"])
@@ -195,7 +195,7 @@ def _is_possible(session: Session) -> bool:
 
 
 def learn(learner: QLearner, n_games: int) -> None:
-    """Play ``n_games`` games of the current session; in the author's scheme, both agents start with the first table."""
+    """Play ``n_games`` games of the current session; at its start, the second table is replaced by the first."""
     session, positions = learner.session, learner.positions
     assert session is not None
     if session.games == 0:
@@ -227,7 +227,7 @@ def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
 
 
 def points_of(n_games: int) -> list[int]:
-    """Return the numbers of games of a session after which to measure, ascending; the last is ``n_games``."""
+    """Return the numbers of games of a session after which to add a point, ascending; the last is ``n_games``."""
     n_points = int(np.ceil(_POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
     points = np.rint(np.geomspace(min(_FIRST_POINT, n_games), n_games, n_points)) if n_games else [0]
     return sorted({int(point) for point in points})
@@ -236,8 +236,9 @@ def points_of(n_games: int) -> list[int]:
 def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
     """Measure a policy.
 
-    ``win_share`` and ``draw_share`` are against the random player, averaged over both seats; ``mistakes`` is the number
-    of positions in which the policy may give away a win or a draw; ``perfect`` is the share of the other positions.
+    ``win_share`` and ``draw_share`` are shares of games against the random player, averaged over both seats;
+    ``mistakes`` is the number of positions in which the policy may give away a win or a draw; ``perfect`` is the share
+    of nonterminal positions without such mistakes.
     """
     random = positions.uniform()
     first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)

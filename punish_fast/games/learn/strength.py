@@ -3,9 +3,9 @@
 A network is represented by its action values (`movers.Values`) and takes the action of maximum value.
 
 If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks are not symmetric.
-Otherwise strength is estimated from sampled games; games without chance begin with two random moves. In games of three
-players, a network plays against two copies of its opponent. Games that are neither won nor lost, such as games with
-several winners, count as draws.
+Otherwise strength is estimated from sampled games; games between networks begin with two random moves if the rules
+contain no chance. In games of three players, a network plays against two copies of its opponent. Games that are neither
+won nor lost, such as games with several winners, count as draws.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,8 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.mdp.policy import greedy
 
-# Number of games in a match (divided equally among the seats), and their maximum number of plies.
+# Number of games in a match (divided equally among the seats), and the maximum number of plies and number of random
+# moves of each game.
 _GAMES = 400
 _MAX_PLIES = 1000
 _N_RANDOM = 2
@@ -42,10 +43,11 @@ class ExactStrength:
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """Measure the strength of a network; ``keeps_rules`` is True if it considers only legal actions.
 
-        ``first``, ``second``, ... are, for each of `SEATS`, the shares of games against random players that end in
+        For each of `SEATS`, ``first``, ``second``, ... contain the shares of games against random players that end in
         ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share`` and
-        ``loss_share`` are means over seats; an illegal move is a loss. ``mistakes`` is the number of states in which
-        the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other states.
+        ``loss_share`` are means over seats, with illegal moves as losses. ``mistakes`` is the number of states in which
+        the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other
+        nonterminal states.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -76,7 +78,7 @@ class ExactStrength:
             return None
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy of a network in all states, as in `network_policy`."""
+        """Return the policy of a network and a mask of illegal choices, as defined in `network_policy`."""
         # Cached: a network is measured several times in succession, and searches from all states are slow.
         if self._latest is None or self._latest[0] is not values:
             self._latest = values, network_policy(self.positions, values(self._states))
@@ -87,7 +89,7 @@ class SampledStrength:
     """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
-        """Initialise; ``games`` is the number of games in a match, divided equally among the seats."""
+        """Store the game; ``games`` is the number of games in a match, divided equally among the seats."""
         self._vector, self._games = vector, games
         self._seats = range(vector.game.n_players)
 
@@ -112,7 +114,7 @@ class SampledStrength:
         """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""
         movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([0, seat])
-        # Games against the random player vary without random openings.
+        # Games against the random player vary even without random openings.
         is_varied = other is random_mover or hasattr(self._vector, "probabilities")
         n_random = 0 if is_varied else _N_RANDOM
         action = play(self._vector, movers, self._games // len(movers), generator, _MAX_PLIES, n_random)
@@ -136,9 +138,9 @@ def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
 
 
 def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the policy of a network in all states, float64 ``[n_rows]``, which takes the first best legal action.
+    """Return the policy of a network, float64 ``[n_rows]``, which takes the first best legal action in each state.
 
-    Also return a mask of the states in which the first best action is illegal, bool ``[n]``, False in terminal states.
+    Also return a mask of the states whose first best action is illegal, bool ``[n]``, False in terminal states.
     ``values``, ``[n_live, n_moves]``, are action values in `live_states`.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)

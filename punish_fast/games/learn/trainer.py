@@ -22,13 +22,13 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
-# Number of games at the first point of a learning curve. It doubles with each further point; the last point is at the
-# end of training.
+# Number of games at the first point of a learning curve. The number doubles with each further point; the last point is
+# at the end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, draws of samples, initial weights, and reanalysis.
 PLAY, LEARN, BEGIN, REANALYSE = range(4)
-# Maximum step count passed to the optimiser; beyond it, bias correction and rate decay have no effect.
+# Maximum step count passed to the optimiser, so that it fits int32; beyond it, the learning rate no longer decreases.
 _MOST_STEPS = 1_000_000_000
 # Maximum share; shares are sums, so rounding can raise them above 1.
 _SHARE = 1 + 1e-9
@@ -82,7 +82,7 @@ class NetworkTrainer(ABC):
             raise LearnError("learner: its numbers are out of range")
         for name in (*cls.networks, "snapshots"):
             if arrays[name].shape[-1] != n_weights:
-                raise LearnError(f"{name}: it has {arrays[name].shape[-1]:,} weights, its method needs {n_weights:,}")
+                raise LearnError(f"{name}: it has {arrays[name].shape[-1]:,} weights; its method needs {n_weights:,}")
         point = dict.fromkeys(("epsilon", "win_share", "draw_share", "loss_share", "perfect"), _SHARE)
         seats = dict.fromkeys(SEATS[: vector.game.n_players], _ENDINGS)
         check_curve(curve, point | seats | {"games": rounds * method.games, "mistakes": MAX_GAMES, "earlier": [_SHARE]})
@@ -173,7 +173,7 @@ class NetworkTrainer(ABC):
         with on_processor():
             state = [np.array(each) for each in self._step(count, batches)]
         if not all(np.isfinite(array).all() for array in state):
-            raise LearnError(f"rate: {method.rate:g} is too high, the weights have diverged")
+            raise LearnError(f"rate: {method.rate:g} is too high; the weights have diverged")
         with uninterrupted():
             self.weights, self.momentum, self.variance = state
             self.rounds += 1
@@ -185,14 +185,14 @@ class NetworkTrainer(ABC):
         return self.memory
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew
-        """Update the state derived from the weights after a round."""
+        """After a round, update the state derived from the weights."""
 
     @abstractmethod
     def values_of(self, weights: np.ndarray) -> Values:
-        """Return the action values of the networks with the given weights, float32 ``[n_weights]``."""
+        """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the action values to judge, keyed by number of simulations, or by None if there is no search."""
+        """Return functions of action values to judge, keyed by number of simulations, or None if there is no search."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod
@@ -213,7 +213,7 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
-        """Return weights, momentum and variance after the steps of a round, given the number of earlier steps."""
+        """Take the steps of a round after ``count`` earlier steps; return the new weights, momentum and variance."""
 
     @property
     def is_point(self) -> bool:
@@ -235,7 +235,7 @@ class NetworkTrainer(ABC):
 
 
 def stream_of(seed: int, number: int, stream: int) -> np.random.Generator:
-    """Return the generator of a random stream, such as `PLAY`, in a round of an agent."""
+    """Return the random generator of a stream, such as `PLAY`, in round ``number`` of training."""
     return np.random.Generator(np.random.Philox(key=np.array([seed, number << _STREAM_BITS | stream], dtype=np.uint64)))
 
 
@@ -267,7 +267,7 @@ def check_curve(curve: Any, point: Mapping[str, Any]) -> None:
 
 
 def _is_like(value: Any, most: Any) -> bool:
-    """Return True if a value has the structure of ``most``, and each number is between 0 and its counterpart."""
+    """Return True if a value has the structure of ``most``, with numbers from 0 to their counterparts (or None)."""
     if isinstance(most, Mapping):
         return (
             isinstance(value, dict)

@@ -80,7 +80,7 @@ def test_curves_are_drawn(run, folder):
         ("--from no.h5", "no.h5: there is no such file"),
         pytest.param("--method dqn --against self", "--against requires --method q", marks=needs_jax),
         pytest.param("--method dqn --set filters=x", "filters: 'x' is not allowed; it must be", marks=needs_jax),
-        pytest.param("--method dqn --set filters=8", "filters: (8,) are impossible, the features", marks=needs_jax),
+        pytest.param("--method dqn --set filters=8", "filters: (8,) are impossible; the features", marks=needs_jax),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, text):

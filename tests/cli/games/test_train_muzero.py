@@ -72,7 +72,7 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
         ("tictactoe --set hidden=8", "--set hidden=8: must be NAME=VALUE; the names are model"),
         ("tictactoe --set priority=3", "priority: 3.0 is not allowed"),
         ("tictactoe --set unroll=0", "unroll: 0 is not allowed with a learned model"),
-        ("tapnswap --set filters=4", "filters: (4,) are impossible, the features"),
+        ("tapnswap --set filters=4", "filters: (4,) are impossible; the features"),
         ("gwent", "muzero: gwent is not a zero-sum game of two players without chance"),
     ],
 )

@@ -1,16 +1,16 @@
-"""MuZero: networks learn a model of a game by self-play and search in that model.
+"""MuZero: networks learn a model of a game by self-play, and a search plans in that model.
 
 Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
-reinforcement learning by planning with a learned model", NeurIPS 2021); and its networks take a number of steps on
+reinforcement learning by planning with a learned model", NeurIPS 2021); and it takes a number of optimiser steps on
 samples from the replay buffer (``replay.py``, ``network.py``).
 
 At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
 that training includes states that good play avoids. Random openings avoid actions that end the game, so that late
 states occur as well. Searches are compiled by JAX; between them, kernels apply the rules.
 
-With the model *rules*, the search uses the rules of the game and the dynamics is not trained: this is AlphaZero (D.
-Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
+With the model *rules*, the search uses the rules of the game and the dynamics network is not trained: this is AlphaZero
+(D. Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _LAST_SEED = 2**31 - 1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MuZeroLearner(NetworkTrainer):
-    """MuZero networks in training; ``memory`` holds `Remembered` rounds."""
+    """MuZero networks in training; ``memory`` holds the latest rounds as `Remembered`."""
 
     kind: ClassVar[str] = "muzero"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {
@@ -46,10 +46,11 @@ class MuZeroLearner(NetworkTrainer):
     method_type: ClassVar[Any] = MuZeroMethod
 
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
-        """Return a function that evaluates the actions of states, for the weights, float32 ``[n_weights]``.
+        """Return a function that computes action values with the given weights, float32 ``[n_weights]``.
 
-        The action chosen by the search has the value 2, other actions their probability. With 0 ``simulations``, values
-        are the policy logits, without a search; by default, the method's number of simulations is used.
+        The action chosen by the search has value 2; other actions have their probability as value. With 0
+        ``simulations``, values are the policy logits, without a search; by default, the method's number of simulations
+        is used.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
@@ -64,7 +65,7 @@ class MuZeroLearner(NetworkTrainer):
         return values
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the action values to judge, for each of `JUDGED_SIMULATIONS`."""
+        """Return functions of action values to judge, for each of `JUDGED_SIMULATIONS`."""
         return {simulations: self.values_of(self.weights, simulations) for simulations in JUDGED_SIMULATIONS}
 
     def _empty_games(self, n: int, n_plies: int) -> SearchedGames:
@@ -105,7 +106,7 @@ class MuZeroLearner(NetworkTrainer):
     def _searched_again(
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator
     ) -> Remembered:
-        """Return a round with the searches of the games ``rows`` repeated with the current weights."""
+        """Return a round in which the searches of the games ``rows`` are repeated with the current weights."""
         renewed = ("is_random", "value", "policy")
         games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)
@@ -143,7 +144,7 @@ def play_searched(
 
 
 def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
-    """Return a mask of legal actions that do not end the game, bool ``[n, n_moves]``; all legal ones if all end it."""
+    """Return a mask of the legal actions that do not end the game, bool ``[n, n_moves]``, or of all if all end it."""
     legal = vector.legal(states)
     goes_on = legal.copy()
     for action in range(vector.n_moves):

@@ -1,4 +1,4 @@
-"""Hyperparameters of MuZero, and checks of the games that it supports."""
+"""Hyperparameters of MuZero, and a check that it supports a game."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -49,7 +49,7 @@ class MuZeroMethod(NetworkMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.is_learned and self.unroll < 1:
-            raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model, it must be from 1 to 20")
+            raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model; it must be from 1 to 20")
 
     @property
     def is_learned(self) -> bool:
@@ -67,7 +67,7 @@ class MuZeroMethod(NetworkMethod):
         return "muzero" if self.is_learned else "alphazero"
 
     def epsilon_after(self, _n_games: int) -> float:
-        """Return the probability of a random action after the opening, the same for any number of games."""
+        """Return the probability of a random action after the opening, which does not depend on the number of games."""
         return self.epsilon
 
     def shape_for(self, vector: VectorGame) -> ModelShape:

@@ -11,8 +11,8 @@ dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1]
 dynamics has a residual connection: it predicts the change of the hidden state. Only the representation, which a search
 evaluates once, has convolutions; the dynamics, evaluated in every simulation, is dense.
 
-In training, the dynamics unrolls the actions that were played. At each step the prediction is trained to match the
-results of the search: the loss is the sum of the cross-entropies of policy, value and reward. As in the paper, the
+In training, the dynamics unrolls the actions that were played. At each step the loss is the sum of the cross-entropies
+of policy, value and reward, whose targets come from the searches and the results of games. As in the paper, the
 gradient is halved at each step of the dynamics, and the losses of all policies and values after the first share a total
 weight of 1. Each reward has weight 1: in board games almost all rewards are 0, and a search in a model that misses wins
 yields no useful targets. Weights are updated by AdamW (I. Loshchilov and F. Hutter, "Decoupled weight decay
@@ -89,7 +89,10 @@ class Networks(NamedTuple):
         return _scaled(dense(second, rectified(dense(first, x))))
 
     def advance(self, hidden: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Apply actions, int32 ``[n]``; return next states, float32 ``[n, width]``, and reward logits, ``[n, 3]``."""
+        """Apply actions, int32 ``[n]``, to hidden states.
+
+        Return the next hidden states, float32 ``[n, width]``, and the reward logits, ``[n, 3]``.
+        """
         import jax
         import jax.numpy as jnp
 
@@ -107,7 +110,7 @@ class Networks(NamedTuple):
 
 
 def mean_of(logits: jax.Array) -> jax.Array:
-    """Return rewards or values, float32 ``[n]``, of logits ``[n, 3]``."""
+    """Return the rewards or values, float32 ``[n]``, represented by logits ``[n, 3]``."""
     import jax
 
     probability = jax.nn.softmax(logits, axis=-1)
@@ -137,7 +140,7 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch, whose fields are those of `replay.Unrolled` with features for states."""
+    """Return the mean loss of a batch with the fields of `replay.Unrolled`, but ``features`` instead of ``state``."""
     import jax.numpy as jnp
 
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]

@@ -5,14 +5,14 @@ Value *targets* are computed backwards through a game. With the reward ``r`` of 
 
     target(t) = r(t) - g ((1 - l) v(t + 1) + l target(t + 1))
 
-since the turn passes with each action. The target is 0 after the end of a game. It is ``v`` if the game was stopped
-there, or if a random action was taken, since its consequences say nothing about good play (the cut of C. Watkins,
-"Learning from delayed rewards", 1989). With ``l = 1`` and no random actions, the target is the result of the game, as
-in the paper.
+where the minus sign reflects that the turn passes with each action. The target is 0 after the end of a game. It is
+``v(t)`` if the game was stopped after action ``t``, or if the action was random, since its consequences say nothing
+about good play (the cut of C. Watkins, "Learning from delayed rewards", 1989). With ``l = 1`` and no random actions,
+the target is the (discounted) result of the game, as in the MuZero paper.
 
 A sample consists of a state and the actions that followed it. States after the end of a game are *absorbing*: every
 action returns to the same state without a reward, and their value is 0. With a priority above 0, states are drawn with
-probability proportional to that power of ``|v - target| + 0.1`` and weighted inversely, so that the expected gradient
+probability proportional to ``(|v - target| + 0.1)^priority`` and weighted by its inverse, so that the expected gradient
 is unchanged up to a factor (T. Schaul et al., "Prioritized experience replay", 2016).
 """
 
@@ -28,15 +28,15 @@ from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.trainer import trimmed
 
 # Added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as states of random
-# moves, would be drawn rarely and weighted heavily; one of them would dominate a batch and slow down learning.
+# moves, would be drawn rarely and weighted heavily; a single one could dominate a batch and slow down learning.
 LEAST_ERROR = 0.1
 
 
 class SearchedGames(NamedTuple):
-    """Games and the results of their searches; entries after the end are 0."""
+    """Games and the results of their searches; except for ``action``, entries after the end are 0."""
 
     action: np.ndarray  # int16 [n, n_plies], `NONE` after the end
-    is_random: np.ndarray  # bool [n, n_plies], True if the action is not the one chosen by the (latest) search
+    is_random: np.ndarray  # bool [n, n_plies], True if the (latest) search chose another action
     value: np.ndarray  # float32 [n, n_plies], value found by the search, for the player to move
     policy: np.ndarray  # float16 [n, n_plies, n_moves], policy found by the search
 
@@ -76,7 +76,7 @@ def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
 
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:
-    """Compute the states and targets of games."""
+    """Compute the states and targets of games; raise `LearnError` if an action is illegal or a player moves twice."""
     games = trimmed(games)
     played, is_move = retrace(vector, games.action), games.action != NONE
     length = is_move.sum(axis=1)
@@ -94,7 +94,7 @@ def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> 
 def targets_of(
     games: SearchedGames, length: np.ndarray, is_over: np.ndarray, result: np.ndarray, method: MuZeroMethod
 ) -> np.ndarray:
-    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end; arguments as in `Remembered`."""
+    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end; arguments are as in `Remembered`."""
     n, n_plies = games.action.shape
     target = np.zeros((n, n_plies + 1), dtype=np.float32)
     value = np.concatenate([games.value, np.zeros((n, 1), dtype=np.float32)], axis=1)

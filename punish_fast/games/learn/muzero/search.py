@@ -11,14 +11,14 @@ The policy target is a softmax of prior logits plus transformed values; with exa
 expectation for any number of simulations.
 
 *puct*: the root selects the action of highest upper confidence bound, as all nodes below do (J. Schrittwieser et al.,
-Nature 588, 2020). The policy target is the share of visits.
+Nature 588, 2020). The policy target is each action's share of visits.
 
 Without noise, the action is determined by the state, the network and the number of simulations; the policy is
 determined up to rounding.
 
-With the rules of the game as its model (AlphaZero), a compiled search calls the kernels of the game to apply actions,
-so rules are implemented only once. A node is a state, stored as 32-bit halves of its words, since JAX uses 32-bit
-numbers. An illegal action loses; states after the end of a game have value 0.
+If the search plans with the rules of the game (AlphaZero), compiled code calls the kernels of the game to apply
+actions, so rules are implemented only once. A node is a state, stored as 32-bit halves of its words, since JAX uses
+32-bit numbers. An illegal action loses; states after the end of a game have value 0.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ _NEVER = -1e9
 
 
 class Node(NamedTuple):
-    """States in a search."""
+    """A batch of nodes in a search with the rules of the game."""
 
-    words: Any  # uint32 [n, 2 * n_words]
+    words: Any  # uint32 [n, 2 * n_words], words of the states as 32-bit halves
     is_over: Any  # bool [n]
 
 
 def root_node(words: jax.Array) -> Node:
-    """Return nodes of nonterminal states; called in compiled functions only."""
+    """Return nodes for nonterminal states; called in compiled functions only."""
     import jax.numpy as jnp
 
     return Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
 
 
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-    """Return next nodes, rewards of the mover, logits, values and ``~is_over``; called in compiled functions only."""
+    """Return next nodes, mover's rewards, policy logits, values and ``~is_over``; called in compiled functions only."""
     import jax
     import jax.numpy as jnp
 
@@ -132,7 +132,7 @@ def plan_of(
 
 
 def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
-    """Search from a batch of nonterminal states, uint64 ``[n, n_words]``, with the weights, float32 ``[n_weights]``."""
+    """Search from a batch of nonterminal states, uint64 ``[n, n_words]``, with weights, float32 ``[n_weights]``."""
     require("learn", "mctx")
     parts = []
     for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
@@ -223,12 +223,12 @@ def search_tree(
     output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
     if plan.is_noisy:
         return output
-    # mctx breaks ties between visits at random even at temperature 0; take the first.
+    # mctx breaks ties between visit counts at random even at temperature 0; take the first.
     return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 
 def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:
-    """Return next hidden states, rewards, logits, values, and True: the model predicts 0 after the end of a game."""
+    """Return next hidden states, rewards, policy logits, values, and True: a learned model has no terminal states."""
     after, reward = networks.advance(hidden, action)
     logits, value = networks.predict(after)
     return after, mean_of(reward), logits, mean_of(value), True
