@@ -1,4 +1,4 @@
-"""Policies that play the actions with the highest score, computed from features of the actions."""
+"""Policies that play the actions with the highest score; scores are computed from features of the actions."""
 
 from collections.abc import Callable
 

@@ -7,8 +7,8 @@ rules (``veteran.py``). The other built-in players score actions (``built_in_pla
 The player of a file can use a finer information model than the view and therefore remember more. The policies of all
 other players are then lifted to that model, which does not change how they play.
 
-The two-player game always has the true redeal. Both redeals lead to the same states, so an agent can play it whichever
-redeal it was solved under; all its other rules must agree with the game's.
+The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
+redeal can play the game; all their other rules must agree with the game's.
 """
 
 import difflib
@@ -73,7 +73,7 @@ class Player:
             at temperature ``T``, in units of the agent's values.
         name: Short name: the argument without the folder and the file extension.
         rules: The rules of the file, or None if the player is built in.
-        has_values: True if the player has values and can therefore use softmax: *naive* and agent files.
+        has_values: True for *naive* and agent files, which have values and can therefore use softmax.
     """
 
     def __init__(self, argument: str) -> None:
@@ -117,7 +117,7 @@ class Player:
         return self._source == "random" and self.file is None
 
     def note(self) -> dict[str, Any]:
-        """Return the JSON object that describes this player as the enemy in the file of an agent."""
+        """Return the JSON object that describes this player as the enemy in the file of an agent or a tensor."""
         if self.file is None:
             note: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
@@ -141,7 +141,7 @@ class Player:
     def settled(self, temperature: float | None) -> float | None:
         """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
 
-        Returns None if the player has no values.
+        Returns None if the player has no values or no temperature is given.
 
         Raises:
             PolicyError: If the temperature is not above 0.

@@ -45,14 +45,14 @@ class Tournament:
 
     @cached_property
     def ranking(self) -> list[Standing]:
-        """The agents, best first."""
+        """Standings of the agents, best first."""
         return rank(self.agents, self.win, self.error)
 
 
 def round_robin(
     graph: Graph, players: list[PolicyPlayer], games: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Tournament:
-    """Play every pair of agents.
+    """Run a tournament in which every pair of agents plays.
 
     Args:
         games: Games per pair, an even number; by default, results are exact.
@@ -64,7 +64,7 @@ def round_robin(
     n, pairs = len(players), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
-    # Results of pairs of equal policies are reused.
+    # Results are reused for pairs with the same policies.
     known: dict[tuple[str, str], tuple[float, float, Batch | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]

@@ -16,8 +16,8 @@ Hill, 2001):
     m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
 
 This is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical Dirichlet model of MacKay and Peto,
-1995); in PARLESS, the mean of the prior is uniform. If action ``a`` was chosen ``n(s, a)`` of ``n(s)`` times in the
-recorded games, the strategy is
+1995); in PARLESS, the mean of the prior is uniform. If ``n(s)`` choices were recorded in state ``s``, of which
+``n(s, a)`` were action ``a``, the strategy is
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
 

@@ -1,8 +1,8 @@
 """The entropy of a strategy, breath by breath.
 
 The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over actions is 0 nats if one action is certain and ``ln n``,
-its maximum, if ``n`` actions are equally likely; ``exp H`` is the effective number of actions. It is compared with the
-entropy of uniform play over the legal actions.
+its maximum, if ``n`` actions are equally likely; ``exp H`` is the effective number of actions. The entropy is compared
+with the entropy of uniform play over the legal actions.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from punish_fast.punish.strategy import checked_policy
 class Entropies:
     """Mean entropies of a strategy, by breath; the last entry is for the states between measures."""
 
-    n_states: np.ndarray  # int64 ``[n_layers]``, states of the game
-    n_covered: np.ndarray  # int64 ``[n_layers]``, states that the strategy covers
+    n_states: np.ndarray  # int64 ``[n_layers]``, number of states of the game
+    n_covered: np.ndarray  # int64 ``[n_layers]``, number of states that the strategy covers
     mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the covered states, in nats; NaN if there are none
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:
-        """Return the mean entropies of the strategy and of uniform play over all covered states, or NaN if none is."""
+        """Return the mean entropies of the strategy and of uniform play over the covered states; NaN if none exist."""
         n_all = int(self.n_covered.sum())
         if n_all == 0:
             return np.nan, np.nan

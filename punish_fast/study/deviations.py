@@ -37,7 +37,7 @@ class DeviationError(PunishFastError, ValueError):
 
 
 class Cost(NamedTuple):
-    """Losses of one kind of choices, in win probability."""
+    """Losses of choices of one kind, in win probability."""
 
     grouping: str  # name of the grouping
     label: str  # kind of choices
@@ -81,7 +81,7 @@ class Deviations:
     """Deviations of people from a policy."""
 
     choices: AssessedChoices
-    per_game: float  # mean loss of a player in a game
+    per_game: float  # total loss of a player in a game, averaged over games
     per_game_error: float  # standard error of the mean; infinite for a single game
     policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
     costs: list[Cost]  # losses by situation and by play
@@ -134,7 +134,7 @@ def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations
 
 
 def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
-    """Return the mean loss of the recorded players in each game, float64 ``[n_games]``."""
+    """Return the total loss per recorded player in each game, float64 ``[n_games]``."""
     games, place = np.unique(choices.game, return_inverse=True)
     sides = np.unique(np.column_stack([place, choices.won]), axis=0)
     n_players = np.bincount(sides[:, 0], minlength=len(games))

@@ -3,7 +3,7 @@
 After a measure, the remaining cards stay in hand and the hands are filled up. Remove one of the cards that a player
 keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. If card
 ``Y`` replaces the removed card, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to
-drawing that card first, so if a random card from the pool replaces it, the win probability is
+drawing that card first, so if a random card from the pool replaces the removed card, the win probability is
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 

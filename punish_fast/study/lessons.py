@@ -114,7 +114,7 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
 
     Args:
         graph: The game.
-        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
+        policy: float64 ``[n_rows]``, the probability of each row's action in its state.
         stage: Function that returns a context manager for the stage ``self-play``, given its name.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Self-play: a policy plays both sides of the two-player game; values and expected visits of every position.
+"""Self-play, in which a policy plays both sides of the game: values and expected visits of every position.
 
 Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
 is computed forward: it is the sum over all measures of the probability that the game is in this state. Passing the sum
@@ -22,14 +22,14 @@ _NEGLIGIBLE = 1e-13
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """A policy against itself."""
+    """A policy that plays against itself, with values and expected visits."""
 
     graph: Graph  # the game
     policy: np.ndarray  # float64 ``[n_rows]``, the policy of both sides
     duel: Duel  # duel of the policy with itself
     dealt: np.ndarray  # float64 ``[n]``, expected visits per game to each full state of the first breath
-    visits: np.ndarray  # float64 ``[n_full]``, expected visits to each full state
-    nodes: np.ndarray  # float64 ``[n_nodes]``, expected visits to each node between two measures
+    visits: np.ndarray  # float64 ``[n_full]``, expected visits per game to each full state
+    nodes: np.ndarray  # float64 ``[n_nodes]``, expected visits per game to each node between two measures
 
     @cached_property
     def state_visits(self) -> np.ndarray:
@@ -64,7 +64,7 @@ def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
 
     Args:
         graph: The game under any information model.
-        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
+        policy: float64 ``[n_rows]``, the probability of each row's action in its state.
     """
     duel = head_to_head(graph, policy, policy)
     visits = np.zeros(graph.n_full)

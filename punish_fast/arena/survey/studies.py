@@ -101,7 +101,7 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
 
 
 def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
-    """Count the points of which a result is not stored; ``jobs`` lists the jobs of each point."""
+    """Count the points with a result that is not stored yet; ``jobs`` lists the jobs of each point."""
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 

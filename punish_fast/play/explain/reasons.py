@@ -1,4 +1,4 @@
-"""Reasons for and against an action, by actions of the enemy."""
+"""Reasons for and against an action, for each action of the enemy."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -60,7 +60,7 @@ class Answer:
     """An action of the enemy, with its consequences for an action of the player."""
 
     action: int  # enemy's two-digit action
-    consequences: tuple[Consequence, ...]  # by draws of feints
+    consequences: tuple[Consequence, ...]  # one for each combination of cards drawn for feints
 
     @property
     def probability(self) -> float:

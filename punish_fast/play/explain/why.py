@@ -213,7 +213,7 @@ def _named(action: int) -> dict[str, Any]:
 
 
 def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
-    """Yield each possible draw from a deck, its probability, and the remaining deck; without a feint, draw nothing."""
+    """Yield each possible draw from a deck (None if there is no feint), its probability, and the remaining deck."""
     if not feints:
         yield None, 1.0, deck
         return

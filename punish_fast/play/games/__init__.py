@@ -1,1 +1,1 @@
-"""Sessions of other games: matches, players, the terminal and JSON for a page."""
+"""Sessions of games other than Punish: matches, players, the terminal and JSON for a page."""

@@ -12,7 +12,7 @@ from punish_fast.punish.states.space import StateSpace
 class View:
     """A position of Punish as one player sees it."""
 
-    state: State  # information state: own hand, discard pile, HP and statuses
+    state: State  # information state: the player's hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
     unseen: Five  # cards in the enemy's hand and the deck together, five counts
     deck: int  # number of cards in the deck

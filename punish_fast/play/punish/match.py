@@ -33,7 +33,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass
 class _Side:
-    """Hidden information and status of a seat; ``digits`` are the digits of the code of the cards it remembers."""
+    """Hidden information and status of a seat; ``digits`` are the digits of the code of its remembered cards."""
 
     hp: int
     hand: np.ndarray = field(default_factory=_nothing)
