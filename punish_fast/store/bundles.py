@@ -1,4 +1,4 @@
-"""Bundles: named arrays and a JSON header, of which only ``kind`` is interpreted here, in a sealed HDF5 file."""
+"""Bundles: sealed HDF5 files with named arrays and a JSON header, of which only ``kind`` is interpreted here."""
 
 import json
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def header_of(path: Path) -> dict[str, Any]:
 
 def _header(file: CheckedFile) -> dict[str, Any]:
     if file.kind != schema.BUNDLE:
-        raise file.error("kind", f"{file.kind!r}, must be {schema.BUNDLE!r}")
+        raise file.error("kind", f"{file.kind!r}; it must be {schema.BUNDLE!r}")
     header: dict[str, Any] = file.attributes["header"]
     return header
 
@@ -47,7 +47,7 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     header = _header(file)
     kind = header.get("kind")
     if not isinstance(kind, str) or kind not in layouts:
-        raise file.error("kind", f"{str(kind)[:20]!r}, must be {' or '.join(layouts)}")
+        raise file.error("kind", f"{str(kind)[:20]!r}; it must be {' or '.join(layouts)}")
     arrays = {
         name: file.array(
             f"/arrays/{name}",

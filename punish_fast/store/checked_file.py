@@ -63,7 +63,7 @@ class CheckedFile:
 
     @contextmanager
     def opened(self, fault: str) -> Iterator[h5py.File]:
-        """Open the file for reading; errors of h5py become a `ReadError` that begins with ``fault``."""
+        """Open the file for reading; convert errors of h5py to a `ReadError` whose message begins with ``fault``."""
         try:
             # Without a lock, since files are never modified and some network folders do not support locks.
             with h5py.File(self.path, "r", locking=False) as file:

@@ -58,6 +58,6 @@ def check_seal(path: Path) -> None:
             raise ReadError(f"{path}: not a file of punish-fast")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):
-            raise ReadError(f"{path}: damaged, the checksum does not match")
+            raise ReadError(f"{path}: damaged; the checksum does not match")
     except OSError as error:
         raise ReadError(f"{path}: cannot be read ({error.strerror})") from None

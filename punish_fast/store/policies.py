@@ -3,7 +3,7 @@
 A policy under ``view`` is stored as a table of exact float64 numbers. Finer models have millions of states, so
 probabilities are rounded to multiples of 1 / 65535 and compressed, and normalized in each state when they are read. The
 absolute errors of ``n`` probabilities add up to at most ``n / 65535``, so if games last ``L`` breaths on average, the
-win rate changes by at most ``11 L / 65535``. In states without an entry, actions have equal probability.
+win rate changes by at most ``11 L / 65535``. In states without an entry, all legal actions have equal probability.
 """
 
 import json
@@ -37,7 +37,7 @@ def save_policy(
         policy: float64 ``[n_rows]`` along ``space.action``.
         covered: bool ``[n_states]``, states to store; all if None. The policy is read back as uniform in other states.
         name: Name of the strategy; the file name without its suffix if None.
-        origin: How the strategy was made, JSON-like; optional.
+        origin: Record of how the strategy was made, JSON-like; optional.
         response: float64 ``[n_rows]``, deterministic response to the strategy; optional.
 
     Raises:
@@ -56,7 +56,7 @@ def save_policy(
         if space.is_view:
             state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
             out.array("/strategy/state", state)
-            # Most entries are 0 because most actions are illegal in a state, so the table compresses well.
+            # Most entries are 0, because most actions are illegal in most states, so the table compresses well.
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
             units = np.rint(policy * _UNITS).astype(np.uint16)
@@ -68,7 +68,7 @@ def save_policy(
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Return the policy of rounded probabilities, float64 ``[n_rows]``; uniform in states in which all are 0."""
+    """Convert rounded probabilities to a policy, float64 ``[n_rows]``, uniform in states in which all of them are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

@@ -120,7 +120,7 @@ class Artefact(CheckedFile):
         if self.kind == "strategy":
             raise self.error("kind", "a strategy has no tensor")
         if not self.has_transitions:
-            raise self.error("/transitions/indptr", "missing, the file was written without its tensor")
+            raise self.error("/transitions/indptr", "missing; the file was written without its tensor")
 
     def mdp(self) -> MDP:
         """Read and check the Markov decision process; raise `ReadError` if it is missing or damaged."""
@@ -219,7 +219,7 @@ class Artefact(CheckedFile):
         self.must_play()
         self.must_have_rules(space.rules, any_redeal=True)
         if self.kind == "strategy" and temperature is not None:
-            raise PolicyError(f"temperature: {self.path} is a strategy, only agents have values")
+            raise PolicyError(f"temperature: {self.path} is a strategy; only agents have values")
         self.must_have_information(space.information.name)
         if self.information != space.information.name:
             own = StateSpace(space.rules, self.information)
@@ -237,13 +237,13 @@ class Artefact(CheckedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def covered(self, space: StateSpace) -> np.ndarray:
-        """Return a mask of the states with an entry in the file, bool ``[n_states]``; errors as in `strategy`."""
+        """Return a mask of the states with an entry in the file, bool ``[n_states]``; for errors, see `strategy`."""
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def response(self, space: StateSpace) -> np.ndarray | None:
-        """Read the response stored with a strategy, float64 ``[n_rows]``; None if missing for these states."""
+        """Read the response stored with a strategy, float64 ``[n_rows]``; None if there is none for these states."""
         name = "/response/choice"
         if name not in self.shapes or self.information != space.information.name:
             return None
@@ -274,7 +274,7 @@ class Artefact(CheckedFile):
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Read the rows of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
 
-        ``space`` contains the states of the game; enumerated from the file's rules if None.
+        ``space`` contains the states of the game; if it is None, they are enumerated from the file's rules.
 
         Raises:
             ReadError: If the file is not a strategy under ``view``, or is damaged.
@@ -306,7 +306,7 @@ def _terminal_values(solution: Solution) -> np.ndarray:
     """Return the values of win and loss in a solution, float64 ``[2]``."""
     if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
-    # The published sweeps update terminals like all other states.
+    # The published method updates the terminals in each sweep, like all other states.
     values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
         values = TERMINAL_REWARD + solution.discount * values

@@ -119,7 +119,7 @@ DATASETS = {
 
 
 def enemy_text(enemy: dict[str, Any]) -> str:
-    """Describe the enemy in the attribute ``enemy``."""
+    """Describe the enemy that the attribute ``enemy`` records."""
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
     unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
     return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"

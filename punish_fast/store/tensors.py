@@ -71,7 +71,7 @@ class ModelSource:
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed."""
+        """Write states, rows and, with ``keep_tensor``, the transitions of each layer as soon as they are complete."""
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("executor: cannot be combined with a tensor")
         with self.stage("store"):
@@ -172,14 +172,14 @@ def save(
     if None.
 
     Raises:
-        ValueError: If the process has a different number of states, or unknown actions.
+        ValueError: If the process has a different number of states or contains unknown actions.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
     must_be_space(space)
     check_arrays(mdp)
     if mdp.n_states != space.n_states:
-        raise ValueError(f"save: the process has {mdp.n_states} states, the space {space.n_states}")
+        raise ValueError(f"save: the process has {mdp.n_states} states, but the space has {space.n_states}")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"save: the process has actions other than {', '.join(map(str, ACTIONS))}")
     kind = "tensor" if solution is None else "agent"

@@ -74,7 +74,7 @@ class Writer:
         """Write a dataset with the dtype and compression of the schema; unknown datasets keep their dtype."""
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher levels take three times as long to save a few percent.
+        # Higher levels take three times as long and save only a few percent.
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)
@@ -112,14 +112,14 @@ class Writer:
 
 @contextmanager
 def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator[Writer]:
-    """Open a sealed file that records ``rules``, like `sealed_file`."""
+    """Open a sealed file, as `sealed_file` does, and record ``rules`` in it."""
     with sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes) as writer:
         yield writer
 
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Open a sealed file of a kind of ``schema.py``; it is moved to ``path`` when the block ends without an error."""
+    """Open a sealed file of a kind in ``schema.py``; it is moved to ``path`` when the block ends without an error."""
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:

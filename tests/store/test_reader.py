@@ -257,7 +257,7 @@ def test_kinds_are_not_taken_for_each_other(originals, game):
     ):
         with pytest.raises(ReadError, match=problem):
             ask(load(originals[kind]))
-    with pytest.raises(PolicyError, match="is a strategy, only agents have values"):
+    with pytest.raises(PolicyError, match="is a strategy; only agents have values"):
         load(originals["strategy"]).policy(game.space, temperature=1.0)
 
 

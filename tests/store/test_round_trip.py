@@ -134,7 +134,7 @@ def test_labels_and_states_that_a_file_cannot_hold_are_refused(game, tiny, tmp_p
         wide.action[0] = number
         with pytest.raises(ValueError, match=r"^save: the process has actions other than 10, 11, 20, .*, 90$"):
             save(tmp_path / "y.h5", game.space, wide)
-    with pytest.raises(ValueError, match=r"^save: the process has 558 states, the space \d+$"):
+    with pytest.raises(ValueError, match=r"^save: the process has 558 states, but the space has \d+$"):
         save(tmp_path / "y.h5", StateSpace(tiny.rules._replace(hp=1)), game.mdp)
     assert not (tmp_path / "y.h5").exists()
 

@@ -33,8 +33,8 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
     Args:
         space: States under the information model ``view``.
         policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-        on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be saved
-            while the next layer is computed. With a policy, called for all layers at the end.
+        on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer are complete, for example to save
+            them. With a policy, it is called for all layers at the end.
 
     Raises:
         PolicyError: If the policy is invalid for these states.

@@ -62,7 +62,7 @@ class LabelledProcess:
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabelledProcess:
     """Label a process with its positions; raise ValueError if states, terminals or actions do not match."""
     if mdp.n_states != len(states.code):
-        raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")
+        raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):
         raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals; they must be win and loss")
     if not np.isin(mdp.action, ACTIONS).all():

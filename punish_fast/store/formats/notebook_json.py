@@ -111,7 +111,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
     for begin in range(0, len(decimals), _STATES_AT_ONCE):
         part = ptr[begin : begin + _STATES_AT_ONCE + 1]
         rows = slice(part[0], part[-1])
-        # Iterating over lists is much faster than over arrays.
+        # Iterating over lists is much faster than iterating over arrays.
         cells = [keys[a] + repr(x) for a, x in zip(actions[rows].tolist(), numbers[rows].tolist(), strict=True)]
         ends = (part - part[0]).tolist()
         states = zip(decimals[begin : begin + _STATES_AT_ONCE].tolist(), ends[:-1], ends[1:], strict=True)

@@ -52,7 +52,7 @@ class Cells:
         return ReadError(f"{self._path}: {problem}")
 
     def _members(self) -> Any:
-        """Parse the file; return its object, and every inner object, as a tuple of pairs of a key and a value."""
+        """Parse the file; return its object, and every inner object, as a tuple of key-value pairs."""
         if fault := fault_of_input(self._path):
             raise self._error(fault)
         # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
@@ -79,7 +79,7 @@ class Cells:
         self._terminals[key] = actions[0][1]
 
     def _checked_pairs(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Check pairs of an action and a number, and return the columns of the actions, and the numbers."""
+        """Check pairs of an action and a number; return the columns of the actions, and the numbers."""
         columns = np.array([_COLUMN_OF_KEY.get(name, -1) for name, _ in pairs], dtype=np.int64)
         values = [number for _, number in pairs]
         if not set(map(type, values)) <= {float}:
@@ -99,7 +99,7 @@ class Cells:
         return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
 
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows of the states; then the row and column of each number, and the numbers."""
+        """Return the rows of the states, the row and the column of each number, and the numbers."""
         decimals = self._decimals
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)

@@ -8,7 +8,7 @@ The first six arrays of a process are its transitions as a CSR array, for ``scip
     indptr           int32   [n_rows + 1]    first entry of each row
     state_ptr        int64   [n_states + 1]  first row of each state
     layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer lies between two measures
-    action           uint8   [n_rows]        card (1 to 5), then 1 for a feint or 0; rest is 90
+    action           uint8   [n_rows]        card (1 to 5), then 1 for a feint, otherwise 0; rest is 90
     reward           float64 [n_rows]        expected immediate rewards
     terminal_reward  float64 [2]             rewards of win and loss at every step
     code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss is -2
@@ -19,7 +19,7 @@ Win and loss have no rows. The values of an imported model for one objective are
 
     v             float64 [n_states]       values; infinite if no policy has a finite value
     choice        int64   [n_states]       index of an optimal choice, in the file's order
-    action        uint32  [n_states]       index of its action, or within the state if the model has no action names
+    action        uint32  [n_states]       index of its action; index in its state if the model has no action names
     action_names  text                     names of the actions
     initial       int64                    indices of the initial states
     error_bound   float64                  upper bound on the error of every finite value

@@ -9,7 +9,7 @@ from punish_fast.runtime.files import replacing
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write a UTF-8 CSV file with a header row; None is an empty cell, and floats keep all digits."""
+    """Write a UTF-8 CSV file with a header row; None is written as an empty cell, and floats keep all digits."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

@@ -26,8 +26,8 @@ _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
 # Maximum size of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
-# Maximum number of unpacked bytes of a compressed file: a constant plus a multiple of the file size, which is smaller
-# for skipped members. Models compress about 10:1, zeros 1000:1 to 1,000,000:1.
+# Maximum number of unpacked bytes of a compressed file: a constant plus a multiple of the file size. The factor is
+# smaller for skipped members. Models are compressed by a factor of about 10, zeros by 1000 to 1,000,000.
 _MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
 # Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
@@ -128,7 +128,7 @@ class _Archive:
         while size:
             piece = self._stream.read(min(_PIECE, size))
             if not piece:
-                raise self._fault(f"{printable(name)} is cut off, {size:,} bytes are missing")
+                raise self._fault(f"{printable(name)} is cut off; {size:,} bytes are missing")
             size -= len(piece)
 
     def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
@@ -154,7 +154,7 @@ class _Archive:
 
     def _check_end(self, name: str, size: int) -> None:
         if self._is_plain and size > self._size - self._stream.tell():
-            raise self._fault(f"{printable(name)} is cut off, the file ends before its {size:,} bytes")
+            raise self._fault(f"{printable(name)} is cut off; the file ends before its {size:,} bytes do")
 
     def _count(self, size: int, is_read: bool) -> None:
         """Count unpacked bytes and check the limits of compressed files."""

@@ -4,9 +4,9 @@ States, choices and branches are read as states, rows and entries. Labels are th
 missing label ``init`` is created from the initial states. The reward of a row is the sum of the rewards of its state
 and choice and the mean reward of its branches. A state without choices gets a row that leads back to the state.
 
-Probabilities and rewards are doubles, or 128-bit rational numbers with numerator and denominator up to 2^53, which are
-rounded once. Markov chains, with one choice in each state, are read as processes with one action. Unsupported features
-of the format raise an error that names them.
+Probabilities and rewards are doubles, or 128-bit rational numbers with a numerator and a denominator of up to 2^53,
+whose quotient is rounded once. Markov chains, with one choice in each state, are read as processes with one action. If
+a file uses an unsupported feature of the format, an error names it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """Return numbers of the type in ``kind``, an entry of the index, as float64 ``[n]``."""
+        """Return numbers of the type described by ``kind``, an entry of the index, as float64 ``[n]``."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -107,7 +107,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """Return the dtype of the type in ``kind``."""
+        """Return the dtype of the type described by ``kind``."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
@@ -116,7 +116,7 @@ class _Content:
         if described == "rational" and size == 128:
             return _RATIONAL
         if "interval" in described:
-            raise self.fault(f"{name}: {described}, models with intervals are not supported")
+            raise self.fault(f"{name}: {described}; models with intervals are not supported")
         raise self.fault(f"{name}: {described} of {size} bits is not supported; export doubles")
 
 

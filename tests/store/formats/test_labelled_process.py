@@ -47,7 +47,7 @@ def test_a_process_of_other_states_terminals_or_actions_is_refused(game):
     other, action = StateSpace(PRESETS["tiny"]._replace(hp=1)), game.mdp.action.copy()
     action[7] = 60
     for space, changes, message in (
-        (other, {}, rf"558 states, the space {other.n_states}$"),
+        (other, {}, rf"558 states, but the space has {other.n_states}$"),
         (game.space, {"terminal_reward": np.zeros(3)}, "3 terminals; they must be win and loss$"),
         (game.space, {"action": action}, r"actions other than 10, 11, .*, 90$"),
     ):
