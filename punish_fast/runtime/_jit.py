@@ -1,12 +1,13 @@
 """Compilation and caching of kernels.
 
 A kernel is a small pure function compiled by Numba; a routine is a compiled function that only kernels call. Both are
-defined in files whose names begin with an underscore, take arrays and tuples, write into arrays allocated by the
+defined in files whose names begin with an underscore; they take arrays and tuples, write into arrays allocated by the
 caller, and never raise.
 
-To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes to callees.
-The cache is therefore stored in a folder named by a digest of all kernel sources, of the named tuples that kernels
-take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR`` if that is set.
+To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes to the
+functions that the kernel calls. The cache is therefore stored in a folder named by a digest of all kernel sources, of
+the named tuples that kernels take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR`` if that
+is set.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _find_cache_folder() -> str | None:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=2)
+        warnings.warn(f"kernels will be compiled again in every process: cannot write {folder} ({error})", stacklevel=2)
         return None
     return str(folder)
 
@@ -99,7 +100,7 @@ class _Nesting(threading.local):
 
 
 class _Guard(Listener):
-    """Defers interrupts of the main thread during compilation, since LLVM may crash on discarding a partial library."""
+    """Defers interrupts of the main thread during compilation, since LLVM may crash when it discards a library."""
 
     def __init__(self) -> None:
         self._here = _Nesting()
@@ -184,5 +185,5 @@ def set_threads(count: int) -> None:
     """Set the number of threads that run kernels; raise `ThreadsError` if it is not from 1 to `max_threads`."""
     global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
     if not 1 <= count <= max_threads():
-        raise ThreadsError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
+        raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")
     _threads = count

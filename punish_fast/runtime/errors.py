@@ -15,10 +15,10 @@ class ExtraError(PunishFastError):
 
 
 def require(extra: str, *modules: str) -> None:
-    """Raise `ExtraError` if a module of an extra is not installed, without importing it."""
+    """Raise `ExtraError` if a module of an extra is not installed; nothing is imported."""
     for module in modules:
         if not are_installed(module):
-            raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')
+            raise ExtraError(f'{module} is missing; install it with: pip install "punish-fast[{extra}]"')
 
 
 def are_installed(*modules: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def on_first_use(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package; ``names`` lists public names by the module below the package."""
+    """Return the ``__getattr__`` of a package; ``names`` lists the public names of each of its modules."""
     homes = {name: module for module, of_module in names.items() for name in of_module}
 
     def find(name: str) -> Any:

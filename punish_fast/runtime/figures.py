@@ -124,7 +124,7 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
-    """Write names to the right of the panel, with a distance of at least ``gap`` and a leader to each line."""
+    """Write names to the right of the panel, at least ``gap`` apart, with a leader line to each point."""
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
     leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)}
@@ -157,7 +157,7 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """Yield a figure that is written to a PNG or SVG file when the block ends; errors as in `check_picture`.
+    """Yield a figure that is written to a PNG or SVG file when the block ends; raise the errors of `check_picture`.
 
     Equal figures are written as identical bytes. ``kind`` is the seed of the identifiers in SVG files.
     """

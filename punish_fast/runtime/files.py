@@ -72,7 +72,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended; ``os.kill`` would terminate it."""
+    """Return True unless a process has ended; on Windows, ``os.kill`` would terminate it."""
     kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel32.OpenProcess.restype = ctypes.c_void_p
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
@@ -96,7 +96,7 @@ def _remove_leftovers(path: Path) -> None:
 def check_output(path: Path) -> None:
     """Raise `OutputError` if a file cannot be written to ``path``; the message gives the reason."""
     try:
-        # Links are kept and their targets replaced.
+        # Links are kept, and their targets are replaced.
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -122,7 +122,7 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
         return None
     if os.path.isdir(path):  # noqa: PTH112
         return "is a folder"
-    return "is not a regular file, save it as one" if os.path.exists(path) else "there is no such file"  # noqa: PTH110
+    return "is not a regular file; save it as one" if os.path.exists(path) else "there is no such file"  # noqa: PTH110
 
 
 def _is_standard_stream(path: Path) -> bool:
@@ -172,6 +172,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file atomically; errors as in `replacing`."""
+    """Write a UTF-8 file atomically; raise the errors of `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

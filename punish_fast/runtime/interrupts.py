@@ -1,7 +1,7 @@
 """Deferred interrupts.
 
 Python may raise an interrupt between any two instructions of the main thread, even inside a library that cannot
-recover, or after acquiring a lock and before entering the block that releases it.
+recover, or after a lock is acquired and before the block that releases it is entered.
 """
 
 import os
@@ -60,8 +60,8 @@ def abort(number: int) -> None:
 def uninterrupted() -> Iterator[list[int]]:
     """Defer interrupts until the end of the block; yield a list that stays empty until one arrives.
 
-    At the end of the block the previous handler is called, which might not raise. A second interrupt aborts the
-    process.
+    If one has arrived, the previous handler is called at the end of the block; it might not raise. A second interrupt
+    aborts the process.
 
     HDF5 cannot recover from an interrupt, even while it reads or frees objects. Decorate functions that keep HDF5
     objects in local variables, so that the objects are freed before the block ends.

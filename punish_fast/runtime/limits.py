@@ -100,4 +100,4 @@ def require_memory(n_bytes: int, what: str) -> None:
     """Raise MemoryError if the total memory is below ``n_bytes``; ``what`` is the subject of the message."""
     total = total_memory()
     if total is not None and n_bytes > total:
-        raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB, this machine has {total / 1e9:,.0f} GB")
+        raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB; this machine has {total / 1e9:,.0f} GB")

@@ -43,7 +43,7 @@ _CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError)
 
 
 class Refusal(BaseModel):
-    """Reason why a request is not answered, in one line."""
+    """Reason why a request is refused, in one line."""
 
     detail: str
 

@@ -43,10 +43,10 @@ class GameDatabaseError(PunishFastError, ValueError):
 
 
 class GameDatabase:
-    """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers."""
+    """Recorded games. `add` must run in the writer's thread; all other methods may run in reader threads."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Initialise; clients need ``token`` to add games, and None forbids adding."""
+        """Clients need ``token`` to add games; if it is None, games cannot be added."""
         self.path = path
         self._rules, self._token = rules, token
         # Version of the database, and results cached for it.
@@ -104,7 +104,7 @@ class GameDatabase:
         return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
     def players(self) -> list[dict[str, Any]]:
-        """Return all players, sorted by games won."""
+        """Return all players, sorted by number of games won."""
         return [
             {"name": entry["name"], "games": entry["games"], "won": entry["wins"], "is_bot": entry["is_bot"]}
             for entry in player_table(self.results())

@@ -16,7 +16,7 @@ GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the 
 ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
-# The schema is not detailed, because the parser of logs checks the body.
+# The schema is not detailed, because the log parser checks the body.
 _LOG: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -43,7 +43,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
-        """Add the games of a log, with the checks of ``records import``; games in the database are skipped."""
+        """Add the games of a log, with the checks of ``records import``; games already there are skipped."""
         database.must_take(authorization)
         content = await request.body()
         return await workers.write(lambda: database.add(content))
@@ -65,7 +65,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:
-        """List all players, sorted by games won."""
+        """List all players, sorted by number of games won."""
         return await workers.run("reader", database.players)
 
     return routes

@@ -131,7 +131,7 @@ class Guard:
             raise HTTPException(403, f"origin: {detail}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and not _opens_page(scope, headers):
-            detail = f"{_quoted(site)}; requests from other pages are not answered, open this address directly"
+            detail = f"{_quoted(site)}; requests from other pages are not answered; open this address directly"
             raise HTTPException(403, f"sec-fetch-site: {detail}")
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "content-type: must be application/json")
@@ -173,7 +173,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until a client disconnects, and read an unused body up to its limit."""
+    """Wait until a client disconnects, reading an unused body up to its limit."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -197,7 +197,7 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """Normalise a name for ``--allow-host`` as browsers do: lower case, IDNA encoding, no port."""
+    """Normalize a name for ``--allow-host`` as browsers do: lower case, IDNA encoding, no port."""
     place = _place(text)
     name = "" if place is None else place.name
     try:
@@ -212,7 +212,7 @@ def host_name(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _place(host: str) -> _Place | None:
-    """Parse the host and port of a header; None if invalid."""
+    """Parse the host and port of a header; return None if they are invalid."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
     # IPv6 addresses are often typed without brackets.

@@ -45,7 +45,7 @@ class Limits:
     body: int = 16 * 1024  # maximum size of a request body, in bytes
     log: int = 16 * 1024 * 1024  # maximum size of a posted log, in bytes
     rate: float | None = 200.0  # maximum average cost of a client's requests per second; None if unlimited
-    burst: int = 400  # maximum cost of a client's requests at any moment
+    burst: int = 400  # capacity of a client's bucket: maximum cost of requests sent together
 
     @property
     def client_tables(self) -> int:
@@ -101,7 +101,7 @@ class Meter:
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = limits.rate, limits.burst, clock
-        # Content and time of the last change of each bucket, the oldest change first.
+        # Level of each bucket and time of its last change, the oldest change first.
         self._left: OrderedDict[str | Client, tuple[float, float]] = OrderedDict()
 
     def charge(self, client: Client, cost: float) -> None:

@@ -82,7 +82,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """Explain a state: the value of each action by the enemy's possible actions, and the enemy's likely hands.
+        """Explain a state: the value of each action against each of the enemy's, and the enemy's likely hands.
 
         A strategy is explained by the best choices against it.
         """

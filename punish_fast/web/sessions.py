@@ -25,7 +25,7 @@ from punish_fast.web.players import AnyPlayer, PlayerRegistry
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-# Seconds without a request after which a running and a finished game are cleared.
+# Seconds without a request after which a running game and a finished game, respectively, are cleared.
 _IDLE, _OVER = 3600.0, 900.0
 # Seconds without a request after which a running game may be cleared to make room.
 _QUIET = 600.0
@@ -225,7 +225,7 @@ class OpenSessions:
 
 
 def _name_of(person: str, registry: PlayerRegistry) -> str:
-    """Return the normalised name of a person, which must not resemble the name of an agent."""
+    """Return the normalized name of a person, which must not resemble the name of an agent."""
     try:
         return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
     except PlayerNameError as error:
@@ -240,7 +240,7 @@ def session_routes(
 
     @routes.post("", status_code=201)
     async def open_table(wanted: NewTable, request: Request) -> dict[str, Any]:
-        """Open a table: the cards are dealt."""
+        """Open a table and begin the game."""
         player = registry.find(wanted.opponent)
         game = player.game_name
         if wanted.game not in (None, game):

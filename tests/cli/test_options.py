@@ -145,4 +145,4 @@ def test_a_pipe_is_not_a_missing_file(run, folder):
     for name in ("pipe", "pipe.umb"):
         os.mkfifo(folder / name)
     for line in ("show pipe", "solve --rules pipe", "solve pipe.umb", "import pipe -o x.h5", "records list --db pipe"):
-        run(*line.split()).refused("is not a regular file, save it as one")
+        run(*line.split()).refused("is not a regular file; save it as one")

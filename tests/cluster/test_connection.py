@@ -98,7 +98,7 @@ def test_workers_of_other_versions_are_told(client, monkeypatch):
     for found, text in (
         (other, f"has Numba 0.5 instead of {numba.__version__}, SciPy 1.0 instead of"),
         ({}, "has punish-fast None instead of"),
-        (ModuleNotFoundError("No module"), f"cannot run punish-fast, install {__version__} there (No module)"),
+        (ModuleNotFoundError("No module"), f"cannot run punish-fast; install {__version__} there (No module)"),
     ):
         workers = {"tcp://here:1": versions(), "tcp://lost:1": OSError("lost"), "tcp://there:1": found}
         monkeypatch.setattr(client, "run", lambda _function, answers=workers, **_options: answers)

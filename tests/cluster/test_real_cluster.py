@@ -190,7 +190,7 @@ def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebo
     ("has_package", "told"),
     [
         (True, r"worker tcp://\S+ has files of punish-fast with digest \w+ instead of \w+"),
-        (False, r"worker tcp://\S+ cannot run punish-fast, install .* there .*No module named 'punish_fast"),
+        (False, r"worker tcp://\S+ cannot run punish-fast; install .* there .*No module named 'punish_fast"),
     ],
 )
 def test_a_worker_of_other_files_that_joins_late_adds_no_values(cluster, batches, tmp_path, has_package, told):

@@ -115,7 +115,7 @@ def test_nothing_is_cached_with_the_jit_off(monkeypatch, home):
 
 def test_without_a_folder_there_is_no_cache_and_one_warning(home):
     (home / "cache").write_text("a file in the way", encoding="utf-8")
-    with pytest.warns(UserWarning, match="kernels are compiled anew every time: cannot write") as caught:
+    with pytest.warns(UserWarning, match="kernels will be compiled again in every process: cannot write") as caught:
         assert _jit._find_cache_folder() is None
     assert len(caught) == 1
 
@@ -150,7 +150,7 @@ def test_threads_can_be_set_from_one_to_the_most():
             _jit.set_threads(count)
             assert _jit.threads() == count
         for count in (0, -1, _jit.max_threads() + 1):
-            with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here, allowed are 1 to"):
+            with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here; use 1 to"):
                 _jit.set_threads(count)
             assert _jit.threads() == _jit.max_threads()
     finally:

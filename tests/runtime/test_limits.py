@@ -104,7 +104,7 @@ def test_other_texts_are_no_sizes(text):
 def test_what_the_machine_does_not_have_is_refused(monkeypatch):
     monkeypatch.setattr(limits, "total_memory", lambda: 10**9)
     require_memory(10**9, "this")
-    with pytest.raises(MemoryError, match="this would take 2 GB, this machine has 1 GB"):
+    with pytest.raises(MemoryError, match="this would take 2 GB; this machine has 1 GB"):
         require_memory(2 * 10**9, "this")
     monkeypatch.setattr(limits, "total_memory", lambda: None)
     require_memory(10**30, "this")

@@ -57,6 +57,6 @@ def test_a_missing_module_is_named_with_its_extra_and_none_is_imported(monkeypat
     for missing in ("no_such_library", "this"):
         monkeypatch.setitem(sys.modules, "this", None)
         with pytest.raises(
-            ExtraError, match=rf'^{missing} is missing, install with: pip install "punish-fast\[learn\]"$'
+            ExtraError, match=rf'^{missing} is missing; install it with: pip install "punish-fast\[learn\]"$'
         ):
             require("learn", "json", missing)

@@ -63,6 +63,6 @@ def _import_discrete_dp() -> Any:
     except ModuleNotFoundError as error:
         if error.name != "quantecon":
             raise
-        text = 'QuantEcon is missing, install with: pip install "punish-fast[bench]"'
+        text = 'QuantEcon is missing; install it with: pip install "punish-fast[bench]"'
         raise ModuleNotFoundError(text, name="quantecon") from None
     return quantecon.markov.DiscreteDP

@@ -30,7 +30,7 @@ _PACKAGE = Path(__file__).parents[2]
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
-# A process that does not answer within this time counts as frozen. Must be below Dask's connection timeout of 30 s.
+# A process that does not answer within this time counts as frozen; shorter than Dask's connection timeout of 30 s.
 CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
@@ -111,13 +111,13 @@ def _has_dashboard(dask_scheduler: Any) -> bool:
 
 
 def _check_scheduler(client: Client, where: str) -> None:
-    """Raise `ClusterError` if the scheduler, which deserialises tasks, cannot import this package."""
+    """Raise `ClusterError` if the scheduler, which deserializes tasks, cannot import this package."""
     try:
         client.run_on_scheduler(versions)
     except (OSError, ClusterError):
         raise
     except Exception as error:
-        told = f"{where}: the scheduler cannot import punish-fast, install {__version__} there ({error})"
+        told = f"{where}: the scheduler cannot import punish-fast; install {__version__} there ({error})"
         raise ClusterError(told) from None
 
 
@@ -148,7 +148,7 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
             continue
         if isinstance(found, Exception):
             raise ClusterError(
-                f"cluster: worker {worker} cannot run punish-fast, install {__version__} there ({found})"
+                f"cluster: worker {worker} cannot run punish-fast; install {__version__} there ({found})"
             )
         check_versions(worker, found, versions())
     return False

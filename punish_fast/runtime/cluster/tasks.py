@@ -58,7 +58,7 @@ def finished(
                     raise found
                 yield left.pop(number), found
         except (KeyboardInterrupt, GeneratorExit):
-            # Workers start no further tasks.
+            # Prevent workers from starting further tasks.
             with suppress(OSError, ClusterError):
                 client.cancel(futures, force=True)
             raise

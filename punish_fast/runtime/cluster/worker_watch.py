@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 2.0
 # Workers may pause briefly while they write data to disk.
 _STALL_SECONDS = 10.0
-# Counts looks instead of seconds, because clocks advance while this machine sleeps.
+# Looks are counted instead of seconds, because clocks advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
 
 

@@ -1,6 +1,6 @@
 /** Requests to the server, which answers in JSON. */
 
-/** An error response; the message is the explanation of the server. */
+/** An error response; its message is the server's explanation. */
 export class ApiError extends Error {
   constructor(status, detail) {
     super(detail);

@@ -226,7 +226,7 @@ class Explorer {
       h(
         "section",
         { class: "panel" },
-        h("h2", {}, isChance ? "Chance to win with each move" : "Value of each move"),
+        h("h2", {}, isChance ? "Chance of winning with each move" : "Value of each move"),
         h("p", { class: "quiet small" }, `Assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}Open a move to see its result against each enemy card.`),
         h("div", { class: "moves" }, why.actions.map((each) => move(each, each === best, value, share))),
       ),

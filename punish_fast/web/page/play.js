@@ -303,7 +303,7 @@ class Seat {
 // Some games have no guide beyond their legend.
 const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs, () => []);
 
-/** Advice of the coach, as bars. */
+/** The coach's advice, as bars. */
 function advice(coach, enemy) {
   const bars = (entries, key, css) =>
     entries.map((entry, k) => [
@@ -312,10 +312,10 @@ function advice(coach, enemy) {
       h("span", { class: "number" }, percent(entry[key])),
     ]);
   return [
-    h("h3", {}, "Your chance to win with each move"),
+    h("h3", {}, "Your chance of winning with each move"),
     h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
     h("h3", {}, `What ${enemy} may do`),
     h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
-    h("p", { class: "quiet small" }, `Assuming that you play your best from here on. The coach knows how ${enemy} plays, but not its hand.`),
+    h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${enemy} plays, but not its hand.`),
   ];
 }

@@ -39,7 +39,7 @@ async function showList(main, isCurrent) {
     return add();
   });
   main.replaceChildren(
-    title("Review", "Every finished game of Punish is saved. Open one to see the chance to win over time, and the most costly choices."),
+    title("Review", "Every finished game of Punish is saved. Open one to see the chance of winning over time, and the most costly choices."),
     h(
       "section",
       { class: "panel stack" },
@@ -110,14 +110,14 @@ class Story {
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
     this.parts = [
-      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances to win assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances of winning assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
       h(
         "div",
         { class: "review" },
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance to win, from what they could see"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%, because each player knows only their own hand.")),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance of winning, from what they could see"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%, because each player knows only their own hand.")),
           h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
           h("section", { class: "panel" }, h("h2", {}, "All choices"), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
         ),
@@ -141,7 +141,7 @@ class Story {
       css: ["first", "second"][k],
       points: choices.map((each) => ({ breath: each.breath, win: each.win_probability, isBad: (each.loss ?? 0) >= COSTLY })),
     }));
-    const label = `Chance to win over ${counted(this.last, "breath")}; the numbers are in the table of all choices`;
+    const label = `Chance of winning over ${counted(this.last, "breath")}; the numbers are in the table of all choices`;
     this.chart.replaceChildren(chances(series, label, this.breath, (n) => this.go(n)));
     this.drawBreath();
     for (const row of this.rows) row.classList.toggle("now", row.dataset.breath === String(this.breath));
