@@ -21,7 +21,7 @@ def test_figures_are_those_of_the_files(run):
     changed = first.choice != second.choice
     assert report["other_choice"] == changed.sum() > 0
     assert report["other_choice_share"] == changed.mean()
-    assert [entry["states"] for entry in report["breaths"]] == [46, 462, 50]
+    assert [(entry["breath"], entry["states"]) for entry in report["breaths"]] == [(1, 46), (2, 462), (3, 50)]
     assert sum(entry["other_choice"] for entry in report["breaths"]) == changed.sum()
     for name in ("v", "q"):
         difference = getattr(second, name) - getattr(first, name)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
 
 from cli.made_up_games import random_games, write_games
 from punish_fast.cli.frame import progress as reporting
+from punish_fast.cli.strategies import lessons_text
 from punish_fast.cli.strategies.lessons_text import headlines
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, by_card, true_rules
@@ -134,3 +136,11 @@ def test_headlines_do_without_what_is_unknown():
         "Before the deal, 3 HP against 2 win 60.0% of games.",
         "Share of all choices: feint 75 %, guard 25 %.",
     ]
+
+
+def test_the_five_best_and_the_five_worst_hands_are_printed(capsys):
+    hands = [{"hand": by_card([k, 0, 0, 0, 0]), "probability": 1 / 12, "win": (99 - k) / 100} for k in range(12)]
+    in_hand = {card: {"copies": [0], "mean": [0.5], "step": None} for card in CARDS}
+    lessons_text._print_hands({"hands": hands, "mean": 0.5, "in_hand": in_hand})
+    wins = [99 - k for k in range(12)]
+    assert re.findall(r"8.33% +(\d+).0%", capsys.readouterr().out) == [str(win) for win in wins[:5] + wins[7:]]

@@ -120,6 +120,7 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"])
     assert code == 0, plain(drawn)
     assert plain(drawn).count("takes it back: u") == len(actions)
+    assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "naive"}
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0
     found, winner = sides(folder / "terminal.db")

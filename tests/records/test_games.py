@@ -7,7 +7,7 @@ from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read, open_to_write
 from punish_fast.records.games import GameWriter, read_games
 from punish_fast.records.logs import RecordedGame
-from records.conftest import query
+from records.conftest import query, run_sql
 
 DIGEST = "0" * 64
 
@@ -105,3 +105,11 @@ def test_nobody_meets_oneself_under_a_number(tmp_path):
         ("joe (2)", "joe (2) (2)"),
         ("joe (2)", "joe (3)"),
     ]
+
+
+def test_the_largest_id_of_a_foreign_row_is_ignored(tmp_path):
+    first, second = some_games(2)
+    path = kept(tmp_path / "y.db", first)
+    run_sql(path, f"INSERT INTO players (player_id, username, is_bot) VALUES ({2**63 - 1}, 'Zoe', 0)")
+    kept(path, replace(second, winner=replace(second.winner, name="Eve", is_bot=False)))
+    assert query(path, "SELECT player_id FROM players WHERE username = 'Eve'") == [(3,)]

@@ -90,7 +90,10 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert report["players"][0]["name"] == entry["winner"]
         game = client.get(path).json()
         assert game["winner"]["name"] == entry["winner"]
-        assert len(game["winner"]["choices"]) == len(recorded[entry["game"]].winner.states)
+        side = recorded[entry["game"]].winner
+        assert [(each["breath"], each["state"]) for each in game["winner"]["choices"]] == [
+            (int(number) + 1, str(state)) for number, state in zip(side.number, side.states, strict=True)
+        ]
 
 
 def test_a_strategy_judges_by_the_best_choices_against_it(client):

@@ -208,6 +208,11 @@ def test_a_full_server_has_room_for_another_address(models):
         # The tables that were used last stay.
         assert [tables.find(table.id) for table in theirs[-15:]] == theirs[-15:]
     assert len(tables) == 40
+    small = OpenSessions(Limits(tables=4))
+    for address in ("192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.2"):
+        small.open(models[0], "Ann", None, None, client=Client(address, ""))
+    with pytest.raises(HTTPException, match="are played here now"):
+        small.open(models[0], "Ann", None, None, client=Client("192.0.2.2", ""))
     few = OpenSessions(Limits(tables=40))
     for k in range(40):
         few.open(models[0], "Ann", None, None, client=Client(f"192.0.2.{k}", ""))
