@@ -50,7 +50,7 @@ Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
 class GameError(PunishFastError, ValueError):
-    """Raised for an invalid action, state, option or game. The message lists the allowed values."""
+    """Raised for an invalid action, state, option or game. The message states the reason."""
 
 
 class Game(Protocol):
@@ -186,7 +186,7 @@ class VectorGame(Protocol):
 
     game: Game
     n_words: int  # Number of words of a state.
-    n_moves: int  # Actions below this number belong to players, all others to chance.
+    n_moves: int  # Actions below this number belong to players; all others belong to chance.
     # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
     # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
     feature_shape: tuple[int, ...]

@@ -99,7 +99,7 @@ def drop_stones(boards, columns, after, returns, ended):
 
 @kernel
 def find_open_columns(boards, is_open):
-    """Mark the columns that are not full in ``is_open``, bool ``[n, 7]``; none if the game is over."""
+    """Set ``is_open``, bool ``[n, 7]``, to True for columns that are not full; all False if the game is over."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         squares = 0 if contains_line(own ^ filled) else playable_squares(filled)

@@ -225,7 +225,7 @@ class DqnLearner(NetworkTrainer):
 
 
 def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarray) -> Values:
-    """Return a function that evaluates the actions of states by a network."""
+    """Return a function that evaluates the actions of states with a network."""
     return lambda states: evaluate(architecture, weights, vector.features(states))
 
 

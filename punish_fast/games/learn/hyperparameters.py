@@ -18,7 +18,7 @@ _N_AXES, _LEAST_SIDE = 3, 4
 
 
 class LearnError(PunishFastError, ValueError):
-    """Raised for an invalid hyperparameter, plan or learner. The message names the allowed values."""
+    """Raised for an invalid hyperparameter, plan or learner. The message states the reason."""
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:

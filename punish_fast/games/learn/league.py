@@ -219,5 +219,5 @@ class _League(NamedTuple):
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
-    """Return the expected points of the policy ``own`` against ``other``, 0 to 1."""
+    """Return the expected points of the policy ``own`` against ``other``, 0 to 1, averaged over both seats."""
     return (exact_score(positions, own, other).points + 1 - exact_score(positions, other, own).points) / 2

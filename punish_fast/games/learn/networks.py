@@ -112,7 +112,7 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
 
 
 def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Return 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, of ``[n, rows, columns, planes]``."""
+    """Return the 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, in ``x``, ``[n, rows, columns, planes]``."""
     import jax.numpy as jnp
 
     # On CPUs, multiplying these by the filters is far faster than JAX's convolution, and so is its gradient.

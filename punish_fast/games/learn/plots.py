@@ -69,7 +69,8 @@ def _draw(
         lower.set(xlabel="games played (logarithmic)")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        lower.xaxis.set_minor_formatter(NullFormatter())  # within a decade, minor ticks would have TeX labels
+        # By default, minor ticks have TeX labels if the axis spans less than a decade.
+        lower.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _lost(endings: Mapping[str, float]) -> float:

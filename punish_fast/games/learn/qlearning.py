@@ -195,7 +195,7 @@ def _is_possible(session: Session) -> bool:
 
 
 def learn(learner: QLearner, n_games: int) -> None:
-    """Play ``n_games`` games of the current session; at its start, the second table is replaced by the first."""
+    """Play ``n_games`` games of the current session; at its start, copy the first table to the second."""
     session, positions = learner.session, learner.positions
     assert session is not None
     if session.games == 0:

@@ -3,8 +3,8 @@
 A network is represented by its action values (`movers.Values`) and takes the action of maximum value.
 
 If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks are not symmetric.
-Otherwise strength is estimated from sampled games; games between networks begin with two random moves if the rules
-contain no chance. In games of three players, a network plays against two copies of its opponent. Games that are neither
+Otherwise strength is estimated from sampled games; games between networks begin with two random moves if the game has
+no chance events. In games of three players, a network plays against two copies of its opponent. Games that are neither
 won nor lost, such as games with several winners, count as draws.
 """
 
@@ -45,8 +45,8 @@ class ExactStrength:
 
         For each of `SEATS`, ``first``, ``second``, ... contain the shares of games against random players that end in
         ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share`` and
-        ``loss_share`` are means over seats, with illegal moves as losses. ``mistakes`` is the number of states in which
-        the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other
+        ``loss_share`` are means over seats; ``loss_share`` includes illegal moves. ``mistakes`` is the number of states
+        in which the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other
         nonterminal states.
         """
         positions = self.positions

@@ -192,7 +192,7 @@ class NetworkTrainer(ABC):
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
 
     def judged(self) -> dict[int | None, Values]:
-        """Return functions of action values to judge, keyed by number of simulations, or None if there is no search."""
+        """Return the action-value functions to judge, keyed by number of simulations, or None if there is no search."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod

@@ -57,9 +57,9 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game; the enemy makes any moves, and the agent makes any moves of positive
-    probability. If the probabilities of a position in ``policy``, float64 ``[n_rows]``, sum to less than 1, the rest
-    belongs to illegal moves, which lose.
+    A line is the sequence of all moves of a game; the enemy may make any move, and the agent may make any move of
+    positive probability. If the probabilities of a position in ``policy``, float64 ``[n_rows]``, sum to less than 1,
+    the rest belongs to illegal moves, which lose.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))

@@ -48,7 +48,7 @@ class MuZeroLearner(NetworkTrainer):
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``.
 
-        The action chosen by the search has value 2; other actions have their probability as value. With 0
+        The action chosen by the search has value 2; the value of every other action is its probability. With 0
         ``simulations``, values are the policy logits, without a search; by default, the method's number of simulations
         is used.
         """
@@ -65,7 +65,7 @@ class MuZeroLearner(NetworkTrainer):
         return values
 
     def judged(self) -> dict[int | None, Values]:
-        """Return functions of action values to judge, for each of `JUDGED_SIMULATIONS`."""
+        """Return the action-value functions to judge, keyed by each of `JUDGED_SIMULATIONS`."""
         return {simulations: self.values_of(self.weights, simulations) for simulations in JUDGED_SIMULATIONS}
 
     def _empty_games(self, n: int, n_plies: int) -> SearchedGames:

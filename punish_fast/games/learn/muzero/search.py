@@ -1,4 +1,4 @@
-"""Tree search in the learned model or in the rules, using DeepMind's ``mctx`` (extra ``learn``).
+"""Tree search with the learned model or with the rules, using DeepMind's ``mctx`` (extra ``learn``).
 
 A search grows a tree from a state: each *simulation* descends from the root, choosing actions by their priors and
 current values, adds one node, and backs up its value, with the sign reversed at each change of turn. Nodes are hidden
@@ -100,7 +100,7 @@ class SearchPlan(NamedTuple):
     """Settings of a search."""
 
     shape: ModelShape  # shape of the networks
-    rules: VectorGame | None  # game to plan in, or None to plan in the learned model
+    rules: VectorGame | None  # game whose rules the search uses; None for the learned model
     kind: str  # "gumbel" or "puct"
     simulations: int  # simulations of a search
     considered: int  # maximum number of actions at the root of a Gumbel search
