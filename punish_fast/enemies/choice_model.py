@@ -6,7 +6,7 @@ state with features ``x`` (see `features_of`), the utility and the probability
 
     u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
 
-The coefficients maximise the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of the
+The coefficients maximize the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of the
 squared coefficients (le Cessie and van Houwelingen, 1992): a concave problem with one maximum. The penalty makes a
 feint with a card similar to playing that card and to other feints, unless the choices suggest otherwise.
 
@@ -21,7 +21,7 @@ This is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
 
-The concentration maximises the likelihood of held-out choices in cross-validation over games; if it were fitted to the
+The concentration maximizes the likelihood of held-out choices in cross-validation over games; if it were fitted to the
 same choices as the coefficients, it would be too large.
 """
 
@@ -118,7 +118,7 @@ def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarra
 
 
 def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the softmax over the legal actions, and the logarithm of its normaliser."""
+    """Return the softmax over the legal actions, and the logarithm of its normalizer."""
     utility = np.where(legal, utility, -np.inf)
     most = utility.max(axis=-1, keepdims=True)
     weight = np.exp(utility - most)
@@ -142,7 +142,7 @@ def _is_free(counts: Counts) -> np.ndarray:
 
 
 def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
-    """Return the weights of all actions that maximise the penalised likelihood, ``[11, n_features]``."""
+    """Return the weights of all actions that maximize the penalized likelihood, ``[11, n_features]``."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
     # Padding rows have one legal action and no choices, so they have no effect.

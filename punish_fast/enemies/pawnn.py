@@ -6,7 +6,7 @@ PAWNN ("PARLESS augmented with neural networks") generalises from the states see
     h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)
 
 with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. For a strategy, the outputs of illegal
-actions are set to zero and the others are normalised. If the network has a softmax, the result is the softmax over the
+actions are set to zero and the others are normalized. If the network has a softmax, the result is the softmax over the
 legal actions, which is computed directly because it cannot underflow. If the network has no softmax, negative outputs
 count as zero, and all legal actions are equally likely if none has a positive output.
 

@@ -1,6 +1,6 @@
 """Training networks on a strategy table, with JAX and Optax (extra ``learn``).
 
-Given states with encodings ``x_i`` and action probabilities ``t_i``, the optimiser minimises the mean over a batch of
+Given states with encodings ``x_i`` and action probabilities ``t_i``, the optimizer minimizes the mean over a batch of
 
     mean squared error    1/11 sum_a (y_a - t_a)^2          or          cross-entropy    - sum_a t_a log y_a
 
@@ -8,10 +8,10 @@ where ``y`` is the network's output with dropout: after a hidden layer with rate
 probability ``r`` and the others are multiplied by ``1 / (1 - r)``, independently for each example (Srivastava et al.,
 2014). Reported losses are computed without dropout. Initial weights are uniform between
 ``-sqrt(6 / (n_in + n_out))`` and ``sqrt(6 / (n_in + n_out))``, and initial biases are zero (Glorot and Bengio, 2010).
-The optimisers are Adam (Kingma and Ba, 2015) and plain gradient descent.
+The optimizers are Adam (Kingma and Ba, 2015) and plain gradient descent.
 
 With networks this small and one example per step, the overhead of each operation dominates. Each epoch is therefore one
-compiled loop, and all weights form one vector, which the optimiser updates in one operation. Random numbers (weights,
+compiled loop, and all weights form one vector, which the optimizer updates in one operation. Random numbers (weights,
 order, dropout) are counter-based, so equal random seeds produce bitwise equal results.
 """
 
@@ -271,7 +271,7 @@ def _measure(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., 
 def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., Any]:
     """Return the compiled function of an epoch.
 
-    It maps a state (weights and optimiser state), a random key, inputs and targets to the state after the epoch.
+    It maps a state (weights and optimizer state), a random key, inputs and targets to the state after the epoch.
     """
     import jax
     import jax.numpy as jnp

@@ -1,1 +1,1 @@
-"""Regret minimisation, best responses and bounds on exploitability."""
+"""Regret minimization, best responses and bounds on exploitability."""

@@ -1,4 +1,4 @@
-"""One iteration of regret minimisation: forward reach, backward regrets, the update, and the best response.
+"""One iteration of regret minimization: forward reach, backward regrets, the update, and the best response.
 
 An iteration runs on the whole graph or on a restricted game, which reuses the deals of the whole graph.
 """

@@ -1,6 +1,6 @@
-"""Regret minimisers: algorithms that compute a strategy in every information state from regrets.
+"""Regret minimizers: algorithms that compute a strategy in every information state from regrets.
 
-Both minimisers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean of all
+Both minimizers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean of all
 strategies.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
@@ -100,7 +100,7 @@ class Hedge:
         for_each(_hedge.follow_regrets, len(state_reach), *args)
 
     def restrict(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
-        """Copy the tables to a minimiser for a restricted game with these states and rows of the whole graph, int64."""
+        """Copy the tables to a minimizer for a restricted game with these states and rows of the whole graph, int64."""
         part = Hedge(state_ptr)
         for name, table in self.tables.items():
             part.tables[name][:] = table[states if name == "variance" else rows]

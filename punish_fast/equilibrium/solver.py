@@ -1,4 +1,4 @@
-"""Approximate equilibria by regret minimisation, in self-play and against a best response.
+"""Approximate equilibria by regret minimization, in self-play and against a best response.
 
 Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
 strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
@@ -79,7 +79,7 @@ class Equilibrium:
 
     @property
     def minimiser(self) -> RegretMinimiser:
-        """The regret minimiser."""
+        """The regret minimizer."""
         return self._whole.minimiser
 
     @property

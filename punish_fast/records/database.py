@@ -190,7 +190,7 @@ def _require_file(path: Path) -> None:
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database, one less if names written by the original program have to be normalised."""
+    """Return the version of a database, one less if names written by the original program have to be normalized."""
     # This query makes SQLite roll back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite treats a file of one byte as an empty database and would overwrite it.

@@ -43,7 +43,7 @@ def seconds(where: str, value: Any) -> int:
 
 
 def name(where: str, value: Any) -> str:
-    """Return the normalised name of a player."""
+    """Return the normalized name of a player."""
     try:
         return checked_name(value if isinstance(value, str) else "")
     except PlayerNameError:

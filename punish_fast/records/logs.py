@@ -311,7 +311,7 @@ def check_names(games: Iterable[RecordedGame]) -> None:
     """Raise `RecordsError` if a player's name is not valid in a log."""
     for name in (side.name for game in games for side in (game.winner, game.loser)):
         if not is_name(name):
-            raise RecordsError(f"player {brief(name)}: logs allow only {NAMES}; anonymise this player first")
+            raise RecordsError(f"player {brief(name)}: logs allow only {NAMES}; anonymize this player first")
 
 
 def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:

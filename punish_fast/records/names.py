@@ -1,4 +1,4 @@
-"""Names of players: normalisation, and detection of names that resemble a built-in player's.
+"""Names of players: normalization, and detection of names that resemble a built-in player's.
 
 A name is stored in Unicode normal form C, trimmed, with single spaces and without invisible characters. Joiners are
 kept if they shape letters or join emoji, as Persian, Indic scripts and many emoji require.
@@ -71,8 +71,8 @@ class PlayerNameError(PunishFastError, ValueError):
 
 
 def clean_name(text: str) -> str:
-    """Return the normalised spelling of a name, which is stored and compared; `checked_name` validates it."""
-    if len(text) > 10 * MAX_NAME:  # too long for a name; normalising long texts can take quadratic time
+    """Return the normalized spelling of a name, which is stored and compared; `checked_name` validates it."""
+    if len(text) > 10 * MAX_NAME:  # too long for a name; normalizing long texts can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
     kept: list[str] = []
@@ -97,13 +97,13 @@ def _joins(before: str, after: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Return True if a name normalised by `clean_name` is valid."""
+    """Return True if a name normalized by `clean_name` is valid."""
     has_ink = any(unicodedata.category(character)[0] in "LNPS" for character in text)
     return has_ink and len(text) <= MAX_NAME and _IN_USE.sub("", text).isprintable()
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalised spelling of a name; raise `PlayerNameError` if invalid or similar to one in ``taken``."""
+    """Return the normalized spelling of a name; raise `PlayerNameError` if invalid or similar to one in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
         raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")

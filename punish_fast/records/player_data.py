@@ -1,4 +1,4 @@
-"""Export, anonymisation and deletion of a player's data in a database."""
+"""Export, anonymization and deletion of a player's data in a database."""
 
 import sqlite3
 from pathlib import Path
@@ -22,7 +22,7 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 def anonymise_player(path: str | Path, name: str) -> str:
     """Replace a player's name by an alias derived from the player's id; return the alias.
 
-    Games are kept, and the name is overwritten in the file. Logs imported again later are recognised by their breaths
+    Games are kept, and the name is overwritten in the file. Logs imported again later are recognized by their breaths
     and do not restore the name.
     """
     path, name = Path(path), clean_name(name)

@@ -1,4 +1,4 @@
-"""Schema of the SQLite database of recorded games, migration of older versions, and normalisation of names.
+"""Schema of the SQLite database of recorded games, migration of older versions, and normalization of names.
 
 The original program uses four tables::
 
@@ -173,7 +173,7 @@ def require_laws(connection: sqlite3.Connection) -> None:
 
 
 class _Row(NamedTuple):
-    """Row of ``players``; rows with the normalised name are sorted first."""
+    """Row of ``players``; rows with the normalized name are sorted first."""
 
     is_other_spelling: bool
     number: int
@@ -181,8 +181,8 @@ class _Row(NamedTuple):
 
 
 def has_other_spellings(connection: sqlite3.Connection) -> bool:
-    """Return True if a player's name is not normalised, as in rows written by the original program."""
-    # This query filters out almost all normalised names.
+    """Return True if a player's name is not normalized, as in rows written by the original program."""
+    # This query filters out almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
     names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
     return any(clean_name(name) != name for (name,) in names)

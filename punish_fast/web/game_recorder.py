@@ -14,7 +14,7 @@ from punish_fast.records.database import LockedError
 from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
-# Each try waits up to `database.BUSY_SECONDS` for other processes that write.
+# Each try waits up to `database.BUSY_SECONDS` for other writing processes.
 _MOST_TRIES = 6
 
 # Called with the id of a stored game, or with the reason why it could not be stored.

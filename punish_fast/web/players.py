@@ -76,7 +76,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """Return an agent's value of a state, and the value and probability of each legal action."""
+        """Return the value of a state to an agent, and the value and probability of each legal action."""
         found: dict[str, Any] = registry.find(hash).able("values")(int(state))
         return found
 

@@ -54,7 +54,7 @@ def test_unknown_players_and_names_that_no_log_holds(db):
     assert dump(db) == before
     run_sql(db, "UPDATE players SET username = 'A' || char(10) || 'n' WHERE username = 'Ann'")
     games = games_of_player(db, "A\nn")
-    with pytest.raises(RecordsError, match=r"player 'A\\nn': logs allow only names of .*; anonymise this player first"):
+    with pytest.raises(RecordsError, match=r"player 'A\\nn': logs allow only names of .*; anonymize this player first"):
         write_log(games)
     anonymise_player(db, "A\nn")
 

@@ -56,7 +56,7 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Report each action's probability; if the strategy has memory, over all histories that lead to the position."""
+    """Report each action's probability; if the strategy has memory, its mean and range over histories."""
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)
     rows = slice(*view.state_ptr[row : row + 2])

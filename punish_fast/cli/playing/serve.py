@@ -145,7 +145,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
-    """Return the requested and the built-in agents of Punish, and the rules of the built-in ones."""
+    """Return the requested agents of Punish and the built-in ones, and the rules of the built-in ones."""
     from punish_fast.arena import veteran
     from punish_fast.arena.players import PlayerGroup, names_of
     from punish_fast.play.punish.player import PunishPlayer, SharedData

@@ -135,10 +135,10 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
 
 
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
-    """Return the number of states, including win and loss, that can be reached.
+    """Return the number of states, including win and loss, that can be reached, or None if it is not computed.
 
-    The number is not computed for presets, because all of their states can be reached, nor for transitions that are not
-    in memory, because counting would take as long as solving.
+    It is not computed for presets, because all of their states can be reached, or for transitions that are not in
+    memory, because counting would take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model import MDP

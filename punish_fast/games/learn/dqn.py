@@ -131,8 +131,8 @@ class DqnMethod(NetworkMethod):
     discount: float = hyperparameter(0.95, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
     games: int = hyperparameter(256, (1, 16_384), "Games per round.")
     memory: int = hyperparameter(60, (1, 1000), "Number of latest rounds in the replay buffer.")
-    steps: int = hyperparameter(32, (0, 1024), "Optimiser steps after each round.")
-    batch: int = hyperparameter(256, (1, 4096), "Samples per optimiser step.")
+    steps: int = hyperparameter(32, (0, 1024), "Optimizer steps after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "Samples per optimizer step.")
     renewal: int = hyperparameter(10, (1, 10_000), "Rounds between updates of the target network.")
     max_plies: int = hyperparameter(200, (1, 1000), "Maximum number of plies; longer games are draws.")
 
@@ -231,7 +231,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Any]:
-    """Return the compiled optimiser steps of a round; their last argument is the weights of the target network."""
+    """Return the compiled optimizer steps of a round; their last argument is the weights of the target network."""
     import jax.numpy as jnp
     import optax
 

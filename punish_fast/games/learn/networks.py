@@ -157,11 +157,11 @@ def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray
 def compiled_steps(
     loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
 ) -> Callable[..., Any]:
-    """Return a compiled function that performs steps of an optimiser.
+    """Return a compiled function that performs steps of an optimizer.
 
     Args:
         loss: Function of weights, a batch and further arguments.
-        optimiser: Optax optimiser; its first transformation must be Adam's (``scale_by_adam``).
+        optimiser: Optax optimizer; its first transformation must be Adam's (``scale_by_adam``).
         rate: Factor of the updates, as a function of the number of previous steps.
 
     Returns:

@@ -28,7 +28,7 @@ _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, draws of samples, initial weights, and reanalysis.
 PLAY, LEARN, BEGIN, REANALYSE = range(4)
-# Maximum step count passed to the optimiser, so that it fits int32; beyond it, the learning rate no longer decreases.
+# Maximum step count passed to the optimizer, so that it fits int32; beyond it, the learning rate no longer decreases.
 _MOST_STEPS = 1_000_000_000
 # Maximum share; shares are sums, so rounding can raise them above 1.
 _SHARE = 1 + 1e-9

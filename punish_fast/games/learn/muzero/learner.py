@@ -2,7 +2,7 @@
 
 Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
-reinforcement learning by planning with a learned model", NeurIPS 2021); and it takes a number of optimiser steps on
+reinforcement learning by planning with a learned model", NeurIPS 2021); and it takes a number of optimizer steps on
 samples from the replay buffer (``replay.py``, ``network.py``).
 
 At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so

@@ -174,7 +174,7 @@ def _with_half_gradient(hidden: jax.Array) -> jax.Array:
 
 @lru_cache(maxsize=16)
 def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Any]:
-    """Return the compiled optimiser steps of a round; ``rate`` is the initial learning rate."""
+    """Return the compiled optimizer steps of a round; ``rate`` is the initial learning rate."""
     import optax
 
     # The rate depends on the number of steps, so it is applied as a factor of the updates.
