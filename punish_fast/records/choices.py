@@ -17,7 +17,7 @@ from punish_fast.runtime.printable import printable
 # Maximum number of names in a message.
 _MOST_NAMES = 20
 # Games with their players, used by all queries: id, id in logs, second of play (the id in databases of the original),
-# names, bots and their temperatures, and length in breaths (the longer of both sides).
+# names, bots and their temperatures, and length in breaths (of the side with more breaths).
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
@@ -113,7 +113,7 @@ def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Raise `RecordsError` if the database has no player of this name."""
+    """Raise `RecordsError` if the database has no player with this name."""
     if player is None:
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]

@@ -51,9 +51,7 @@ _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_IOERR: WriteError,
 }
 # Advice for some errors, by extended result code.
-_UNFINISHED = (
-    "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that"
-)
+_UNFINISHED = "another process was killed while writing; make the file and folder writable so that SQLite can repair it"
 _ADVICE = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
@@ -66,7 +64,8 @@ _ADVICE = {
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading, at the current version; check all rows if the file has changed.
 
-    A file without tables, as left by a process that was killed before its first commit, is a database without games.
+    A file without tables, as left by a process that was killed before its first commit, is read as a database without
+    games.
     """
     _require_file(path)
     # SQLite needs write access to roll back an unfinished change; otherwise it can read read-only files.
@@ -199,8 +198,8 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     if version < 0:
         raise RecordsError(f"{path}: user_version is {version}; it must be from 0 to {FORMAT_VERSION}")
     if version > FORMAT_VERSION:
-        this = f"this one reads versions up to {FORMAT_VERSION}"
-        raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
+        this = f"this one reads versions up to {FORMAT_VERSION}; update it"
+        raise RecordsError(f"{path}: version {version} was written by a newer punish-fast; {this}")
     if version == FORMAT_VERSION:
         require_tables(connection, is_current=True)
         version -= has_other_spellings(connection)

@@ -18,7 +18,7 @@ _NO_PARAMETERS = "NULL"
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield the database id and the game, with its id for logs, of games with breaths, in the order `GAME_ORDER`."""
+    """Yield the database id of each game with breaths, and the game with its id for logs, in the order `GAME_ORDER`."""
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
         " is_winner, number, state, action"
@@ -45,9 +45,9 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 
 
 class GameWriter:
-    """Writes games, new players and parameters in an open transaction.
+    """Writer of games, new players and parameters in an open transaction.
 
-    If a bot and a person have the same name, a number is appended to the name of the second.
+    If a bot and a person have the same name, a number is appended to the name of the one that is added later.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -98,7 +98,7 @@ class GameWriter:
             return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _is_person(self, number: int) -> bool:
-        """Return True if this program recorded a game of a player: it marks all bots, so the player is a person."""
+        """Return True if this program recorded a game of a player not marked as a bot, who is therefore a person."""
         recorded = (
             "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
             f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND}) LIMIT 1"

@@ -51,7 +51,7 @@ class ImportReport:
     remarks: list[Remark] = field(default_factory=list)  # rejections and warnings
 
     def count(self, verdict: str) -> dict[str, int]:
-        """Return the number of remarks with a verdict, by kind of fault."""
+        """Return the number of remarks with the given verdict, by kind of fault."""
         return dict(Counter(remark.kind for remark in self.remarks if remark.verdict == verdict).most_common())
 
     @property
@@ -86,7 +86,7 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs in one transaction into a database, created if missing; ``space`` is of the rules played."""
+    """Import logs of games under the rules of ``space`` into a database, created if missing, in one transaction."""
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
         with open_to_write(Path(database), creates=True) as connection:
@@ -161,15 +161,15 @@ def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
 
 
 def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
-    """Return True if games of the same players have the same random id, or if a game of the original is longer."""
+    """Return True if two games have the same players and random id, or if ``game`` is a longer game of the original."""
     same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
     is_longer = _breaths_of(other) < _breaths_of(game)
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
 # Stored games that can be equal to a game of a log: games with the same id, and games of the original program from the
-# same second, which can have different ids. If the log is from the original program, also all games of these players in
-# this second. Each term uses an index.
+# same second, which can have different ids. If the log is from the original program, all other games of these players
+# in this second are included as well. Each term uses an index.
 _PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"

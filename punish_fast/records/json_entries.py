@@ -29,7 +29,7 @@ class EntryError(PunishFastError):
 class Entries(NamedTuple):
     """Entries of a file."""
 
-    values: list[Any]  # values of the entries, an `EntryError` for each damaged entry
+    values: list[Any]  # values of the entries; an `EntryError` in place of each damaged entry
     flaw: str  # reason why reading stopped; empty if the whole file was read
 
 

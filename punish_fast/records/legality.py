@@ -43,8 +43,8 @@ def judge(
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
-        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and during a measure.
-        enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror them.
+        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable states of a measure.
+        enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror the winner's states.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
         suspects: bool ``[n]``, breaths to judge, all by default; the verdict on all others is `FITS`.

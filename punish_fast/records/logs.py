@@ -1,18 +1,18 @@
 """Strict reader and writer of logs of the original game, in two layouts.
 
-One object per player and breath::
+The first layout has one object per player and breath::
 
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
      "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds unless it is GameID}
 
-or one object per game, with breaths in the order of play::
+The second layout has one object per game, with breaths in the order of play::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
      "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n unless it is play_timestamp}
 
 ``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies its bots by their
 names, and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger
-numbers in JSON. Bots always have parameters, even without a temperature; people never do.
+numbers in JSON. Bots always have parameters, even if their temperature is unknown; people never have parameters.
 
 A file contains a list of objects, a single object, or one object per line. States are text, or numbers in any exact
 notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects are
@@ -34,7 +34,7 @@ from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
 
-# Names that the original program reserves for its bots, the only mark of bots in its logs by breath.
+# Names that the original program reserves for its bots. Only these names identify bots in its logs by breath.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2

@@ -20,7 +20,7 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 
 
 def anonymise_player(path: str | Path, name: str) -> str:
-    """Replace a player's name by an alias derived from the player's id; return the alias.
+    """Replace a player's name with an alias derived from the player's id; return the alias.
 
     Games are kept, and the name is overwritten in the file. Logs imported again later are recognized by their breaths
     and do not restore the name.
@@ -56,7 +56,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
 
 def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
-    """Raise `RecordsError` if a name still exists: ``ON CONFLICT IGNORE`` in the schema can suppress changes."""
+    """Raise `RecordsError` if a name still exists, since ``ON CONFLICT IGNORE`` in a schema can suppress changes."""
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")

@@ -13,12 +13,12 @@ This is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version
                      logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-Games of the original keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
+Games of the original keep their ids, which are Unix seconds up to `LAST_SECOND`. Other games have random ids between
 `LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
 
 The original program can still read and write version 2, because it names the columns of these two tables; in its rows
 the new columns are NULL and breaths are in the order of insertion. It inserts into ``players`` by position, so the
-columns of that table must not change. For players without parameters it writes the text ``NULL`` or nothing.
+columns of that table must not change. For players without parameters, it writes the text ``NULL`` or no value.
 
 A database of an older version is read through a migrated copy in memory; the first write migrates the file.
 """
@@ -58,7 +58,7 @@ _TABLES = {
     ),
 }
 _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"), "breaths": ("number INT",)}
-# Indexed columns, so that the time of an insertion does not depend on the number of games.
+# Columns with an index, so that the time of an insertion does not depend on the number of games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
 # Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures.
@@ -151,7 +151,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:
-            raise SchemaError(f"is not a database of recorded games, it has no table {table}")
+            raise SchemaError(f"is not a database of recorded games; it has no table {table}")
         # A view can contain a query that never terminates.
         if kinds[table] != "table":
             raise SchemaError(f"{table} is a {kinds[table]}; it must be a table")
@@ -189,7 +189,7 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
-    """Normalise all names and merge players with equal names, in the open transaction; return the number merged.
+    """Normalize all names and merge players with equal names, in the open transaction; return the number merged.
 
     A bot and a person are not merged, nor are players who met in a game; a number is appended to one of the names.
     """

@@ -52,13 +52,13 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game of a person, or else of the latest game; None if there are no games."""
+    """Return the id of the latest game, preferring games of people to games between bots; None if there are none."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Some recorded states do not exist because of errors in the log; a larger share indicates different rules.
+# Maximum share of unknown states. Errors in logs cause some of them; a larger share indicates different rules.
 _MOST_UNKNOWN = 0.5
 
 
@@ -66,7 +66,8 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
     """Summarise games; ``space`` must be the state space of the rules that were played.
 
     ``breaths`` is the number of recorded choices, two per breath of a game; ``starting_states`` is the number of
-    distinct states of the first breath with full HP; ``in_all`` counts the states of the game, with win and loss.
+    distinct states of the first breath with full HP. The entries ``..._in_all`` count the states that the game has;
+    ``states_in_all`` includes win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
@@ -107,7 +108,7 @@ def player_table(results: Results) -> list[dict[str, Any]]:
 
 
 def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
-    """Return the correlations of games played and win rate: ``linear`` (Pearson) and ``rank`` (Spearman).
+    """Return the correlations between games played and win rate: ``linear`` (Pearson) and ``rank`` (Spearman).
 
     Both are None if there are fewer than two players, or if all have the same number of games or the same win rate.
     """

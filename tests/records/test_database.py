@@ -135,7 +135,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
 @pytest.mark.parametrize(
     ("script", "text"),
     [
-        ("PRAGMA user_version = 3", "version 3 was written by a newer punish-fast, update it; this one reads"),
+        ("PRAGMA user_version = 3", "version 3 was written by a newer punish-fast; this one reads"),
         ("PRAGMA user_version = -5", r"user_version is -5; it must be from 0 to 2$"),
         ("DROP TABLE breaths", "no table breaths"),
         ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),
@@ -164,7 +164,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
             "table breaths",
         ),
         ("DELETE FROM games WHERE game_id = 100", "table breaths"),
-        ("DROP TABLE players; CREATE TABLE other(x)", "is not a database of recorded games, it has no table players"),
+        ("DROP TABLE players; CREATE TABLE other(x)", "is not a database of recorded games; it has no table players"),
     ],
 )
 def test_foreign_databases_are_refused(original, script, text):
