@@ -34,5 +34,5 @@ def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
 @policy_of.register
 def _(player: Solution, space: StateSpace) -> np.ndarray:
     if player.q.shape != space.action.shape:
-        raise PolicyError(f"policy: a solution of {len(player.q)} rows, the game has {len(space.action)}")
+        raise PolicyError(f"policy: the solution has {len(player.q)} rows, but the game has {len(space.action)}")
     return greedy(space.state_ptr, player.q)

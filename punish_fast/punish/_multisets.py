@@ -71,7 +71,7 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Fill ``drawn[first:]`` with the lexicographically first ``size`` cards; return False if too few are left."""
+    """Fill ``drawn[first:]`` with the lexicographically first multiset of ``size`` cards; return True if it exists."""
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])
         size -= drawn[kind]
@@ -80,13 +80,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Set ``drawn`` to the lexicographically first ``size`` cards of ``pile``; return False if it has too few."""
+    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of ``pile``; return True if it exists."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` with the next multiset of the same size; return False if it was the last."""
+    """Replace ``drawn`` with the next multiset of the same size; return True if it exists."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:

@@ -63,7 +63,7 @@ _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
-    """Summarise games; ``space`` must be the state space of the rules that were played.
+    """Summarize games; ``space`` must be the state space of the rules that were played.
 
     ``breaths`` is the number of recorded choices, two per breath of a game; ``starting_states`` is the number of
     distinct states of the first breath with full HP. The entries ``..._in_all`` count the states that the game has;

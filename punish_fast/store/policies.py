@@ -68,7 +68,7 @@ def save_policy(
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Convert rounded probabilities to a policy, float64 ``[n_rows]``, uniform in states in which all of them are 0."""
+    """Return a policy from rounded probabilities, float64 ``[n_rows]``; it is uniform in states in which all are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

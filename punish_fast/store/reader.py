@@ -42,7 +42,7 @@ class Artefact(CheckedFile):
         """
         super().__init__(path)
         if self.kind not in schema.KINDS:
-            raise self.error("kind", f"a {self.kind} is none of {', '.join(schema.KINDS)}")
+            raise self.error("kind", f"a {self.kind} is not one of {', '.join(schema.KINDS)}")
         try:
             self.rules = from_mapping(self.attributes["rules"])
         except RulesError as error:

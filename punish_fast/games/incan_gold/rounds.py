@@ -6,7 +6,7 @@ the location of the artifact. It determines everything else: each of ``n`` playe
 who never leave receives a third of each treasure, rounded down, the remainders, and the artifact. Backward induction
 compares leaving and staying in every state, starting with the states that have the most cards.
 
-The optimal rule has thresholds: leave at a number of points that decreases with the number of hazards seen.
+The optimal rule consists of thresholds: leave at a number of points that decreases with the number of hazards seen.
 
 A symmetric subgame-perfect equilibrium of three players is computed in the same order. In each state, all stay with
 the same probability ``p``, which is a best response to itself: 1 if staying is optimal against two players who stay, 0
@@ -73,7 +73,7 @@ class RoundSets:
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
     def reach(self, stay: np.ndarray) -> np.ndarray:
-        """Return the probability of reaching each state with nobody having left, in the shape of ``stay``.
+        """Return the probability of reaching each state before anybody has left, in the shape of ``stay``.
 
         ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all stay. The last index is 1 if the
         artifact is in the deck. The entry of the state before the first card is ignored, because nobody can leave.

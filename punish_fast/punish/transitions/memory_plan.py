@@ -41,7 +41,7 @@ class MemoryPlan(NamedTuple):
 
     mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
-    # estimated time of building transitions and of the sweeps, not including enumerating states and writing a file
+    # estimated time of building transitions and of the sweeps; does not include enumerating states and writing a file
     seconds: float
 
 

@@ -9,7 +9,7 @@ probabilities of the legal actions in some states; a file of values contains eve
 Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
 A file is read as values if the value of a loss is negative. A win probability ``p`` is therefore written as
-``2 p - 1``, with 1 for win and -1 for loss, which keeps the order of actions up to rounding, and read back as a value
+``2 p - 1``, with 1 for win and -1 for loss, which keeps the order of actions up to rounding. It is read back as a value
 at discount 1.
 """
 

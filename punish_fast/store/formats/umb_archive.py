@@ -1,9 +1,9 @@
 """Reader of the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
 
 The archive is untrusted, and its headers can contain any values. `tarfile` is used only to parse header blocks of 512
-bytes, since it needs quadratic time and memory for some pax records and sparse members. Unneeded members are skipped,
-by seeking in plain files and up to a limit in compressed ones. The number of members, the length of their names and the
-size of their contents are limited as well.
+bytes, since it needs quadratic time and memory for some pax records and sparse members. Unneeded members are skipped:
+plain files are searched by seeking, and compressed files are read up to a limit. The number of members, the length of
+their names and the size of their contents are limited as well.
 """
 
 import os
