@@ -121,7 +121,7 @@ def room_for_cards():
 
 @routine
 def open_deck(full, draws, decks, layer, place, number, mirrored, room):
-    """Write the deck and the enemy's row of a full state, and the enemy's hand into ``room``."""
+    """Write the deck and the enemy's row of a full state to ``full``, and the enemy's hand to ``room``."""
     deck = decks.deck[place]
     full.deck[number] = deck
     full.enemy_row[number] = row_of(layer, decks.block[place], mirrored)

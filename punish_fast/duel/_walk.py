@@ -38,7 +38,7 @@ _SUCCESSORS_AHEAD = np.uint64(64)
 
 @inlined_routine
 def open_full(full, state_ptr, number):
-    """Return the first successor of a full state, and its deck and the enemy's first and last row (exclusive)."""
+    """Return the first successor of a full state, its deck, and the first and last row (exclusive) of the enemy."""
     enemy_state = np.uint64(full.enemy_row[number])
     rows = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
     return np.uint64(full.entry[number]), (np.uint64(full.deck[number]), rows[0], rows[1])

@@ -154,9 +154,9 @@ def test_impossible_variants_are_refused():
         ({"decks": decks_text([DEFAULT_DECK, (5,) * 25])}, "second deck: its sum is 125; it must be at most 100"),
         (
             {"decks": "one/" + decks_text([DEFAULT_DECK])},
-            "first deck: the card one is not allowed, only whole numbers from 1 to 76",
+            "first deck: the card one is not allowed; it must be a whole number from 1 to 76",
         ),
-        ({"decks": "best"}, "decks: 'best' is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3"),
+        ({"decks": "best"}, "decks: 'best' is not allowed; use default, random, or decks like 1 1 2 / 1 2 3"),
         ({"decks": "random", "min_cards": 24}, "min_cards: 24 is not allowed; it must be from 25 to 100"),
         ({"hand_size": 11}, "hand_size: 11 is not allowed; it must be from 1 to 10"),
         ({"draws": -1}, "draws: -1 is not allowed; it must be from 0 to 10"),

@@ -26,10 +26,10 @@ def test_decks_at_the_limits_are_allowed_and_others_refused():
     for deck, message in (
         ((1,) * 24, "24 cards; it must have at least 25"),
         ((1,) * 101, "its sum is 101; it must be at most 100"),
-        ((*(1,) * 25, 0), "the card 0 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, 77), "the card 77 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, 1.5), "the card 1.5 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, "\x1b"), "the card \\x1b is not allowed, only whole numbers from 1 to 76"),
+        ((*(1,) * 25, 0), "the card 0 is not allowed; it must be a whole number from 1 to 76"),
+        ((*(1,) * 25, 77), "the card 77 is not allowed; it must be a whole number from 1 to 76"),
+        ((*(1,) * 25, 1.5), "the card 1.5 is not allowed; it must be a whole number from 1 to 76"),
+        ((*(1,) * 25, "\x1b"), "the card \\x1b is not allowed; it must be a whole number from 1 to 76"),
     ):
         with pytest.raises(GameError) as error:
             checked_deck(deck)

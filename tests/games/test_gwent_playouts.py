@@ -127,5 +127,5 @@ def test_decks_beyond_the_arrays_of_kernels_and_unknown_policies_are_refused():
     for decks in (SAME[0], SAME[:0], SAME * 1.0, SAME - 2, SAME[..., 1:], SAME + 1):
         with pytest.raises(GameError, match=r"^decks: "):
             play_games(decks, RANDOM, 1)
-    with pytest.raises(GameError, match=r"^policies: .* are not allowed, only two of random, rule-of-thumb$"):
+    with pytest.raises(GameError, match=r"^policies: .* are not allowed; they must be two of random, rule-of-thumb$"):
         play_games(SAME, ("random", "rule"), 1)

@@ -88,7 +88,7 @@ def run_search(
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
-        raise LearnError(f"generations: {brief(n_generations)} is not allowed, {allowed}")
+        raise LearnError(f"generations: {brief(n_generations)} is not allowed; {allowed}")
     while len(search.history) < n_generations:
         search.history.append(_next_generation(search, on_games))
         if on_generation is not None:

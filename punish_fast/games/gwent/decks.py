@@ -33,7 +33,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
     wrong = [card for card in cards if not (isinstance(card, int) and 1 <= card <= MAX_CARD)]
     if wrong:
         value = printable(str(wrong[0]))
-        raise GameError(f"{name}: the card {value} is not allowed, only whole numbers from 1 to {MAX_CARD}")
+        raise GameError(f"{name}: the card {value} is not allowed; it must be a whole number from 1 to {MAX_CARD}")
     if len(cards) < min_cards:
         raise GameError(f"{name}: {len(cards)} cards; it must have at least {min_cards}")
     deck = tuple(sorted(cards))
@@ -46,7 +46,7 @@ def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
     """Parse the decks of both players, such as ``"1 1 2 4 / 1 2 2 3"``."""
     parts = text.split("/")
     if len(parts) != len(_SEATS):
-        raise GameError(f"decks: {printable(text)!r} is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3")
+        raise GameError(f"decks: {printable(text)!r} is not allowed; use default, random, or decks like 1 1 2 / 1 2 3")
     first, second = (
         checked_deck([_number(word) for word in part.split()], f"{seat} deck", min_cards)
         for seat, part in zip(_SEATS, parts, strict=True)

@@ -63,7 +63,7 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
     ``decks``, integers ``[n, 2, width]``, are padded with zeros; game ``k`` uses decks ``k % n``.
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
-        raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
+        raise GameError(f"policies: {policies} are not allowed; they must be two of {', '.join(POLICIES)}")
     # With invalid decks, kernels would read beyond their arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():

@@ -29,7 +29,7 @@ class GwentState(NamedTuple):
     round: int  # Round, from 1.
     hands: tuple[Cards, Cards]  # Cards in hand, ascending.
     piles: tuple[Cards, Cards]  # Cards that have not been drawn, ascending.
-    due: tuple[int, int]  # Numbers of cards to draw before the round.
+    due: tuple[int, int]  # Numbers of cards still to be drawn before the round.
     totals: tuple[int, int]  # Points of the round.
     wins: tuple[int, int]  # Numbers of rounds won.
     out: tuple[bool, bool]  # True for players who are out for the round.

@@ -3,9 +3,8 @@
 In a round-robin, each pair of ``n`` decks plays ``m`` games, half of them with swapped seats. The same policy plays all
 decks. The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a
 loss. If ``v`` is the variance of the result of a game between two given decks, the standard error of the fitness is
-``e = sqrt(v / (m (n - 1)))``.
-``v`` is estimated from the variation among the games of each pair, so it includes neither differences in strength nor
-intransitivity.
+``e = sqrt(v / (m (n - 1)))``. ``v`` is estimated from the variation among the games of each pair, so it includes
+neither differences in strength nor intransitivity.
 
 Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
 opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which is the standard
