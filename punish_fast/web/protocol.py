@@ -99,7 +99,7 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _make_room(self, most: int) -> None:
-        """If there are too many connections, abort the longest-waiting one from the address with most connections."""
+        """If there are too many connections, abort the longest-waiting one from the address with the most."""
         others: Any = self.connections
         # A closing connection stays open until the client has read the last response.
         is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]

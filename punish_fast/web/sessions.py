@@ -203,7 +203,7 @@ class OpenSessions:
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open another; raise HTTPException 429 if no table may be cleared."""
         # Clear finished games first, then games idle for `_QUIET` seconds. If all tables of the server are in use,
-        # clear a table of the address with most tables.
+        # clear a table of the address with the most tables.
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
             del tables[table.id]
@@ -294,7 +294,7 @@ def session_routes(
 def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
-        """Explain the rules that matter now, in paragraphs."""
+        """Return paragraphs that explain the rules relevant in the current position."""
         found = tables.find_on(table)
         return {"paragraphs": found.player.presentation.guide(found.view, found.session.seats[found.seat - 1].name)}
 

@@ -82,7 +82,7 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
-    """Print rows of cells in columns; the first ``left`` columns, or those marked in it, are left-aligned.
+    """Print rows of cells in columns; the first ``left`` columns, or those where ``left`` is True, are left-aligned.
 
     If the terminal is too narrow, the widest columns are wrapped between words.
     """

@@ -1,4 +1,4 @@
-"""``punish-fast doctor``: check the installation with a small game of known values."""
+"""``punish-fast doctor``: check the installation with a small game whose values are known."""
 
 import platform
 from importlib.metadata import version

@@ -28,7 +28,7 @@ class RecordsPlotOptions(SelectionOptions):
     output: Annotated[
         Path | None,
         option(
-            "Output file (.png or .svg), or a folder for all plots.  [default: PLOT.png in the current folder]",
+            "Output file (.png or .svg), or a folder for all plots.  [default: the name of the plot and .png]",
             "-o",
             metavar="FILE",
             writes=True,

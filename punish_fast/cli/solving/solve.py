@@ -169,7 +169,7 @@ def _check(options: SolveOptions) -> None:
 
 
 def _stored(options: SolveOptions, path: Path) -> Artefact:
-    """Return the file of a tensor, which fixes some of the options."""
+    """Read the file of a tensor; raise UsageError if options are given that do not apply to a tensor."""
     from punish_fast.store.reader import load
 
     for name, told in (
