@@ -89,7 +89,7 @@ def solve(
         mdp: An `MDP`, or a process that computes its transitions. Use `check` to validate an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Not used for win probabilities.
         method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
-            simultaneously, as in the runs of the published model. The methods of ``policy_evaluation.py`` are for MDPs without
+            simultaneously, as in the published model. The methods of ``policy_evaluation.py`` are for MDPs without
             layers. ``"auto"`` chooses a method and records the reason in `Solution.reason`.
         tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
             steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. If
