@@ -78,6 +78,10 @@ def test_every_game_that_stays_out_has_a_reason(tmp_path, space, games):
     assert report.count("rejected") == {ILLEGAL: 1, UNREACHABLE: 1}
     assert sum(report.count("warning").values()) == 2
     assert (report.imported, report.rejected) == (3, 2)
+    assert (report.remarks[0].game, report.remarks[0].players) == (
+        games[0].id,
+        (games[0].winner.name, games[0].loser.name),
+    )
     mapping = json.loads(json.dumps(report.as_mapping()))
     assert mapping["rejected_by_kind"] == report.count("rejected")
     for remark in mapping["remarks"]:

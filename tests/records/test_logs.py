@@ -105,6 +105,7 @@ def test_games_that_contradict_themselves_are_left_out(entries, reason):
         (b"", "is empty"),
         (b"[{", "is cut off in entry 1 (line 1)"),
         (b"\xff\xff[]", "is not UTF-8 at byte 0, line 1"),
+        (b"[\n\xff]", "is not UTF-8 at byte 2, line 2"),
         (b"[1", "entry 1 is 1"),
         (b"State,Choice\n1,2\n", "is not JSON: Expecting value at line 1, column 1"),
         (b"[]\n {}", "is not JSON: text after the list at line 2, column 2"),
@@ -229,6 +230,15 @@ def test_games_before_the_end_of_a_log_that_is_cut_off_are_whole(layout):
         assert len(log.games) >= found[-1]
         found.append(len(log.games))
     assert set(found) >= {0, 1, 2}
+
+
+def test_the_place_at_which_reading_stops_is_named():
+    for end, flaw in (
+        (",\n{", "is cut off in entry 2 (line 2)"),
+        ("\n{}]", "is not JSON: Expecting ',' or ']' at line 2, column 1"),
+        ("]\n {}", "is not JSON: text after the list at line 2, column 2"),
+    ):
+        assert log_of(f"[{json.dumps(BREATH)}{end}".encode(), "x.json").flaw == flaw
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

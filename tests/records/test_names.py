@@ -1,6 +1,7 @@
 # ruff: noqa: RUF001 - characters that look like others are the subject
 
 import unicodedata
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,15 @@ from hypothesis import strategies as st
 
 from punish_fast.arena.players import NAMES as BUILT_IN
 from punish_fast.records.logs import BOTS
-from punish_fast.records.names import MAX_NAME, PlayerNameError, checked_name, clean_name, is_name, looks_like
+from punish_fast.records.names import (
+    MAX_NAME,
+    PlayerNameError,
+    checked_name,
+    clean_name,
+    is_name,
+    looks_like,
+    numbered_names,
+)
 
 AGENTS = (*BOTS, *BUILT_IN)
 
@@ -85,5 +94,6 @@ def test_other_names_are_free():
         assert is_name(checked_name(name, AGENTS))
     for name in ("@", "1", "𝓐nn"):
         assert is_name(checked_name(name, AGENTS))
+    assert list(islice(numbered_names("x" * MAX_NAME), 3)) == ["x" * 60, "x" * 56 + " (2)", "x" * 56 + " (3)"]
     assert looks_like("Joe", "joe@0.5")
     assert not looks_like("Joe 05", "joe@0.5")

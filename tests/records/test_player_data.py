@@ -33,6 +33,10 @@ def test_an_anonymised_player_cannot_be_found_on_disk(db, space, log):
     assert import_logs(space, [log], db).known == 30
     assert db.read_bytes() == before
     assert {alias} <= {name for game in games_of_player(db, alias) for name in (game.winner.name, game.loser.name)}
+    run_sql(db, f"UPDATE players SET username = '{alias}-' WHERE username = 'Ben'")
+    run_sql(db, f"UPDATE players SET username = 'Ann' WHERE username = '{alias}'")
+    run_sql(db, f"UPDATE players SET username = '{alias}' WHERE username = 'Cay'")
+    assert anonymise_player(db, "Ann") == f"{alias}--"
 
 
 def test_a_deleted_player_is_gone_with_all_games(db, games):
@@ -95,3 +99,16 @@ def test_a_database_that_ignores_changes_is_refused(db, change):
     with pytest.raises(RecordsError, match="has a trigger"):
         change(db, "Ann")
     assert db.read_bytes() == before
+
+
+def test_a_name_that_a_constraint_keeps_is_an_error(db):
+    """The alias differs from another name only in case."""
+    ((number,),) = query(db, "SELECT player_id FROM players WHERE username = 'Ann'")
+    run_sql(
+        db,
+        "CREATE TABLE p(player_id INT, username TEXT COLLATE NOCASE UNIQUE ON CONFLICT IGNORE, is_bot INT);"
+        f"INSERT INTO p SELECT * FROM players; INSERT INTO p VALUES (99, 'PLAYER-{number}', 0);"
+        "DROP TABLE players; ALTER TABLE p RENAME TO players",
+    )
+    with pytest.raises(RecordsError, match="the database keeps the player 'Ann'; nothing was changed"):
+        anonymise_player(db, "Ann")

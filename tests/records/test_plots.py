@@ -3,6 +3,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from punish_fast.records import plots
 from punish_fast.records.choices import Selection
@@ -11,6 +12,7 @@ from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, read_results
 from punish_fast.runtime.figures import FigureError
 from punish_fast.runtime.files import OutputError
+from punish_fast.runtime.intervals import wilson_interval
 from records.conftest import run_sql
 
 
@@ -70,6 +72,41 @@ def test_players_without_a_panel_are_counted_and_form_needs_twenty_games(tmp_pat
     ):
         draw("over-time", made_up_results(np.full(n, "a"), np.full(n, "b")), tmp_path / "x.svg")
         assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()
+
+
+def test_what_is_drawn_agrees_with_the_results(monkeypatch):
+    winner, loser = np.array(list("aanbab")), np.array(list("bncnna"))
+    lengths = np.array([1, 2, 3, 3, 1, 2])
+    results = Results(np.arange(6), winner, loser, winner == "n", loser == "n", lengths, np.zeros(0))
+    monkeypatch.setattr(plots, "_FORM", 3)
+
+    def drawn(kind, player=None):
+        figure = Figure()
+        plots.PLOTS[kind](figure, results, player)
+        return figure.axes
+
+    panels = drawn("durations")
+    assert [axes.get_title() for axes in panels[:2]] == ["all\n6 games, mean 2.0", "a\n4 games, mean 1.5"]
+    assert [bar.get_height() for bar in panels[1].patches] == [50, 50, 0]
+    (axes,) = drawn("contributions")
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c", "b", "a", "n (bot)"]
+    assert [[(bar.get_x(), bar.get_width()) for bar in part] for part in axes.containers] == [
+        [(0, 0), (0, 2), (0, 3), (0, 1)],
+        [(0, 1), (2, 1), (3, 1), (1, 3)],
+    ]
+    (axes,) = drawn("win-rates")
+    assert [text.get_text() for text in axes.texts] == ["0 of 1", "1 of 4", "2 of 3", "3 of 4"]
+    marks = [line.get_xydata().tolist() for line in axes.lines[1:8:2]]
+    assert marks == [[[0, 0]], [[25, 1]], [[pytest.approx(200 / 3), 2]], [[75, 3]]]
+    assert axes.lines[2].get_xdata() == pytest.approx([100 * end for end in wilson_interval(1 / 4, 4)])
+    (axes,) = drawn("games-win-rate")
+    assert [line.get_xydata().tolist()[0] for line in axes.lines[:2]] == [[4, 75], [3, pytest.approx(200 / 3)]]
+    (axes,) = drawn("over-time", "a")
+    assert axes.lines[0].get_xydata().tolist() == [[1, 100], [2, 100], [3, 100], [4, 75]]
+    assert axes.lines[1].get_xydata().tolist() == [[3, 100], [4, pytest.approx(200 / 3)]]
+    axes = drawn("matchups")[0]
+    assert [text.get_text() for text in axes.texts] == ["100\n2 of 2", "100\n1 of 1", "0\n0 of 1"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
 
 
 def made_up_results(winners, losers):

@@ -100,6 +100,11 @@ def test_rules_under_which_no_starting_state_exists_are_refused(original):
     )
     with pytest.raises(RecordsError, match=r"rules: only \d+ of \d+ recorded starting states exist"):
         summarise(played, SPACE)
+    # Half of the states may be unknown.
+    known = decimals_of(SPACE, np.arange(SPACE.n_states - 4, SPACE.n_states))
+    assert summarise(replace(results, decimal=np.append(known, range(4))), SPACE)["distinct_states"] == 8
+    with pytest.raises(RecordsError, match="rules: only 4 of 9 recorded states exist"):
+        summarise(replace(results, decimal=np.append(known, range(5))), SPACE)
 
 
 def latest(path):
@@ -115,6 +120,8 @@ def test_games_are_listed_from_the_latest_on(original):
     assert [game["game"] for game in list_games(original, Selection(), 1)] == [200]
     assert [game["game"] for game in list_games(original, Selection(player="Ann"), 5)] == [100]
     assert latest(original) == 200
+    run_sql(original, "DELETE FROM breaths WHERE game_id = 100 AND is_winner AND action = 20")
+    assert list_games(original, Selection(game=100), 5)[0]["breaths"] == 2
     run_sql(original, "UPDATE players SET is_bot = 1 WHERE username = 'Ben'")
     assert latest(original) == 100
     run_sql(original, "UPDATE players SET is_bot = 1")
@@ -156,6 +163,9 @@ def test_choices_of_an_original_database(original):
         read_choices(original, player="Zoe")
     run_sql(original, "UPDATE players SET username = 'A' || char(10) || 'nn' WHERE player_id = 1")
     with pytest.raises(RecordsError, match=r"players: 'A\\nnn', Ben, naive"):
+        read_choices(original, player="Zoe")
+    run_sql(original, "".join(f"INSERT INTO players VALUES ({k}, 'p{k}', 0);" for k in range(4, 23)))
+    with pytest.raises(RecordsError, match=r", p19, p20 and 2 more$"):
         read_choices(original, player="Zoe")
     for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
         with pytest.raises(RecordsError, match="it must be a whole number of 64 bits"):

@@ -108,6 +108,7 @@ def test_the_library_of_the_format_reads_all_of_it(path, tiny, tiny_mdp):
     assert json.loads(members_of(path)["index.json"])["valuations"]["states"]["unique"]
     assert [read.choice_action_to_string[k] for k in read.choice_to_choice_action[-2:]] == ["rest", "rest"]
     assert [list(valuation) for valuation in read.valuations["states"]] == [[*FIELDS, "outcome"]] * (tiny.n_states + 2)
+    assert [list(read.valuations["states"][k].values()) for k in (-2, -1)] == [[0] * 18 + [1], [0] * 18 + [2]]
     for row in range(tiny.n_states):
         state = tiny.state(row)
         expected = [state.breath, *state.hand, *state[2:9], *state.discard, 0]
