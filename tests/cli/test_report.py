@@ -108,6 +108,21 @@ def test_a_silent_stage_says_how_long_it_has_taken(monkeypatch):
     assert said.empty()
 
 
+def test_progress_tells_the_time_left(monkeypatch, capfd):
+    now = [0.0]
+    progress = Progress(clock=lambda: now[0])
+    now[0] = 20.0
+    progress.step("states", 4, 10)
+    assert capfd.readouterr().err == "states: 4 of 10 (0.2/s, 30.0 s left)\n"
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(Progress, "seconds", property(lambda _self: 10.0))
+    watch = reporting.watch_jobs("survey", quiet=False)
+    for n_done in (0, 2, 5):
+        watch.done(n_done, 5)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == [f"survey: {n} of 5 jobs done{left}" for n, left in ((0, ""), (2, ", 15 s left"), (5, ""))]
+
+
 def test_progress_tells_sweeps_and_policies_apart_with_their_bound(capfd):
     progress = Progress()
     progress._last = -100.0

@@ -7,6 +7,7 @@ import socket
 import sys
 from concurrent.futures import CancelledError
 from importlib.util import find_spec
+from itertools import count
 from types import SimpleNamespace
 
 import numba
@@ -80,6 +81,11 @@ def test_a_frozen_worker_is_removed(client, monkeypatch):
     assert check_workers(client, [first, second])
     assert (asked, removed) == ([[first, second], [second]], [first])
     assert not check_workers(client, [second])
+    # All workers send heartbeats.
+    beats = count()
+    monkeypatch.setattr(connection, "workers_of", lambda _client: {first: {"last_seen": next(beats)}})
+    with pytest.raises(ClusterError, match="no answer"):
+        check_workers(client, [first])
 
 
 def test_a_scheduler_without_workers_is_told(monkeypatch):

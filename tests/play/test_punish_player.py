@@ -5,12 +5,15 @@ import pytest
 from policies import uniform
 
 from punish_fast.arena.players import Player
+from punish_fast.mdp.solver import solve
 from punish_fast.play.punish.player import TEMPERATURES, PunishPlayer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.policies import save_policy
+from punish_fast.store.tensors import save
 
 RULES = true_rules(PRESETS["tiny"])
 
@@ -51,6 +54,16 @@ def test_a_strategy_has_probabilities_and_no_values():
     # Its judge knows the best choices against it.
     assert model.facts()["judges"]
     assert np.allclose(model.explainer.enemy, uniform(model.space))
+
+
+def test_practice_has_shares_between_a_loss_and_a_win(tmp_path):
+    space = StateSpace(RULES)
+    mdp = build(space)
+    save(tmp_path / "x.h5", space, mdp, solve(mdp), enemy={"kind": "built-in", "name": "random"})
+    for position in PunishPlayer(str(tmp_path / "x.h5"), {}).practice(None, 3, 1)["positions"]:
+        values = sorted(action["value"] for action in position["actions"])
+        assert 0 <= values[0] <= values[-1] <= 1
+        assert position["loss"] == pytest.approx(values[-1] - values[-2])
 
 
 def test_the_identity_is_that_of_the_strategy_whatever_its_file(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from playing import RULES
 from scripted import ScriptedPlayer
 
-from punish_fast.play.events import Reveal
+from punish_fast.play.events import Clash, Reveal
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.punish.match import PunishMatch
@@ -55,6 +55,9 @@ def test_a_reveal_is_told_to_both(face):
         "You feint dodge away and draw guard. Ben rests.",
         "Ann feints dodge away and draws guard. You rest.",
     ]
+    plays = [list(play.values()) for play in face.event(reveal, 0, ("you", "Ben"))["plays"]]
+    assert plays == [[31, "feint with dodge", "dodge", True, "guard"], [90, "rest", "rest", False, None]]
+    assert face.event(Clash((0, 5)), 0, ("you", "Ben"))["cards"] == ["guard", "rest"]
 
 
 def test_a_position_adds_up(table, face):
@@ -64,6 +67,11 @@ def test_a_position_adds_up(table, face):
         counts = np.array([shown["hand"], shown["discard"], shown["unseen"]])
         assert counts.sum(axis=0).tolist() == list(RULES.copies)
         assert sum(shown["unseen"]) == shown["deck"] + shown["enemy"]["cards"]
+        state, own, enemy = view.state, shown["own"], shown["enemy"]
+        assert (own["hp"], enemy["hp"]) == (max(0, state.own_hp), max(0, state.enemy_hp))
+        assert own["cards"] == sum(state.hand)
+        assert (own["exhausted"], enemy["exhausted"]) == (bool(state.own_exhausted), bool(state.enemy_exhausted))
+        assert (own["feinted"], enemy["feinted"]) == (state.own_feinted, state.enemy_feinted)
         assert (shown["state"] is None) == (not session.is_on) == (not legal)
         moves = face.moves(view)
         assert [move["action"] for move in moves] == list(legal)
@@ -102,6 +110,10 @@ def test_what_may_be_done_is_explained():
     assert "After 2 breaths, the measure ends" in text
     assert "rest < guard < rush < dodge < strike < punish" in text
     assert "Feint" not in "\n".join(told(START, (20, 40)))
+    most = max(RULES.damage)
+    for hp, may_both_fall in ((most, True), (most + 1, False)):
+        text = "\n".join(told(START._replace(own_hp=hp, enemy_hp=hp), (20,)))
+        assert ("If both players fall" in text) == may_both_fall
 
 
 def test_exhaustion_is_explained_to_both():

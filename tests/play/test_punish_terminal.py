@@ -9,7 +9,7 @@ from policies import uniform
 from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.play.events import End, Reveal
+from punish_fast.play.events import Deal, End, Reveal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.match import PunishMatch
@@ -78,6 +78,9 @@ def test_a_game_is_played_to_its_end(table):
     assert evening.prompts[0] == "  Your move (? for help): "
     measures = [word for word in evening.text.split("measure ")[1:] if word[0].isdigit()]
     assert measures[0].startswith("1, breath 1 of 2")
+    # The first view shows the first deal.
+    n_deals = sum(isinstance(event, Deal) for event in evening.session.events)
+    assert evening.text.count("The cards are dealt.") == n_deals - 1
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,10 @@ def test_moves_have_the_numbers_of_the_board_in_every_turn(game, opening, offere
         assert [text for text in said if text.startswith("  ")][: len(words)] == [
             f"  {n}  {w}" for n, w in words.items()
         ]
+    numbers = sorted(map(int, words))
+    has_gaps = numbers != list(range(numbers[0], numbers[-1] + 1))
+    allowed = ", ".join(words) if has_gaps else f"{numbers[0]} to {numbers[-1]}"
+    assert any(f", your move ({allowed}, ? for help): " in text for text in said)
     drawn = game.draw(state, game.player(state), ("Anna", "Ben")).split()
     assert game.first_number is None or {number for number in words if number != "0"} <= set(drawn)
 

@@ -204,6 +204,7 @@ def test_the_agent_may_begin(client, opponent):
     assert (event["seat"], event["words"].startswith(f"{opponent}: ")) == (0, True)
     assert (table["view"]["to_move"], table["n_events"]) == (1, 1)
     assert client.get(f"/tables/{table['table']}/hint").json()["moves"]
+    assert client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]
     table = choose(client, table, table["legal"][0]["action"]).json()
     assert [event["seat"] for event in table["events"]] == [1, 0]
     if opponent == "perfect-connect4":

@@ -79,6 +79,13 @@ def test_games_are_listed_from_the_latest_on(client):
     assert client.get("/games", params={"player": "nobody"}).json() == []
 
 
+def test_numbers_in_a_query_have_limits(client, naive):
+    for query in ("games?limit=0", "games?limit=201", "practice?n=0", "practice?n=51", f"practice?seed={2**32}"):
+        answer = client.get(f"/{query}&model={naive}")
+        assert answer.status_code == 422, query
+        assert answer.json()["detail"].startswith(query.partition("?")[2].partition("=")[0])
+
+
 def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
     listed = client.get("/games").json()
     recorded = {game.id: game for game in GAMES}
@@ -89,10 +96,14 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert report.items() >= json.loads(json.dumps(wanted)).items()
         assert report["players"][0]["name"] == entry["winner"]
         game = client.get(path).json()
+        played = int(recorded[entry["game"]].second)
+        assert (report["game"], report["agent"], report["enemy"]) == (entry["game"], "naive", "random")
+        assert report["played"] == game["played"] == entry["played"] == played
         assert game["winner"]["name"] == entry["winner"]
         side = recorded[entry["game"]].winner
-        assert [(each["breath"], each["state"]) for each in game["winner"]["choices"]] == [
-            (int(number) + 1, str(state)) for number, state in zip(side.number, side.states, strict=True)
+        choices = zip(side.number, side.states, side.actions, strict=True)
+        assert [(each["breath"], each["state"], each["action"]) for each in game["winner"]["choices"]] == [
+            (int(number) + 1, str(state), int(action)) for number, state, action in choices
         ]
 
 
@@ -111,6 +122,8 @@ def test_the_dashboard_is_the_summary(client, filled):
     assert report == json.loads(json.dumps(summarise(read_results(filled), StateSpace(TINY))))
     players = client.get("/players").json()
     assert {entry["name"] for entry in players} == {"Ann", "Ben", "Cay"}
+    counted = [(entry["name"], entry["wins"], entry["games"]) for entry in report["players"]]
+    assert [(entry["name"], entry["won"], entry["games"]) for entry in players] == counted
 
 
 def test_plots_are_drawn(client):

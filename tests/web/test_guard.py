@@ -10,7 +10,7 @@ from fastapi import HTTPException
 from fastapi.testclient import TestClient
 from serving import BASE, TINY
 
-from punish_fast.web import app
+from punish_fast.web import app, limits
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.guard import HostError, host_name
 from punish_fast.web.limits import Client, Limits, Meter
@@ -126,6 +126,10 @@ def test_a_huge_body_is_refused_with_and_without_its_length(client):
     assert client.post("/tables", content=body, headers=headers).status_code == 413
     chunks = (body[k : k + 1000] for k in range(0, len(body), 1000))
     assert client.post("/tables", content=chunks, headers=headers).status_code == 413
+    for excess, status in ((0, 422), (1, 413)):
+        full = b" " * (Limits().body + excess)
+        assert client.post("/tables", content=full, headers=headers).status_code == status
+        assert client.post("/tables", content=iter([full]), headers=headers).status_code == status
 
 
 def test_too_many_requests_wait(models):
@@ -176,6 +180,17 @@ def test_a_client_may_go_on_as_time_goes_by():
     assert [granted(6, session=str(number)) for number in range(12)] == [4] * 10 + [0] * 2
     now = 300.5
     assert [granted(6, session=str(number)) for number in range(20, 24)] == [4, 4, 2, 0]
+
+
+def test_only_the_latest_clients_are_remembered(monkeypatch):
+    monkeypatch.setattr(limits, "_MOST_REMEMBERED", 3)
+    meter = Meter(Limits(rate=1.0, burst=1), lambda: 0.0)
+    clients = [Client("192.0.2.1", str(number)) for number in range(4)]
+    for client in clients:
+        meter.charge(client, 1.0)
+    meter.charge(clients[0], 1.0)
+    with pytest.raises(HTTPException):
+        meter.charge(clients[-1], 1.0)
 
 
 def test_files_of_the_page_cost_almost_nothing(models):

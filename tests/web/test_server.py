@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from punish_fast.web import server
 from punish_fast.web.limits import client_of
 from punish_fast.web.server import AddressError, address_of, listen, proxy_of
 
@@ -33,6 +34,20 @@ def test_an_address_is_shown_as_people_type_it(host, shown):
         url = urlsplit(address)
         for opened in (url.hostname, *(["127.0.0.1"] if host == "::" else [])):
             socket.create_connection((opened, url.port), timeout=10).close()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised", "n_connections"),
+    [(1024, 4096, 4096, 3868), (1024, -1, 16384, 16156), (1024, 1024, None, 796), (200, 200, None, 1)],
+)
+def test_connections_fit_in_the_limit_on_open_files(monkeypatch, soft, hard, raised, n_connections):
+    resource = pytest.importorskip("resource")
+    set_limits = []
+    monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(resource, "getrlimit", lambda _what: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _what, limits: set_limits.append(limits))
+    assert server._connections() == n_connections
+    assert set_limits == ([] if raised is None else [(raised, hard)])
 
 
 def client_seen(peer, forwarded, *proxies):
