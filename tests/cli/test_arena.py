@@ -66,6 +66,12 @@ def test_results_are_printed(run, folder, games):
         assert text in done.out
     assert ("100 games of each pair, seed 1" if games else "exact") in done.out
     assert (" +- " in done.out) == bool(games)
+    report = run("arena", "random", "careful", *TINY, *games, "--json").report
+    best, other = (report["agents"].index(standing["agent"]) for standing in report["ranking"])
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    name, win, breaths = (report[key][best] for key in ("agents", "win", "breaths"))
+    assert f"{name} - {win[other]:.4f}" in lines
+    assert f"{name} {breaths[best]:.2f} {breaths[other]:.2f}" in lines
     assert not list(folder.iterdir())
 
 

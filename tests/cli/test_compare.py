@@ -23,6 +23,7 @@ def test_figures_are_those_of_the_files(run):
     assert report["other_choice_share"] == changed.mean()
     assert [(entry["breath"], entry["states"]) for entry in report["breaths"]] == [(1, 46), (2, 462), (3, 50)]
     assert sum(entry["other_choice"] for entry in report["breaths"]) == changed.sum()
+    assert all(0 <= entry["ties"] <= entry["other_choice"] for entry in (report, *report["breaths"]))
     for name in ("v", "q"):
         difference = getattr(second, name) - getattr(first, name)
         figures = report[name]
@@ -58,7 +59,10 @@ def test_a_comparison_in_words(run):
     assert "B counter.h5: against agent.h5, discount 0.95" in lines
     whole = f"all 558 {report['other_choice']} {report['other_choice_share']:.2%} {report['ties']}"
     assert whole in lines
-    assert str(report["biggest"][0]["state"]) in done.out
+    v, first = report["v"], report["biggest"][0]
+    assert f"values of states {v['largest']:.6g} {v['mean']:.6g} {v['rms']:.6g} {v['bias']:+.6g}" in lines
+    choices = [f"{choice['name']} {choice['values'][0]:+.4f} {choice['values'][1]:+.4f}" for choice in first["choices"]]
+    assert f"{first['state']} {' '.join(choices)}" in lines
     assert len([line for line in lines if line.split() and line.split()[0].isdecimal() and len(line) > 40]) == 10
 
 

@@ -33,6 +33,8 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     assert (report["iterations"], report["best_response_share"], report["information"]) == (12, share, name)
     assert report["output"] == output
     assert report["full_states"] == equilibrium.graph.n_full
+    n_states = space.layer_ptr[RULES.breaths]
+    assert (report["states"], report["rows"]) == (n_states, space.state_ptr[n_states])
     assert report["exploiter_wins"] == pytest.approx(0.5 + report["exploitability"] / 100)
     assert 0 < report["exploitability"] < 5
     assert load(folder / output).origin["iterations"] == 12

@@ -9,7 +9,7 @@ import pytest
 
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import from_decimal, to_decimal
-from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
+from punish_fast.punish.rules import CARDS, PRESETS, cards_text, to_mapping, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
@@ -118,6 +118,12 @@ def test_positions_have_the_figures_of_the_file(run, files, space):
                 digits = str(outcome["successor"])
                 column = next(c for c in p if c < space.n_states and str(to_decimal(space.state(c))) == digits)
                 assert outcome["value"] == solution.v[column]
+                after, text = space.state(column), outcome["text"]
+                added = [n - before for n, before in zip(after.discard, state.discard, strict=True)]
+                is_new = after.breath == 1
+                assert (f"new hand {cards_text(after.hand)}" if is_new else f"discarded {cards_text(added)}") in text
+                for who, hp, then in (("you", state.own_hp, after.own_hp), ("enemy", state.enemy_hp, after.enemy_hp)):
+                    assert (f"{who} {hp} -> {then} HP" in text) == (hp != then)
             assert outcome["probability"] == p[column]
         unseen, expected = report["unseen"], np.array(space.rules.copies) - state.hand - state.discard
         assert list(unseen["cards"].values()) == expected.tolist()

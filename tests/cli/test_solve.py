@@ -168,6 +168,7 @@ def test_an_agent_for_the_real_game_maximises_wins_by_default(run):
     ):
         report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
         assert (report["objective"], report["discount"]) == (objective, discount)
+        assert report["worst_possible"] == (0 if objective == "win-probability" else -report["best_possible"])
         assert ("win_probability" in report) == (objective == "win-probability")
         if objective == "win-probability":
             assert report["lower"] <= report["win_probability"] <= report["upper"]
@@ -192,6 +193,7 @@ def test_a_tolerance_out_of_reach_keeps_the_best_and_says_so(run, files):
     assert done.code == 1
     done.failed_with("rounding allows no lower one", "x.h5 contains the best values found")
     report = json.loads(done.out)
+    assert f"accept it with --tolerance {2 * report['error_bound']:.0e}\n" in done.err
     assert report["converged"] is False
     assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
 

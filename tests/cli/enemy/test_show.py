@@ -19,6 +19,9 @@ def test_entropies_of_a_strategy(run, space):
     assert 0 < report["entropy"] < report["uniform_entropy"]
     assert [entry["states"] for entry in report["breaths"]] == space.states_by_breath
     assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
+    played = report["breaths"][:2]
+    for name in ("entropy", "uniform_entropy"):
+        assert sum(entry["covered"] * entry[name] for entry in played) == pytest.approx(len(state) * report[name])
     assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
     text = run("enemy", "show", "tiny-general.h5").out
     assert f"rules digest     {space.rules.digest}" in text

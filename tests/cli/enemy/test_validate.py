@@ -17,9 +17,17 @@ def test_the_time_left_is_that_of_one_model(run, monkeypatch):
     calls = []
     monkeypatch.setattr(Progress, "start", lambda _self: calls.append("start"))
     monkeypatch.setattr(Progress, "step", lambda _self, model, done, folds: calls.append((model, done, folds)))
-    run("enemy", "validate", "--db", "games.db", *TINY, "--models", "uniform,parless", "--json")
+    done = run("enemy", "validate", "--db", "games.db", *TINY, "--models", "uniform,parless", "--json")
     expected = [["start", *((model, done, 5) for done in range(1, 6))] for model in ("uniform", "parless")]
     assert calls[:12] == expected[0] + expected[1]
+    report = done.report
+    assert (report["games"], report["choices"], report["reference"]) == (30, 240, "parless")
+    assert 0 < report["measured"] < 240
+    uniform, parless = report["models"].values()
+    above = uniform["above_reference"]
+    assert above["mean"] == pytest.approx(uniform["nats"]["mean"] - parless["nats"]["mean"])
+    low, high = above["interval"]
+    assert high - low == pytest.approx(2 * 1.96 * above["error"], rel=1e-3)
 
 
 @pytest.mark.usefixtures("games")

@@ -206,7 +206,12 @@ def test_both_players_are_judged(run):
     sides = review(judge_of(load("agent.h5")), read_game(Path("x.db"), FIRST_ID))
     assert report["players"] == [side.report() for side in sides]
     text = run(*REVIEW).out
+    lines = [" ".join(line.split()) for line in text.splitlines()]
     for player in report["players"]:
+        for choice in player["choices"]:
+            hp, best = "{}-{}".format(*choice["hp"]), choice["best"] if choice["best"] != choice["name"] else ""
+            row = f"{choice['breath']} {hp} {choice['hand']} {choice['name']} {best} {choice['win_probability']:.1%}"
+            assert " ".join(f"{row} {100 * choice['loss']:.1f}".split()) in lines
         assert f"{player['name']} lost {100 * player['loss']:.1f} points of win probability in all." in text
         for worst in player["worst"]:
             choice = next(choice for choice in player["choices"] if choice["breath"] == worst["breath"])
