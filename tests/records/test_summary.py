@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from playing import RULES
 from scipy.stats import pearsonr, spearmanr
 
 from punish_fast.punish.codes import decimals_of
@@ -14,10 +13,8 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.summary import latest_game, list_games, read_results, summarise
 from records.conftest import run_sql
 
-SPACE = StateSpace(RULES)
 
-
-def test_results_and_summary_of_two_games(original):
+def test_results_and_summary_of_two_games(original, space):
     results = read_results(original)
     assert results.game.tolist() == [100, 200]
     assert results.winner.tolist() == ["Ann", "naive"]
@@ -25,7 +22,7 @@ def test_results_and_summary_of_two_games(original):
     assert results.winner_is_bot.tolist() == [False, True]
     assert results.loser_is_bot.tolist() == [False, False]
     assert results.n_breaths.tolist() == [2, 1]
-    summary = summarise(results, SPACE)
+    summary = summarise(results, space)
     assert (summary["games"], summary["breaths"]) == (2, 6)
     # The first breath of both games is the same.
     assert (summary["starting_states"], summary["distinct_states"]) == (2, 4)
@@ -37,14 +34,14 @@ def test_results_and_summary_of_two_games(original):
     assert summary["correlation"] == pytest.approx({"linear": -1.0, "rank": -1.0})
 
 
-def test_counts_agree_with_the_games(db, games):
+def test_counts_agree_with_the_games(db, games, space):
     results = read_results(db)
     assert results.n_breaths.tolist() == [len(game.winner.number) for game in games]
     assert results.winner.tolist() == [game.winner.name for game in games]
     assert read_results(db, Selection(humans_only=True)).winner_is_bot.sum() == 0
     chosen = read_results(db, Selection(player="Ann"))
     assert len(chosen) == sum("Ann" in (game.winner.name, game.loser.name) for game in games)
-    summary = summarise(results, SPACE)
+    summary = summarise(results, space)
     states = {state for game in games for side in (game.winner, game.loser) for state in side.states}
     assert summary["distinct_states"] == len(states)
     starting = [state for state in map(str, states) if (state[0], state[6], state[9]) == ("1", "2", "2")]
@@ -58,14 +55,14 @@ def test_counts_agree_with_the_games(db, games):
     assert summary["correlation"]["rank"] == pytest.approx(spearmanr(played, rates).statistic)
 
 
-def test_what_is_not_defined_is_none(db, original):
+def test_what_is_not_defined_is_none(db, original, space):
     results = read_results(db, Selection(until=5))
     assert all(len(array) == 0 for array in vars(results).values())
-    nothing = summarise(results, SPACE)
+    nothing = summarise(results, space)
     assert nothing["correlation"] == {"linear": None, "rank": None}
     assert nothing["durations"]["mean"] is None
     assert nothing["players"] == []
-    one = summarise(read_results(original, Selection(until=100)), SPACE)
+    one = summarise(read_results(original, Selection(until=100)), space)
     assert one["correlation"] == {"linear": None, "rank": None}
     json.dumps([nothing, one], allow_nan=False)
     with pytest.raises(RecordsError, match="there is no player 'Zoe'"):
@@ -92,19 +89,19 @@ def test_what_the_notebook_says_of_its_games(real_db):
     assert summary["correlation"]["rank"] == pytest.approx(0.143, abs=0.0005)
 
 
-def test_rules_under_which_no_starting_state_exists_are_refused(original):
-    results, hp = read_results(original), SPACE.rules.hp
+def test_rules_under_which_no_starting_state_exists_are_refused(original, space):
+    results, hp = read_results(original), space.rules.hp
     starting = [int(f"1{k:05}{hp}00{hp}10000000") for k in range(130)]
     played = replace(
-        results, decimal=np.append(decimals_of(SPACE, np.arange(SPACE.n_states - 400, SPACE.n_states)), starting)
+        results, decimal=np.append(decimals_of(space, np.arange(space.n_states - 400, space.n_states)), starting)
     )
     with pytest.raises(RecordsError, match=r"rules: only \d+ of \d+ recorded starting states exist"):
-        summarise(played, SPACE)
+        summarise(played, space)
     # Half of the states may be unknown.
-    known = decimals_of(SPACE, np.arange(SPACE.n_states - 4, SPACE.n_states))
-    assert summarise(replace(results, decimal=np.append(known, range(4))), SPACE)["distinct_states"] == 8
+    known = decimals_of(space, np.arange(space.n_states - 4, space.n_states))
+    assert summarise(replace(results, decimal=np.append(known, range(4))), space)["distinct_states"] == 8
     with pytest.raises(RecordsError, match="rules: only 4 of 9 recorded states exist"):
-        summarise(replace(results, decimal=np.append(known, range(5))), SPACE)
+        summarise(replace(results, decimal=np.append(known, range(5))), space)
 
 
 def latest(path):
