@@ -109,7 +109,11 @@ def test_slots_and_pictures_show_the_own_hand():
         "slot  1  2  3  4  5  6  7  8  9 10",
         "card  1  1  1  1  1  2  3  4  5  6",
     ]
-    assert MIXED.board(state, 1)["hand"] == [1] * 8 + [76]
+    assert MIXED.board(state, 1) == {
+        **{"round": 1, "hand": [1] * 8 + [76], "n_cards": [10, 9], "n_pile": [15, 15], "totals": [0, 1]},
+        **{"wins": [0, 0], "out": [True, False], "unplayed": [list(LIGHT), [1] * 23 + [76]], "own": 2},
+    }
+    assert Gwent(VARIANTS["odd"]).variant_text() == "Gwent Lite, decks of 100 and 24 cards"
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
     assert RANDOM_DECKS.variant_text() == "Gwent Lite, random decks of 25 cards"
     assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()

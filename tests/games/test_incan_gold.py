@@ -104,7 +104,12 @@ def test_positions_pictures_and_variants():
         enumerate_positions(GAME)
     with pytest.raises(GameError, match=r"^artifact_value: 'found' is not allowed; it must be drawn or taken$"):
         IncanGold(IncanGoldVariant("found"))
-    text = GAME.draw(GAME.state_of("11 leave stay stay artifact"), 1, ("Ann", "Ben"))
+    state = GAME.state_of("11 leave stay stay artifact")
+    assert GAME.board(state, 1) == {
+        **{"round": 1, "drawn": ["11", "artifact"], "treasure": 0, "artifacts": [5], "own": 2},
+        **{"inside": [False, True, True], "held": [0, 3, 3], "totals": [5, 0, 0]},
+    }
+    text = GAME.draw(state, 1, ("Ann", "Ben"))
     assert text.splitlines() == [
         "round 1 of 5: 11 artifact",
         "on the board: treasure 0, artifacts 5",

@@ -123,7 +123,7 @@ def test_what_is_not_a_network_is_refused(path, network):
         (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are out of range"),
         (lambda header, _: header["learner"].update(curve=[]), "curve: 0 points for 1 snapshots"),
         (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
-        (lambda header, _: header["learner"]["method"].update(hidden=[5]), "weights: it has 82 weights, its method"),
+        (lambda header, _: header["learner"]["method"].update(hidden=[5]), "weights: it has 82 weights; its method"),
         (
             lambda header, _: header["learner"]["method"].update(max_plies=1),
             "action: 80 games of .* plies do not match the latest rounds",

@@ -74,8 +74,9 @@ def test_selection_finds_the_deck_that_is_the_best():
 
 
 def test_a_longer_search_begins_the_same():
-    whole, longer = small_search(), small_search(generations=2)
-    run_search(longer, 4)
+    whole, longer, told = small_search(), small_search(generations=2), []
+    run_search(longer, 4, lambda *numbers: told.append(numbers))
+    assert told == [(3, 4), (4, 4)]
     assert same(longer, whole)
     assert best_decks(longer, 2) == best_decks(whole, 2)
     assert not np.array_equal(small_search(2, 1).history[0].decks, whole.history[0].decks)
@@ -88,6 +89,12 @@ def test_the_best_decks_are_the_fittest_of_the_last_generation():
     found = best_decks(search, 3)
     assert [each.deck for each in found] == last.decks[fittest].tolist()
     assert {each.fresh_games for each in found} == {50}
+    # Wins less losses of 50 games.
+    assert all(50 * each.strength == pytest.approx(round(50 * each.strength)) for each in found)
+    assert all(0 < each.strength_error < 1 / np.sqrt(50) for each in found)
+    point = curve_of(search)[3]
+    assert (point.generation, point.spread, point.error) == (3, last.tournament.spread, last.tournament.error)
+    assert (point.strength, point.strength_error) == (last.fresh.strength, last.fresh.error)
     assert len(best_decks(search, 99)) == 6
     for each in found:
         assert [each.deck in pool.decks.tolist() for pool in search.history[each.since :]] == [True] * (4 - each.since)

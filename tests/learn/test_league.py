@@ -9,7 +9,8 @@ from punish_fast.games.learn import league
 from punish_fast.games.learn.agent_file import load_agent
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.league import BEST, LeagueError, grid_plans, pair_points, run_league
-from punish_fast.games.learn.qlearning import Hyperparameters
+from punish_fast.games.learn.qlearning import Hyperparameters, assess
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}
@@ -64,6 +65,9 @@ def test_missing_work_is_repeated_exactly(whole):
     (folder / "round-1.h5").unlink()
     assert played(folder, n_threads=2) == rounds
     assert digests(folder) == expected
+    seen = []
+    run_league(folder, TapnSwap(), grid_plans(SMALL, 60), 3, on_task=lambda stage: lambda *n: seen.append((stage, *n)))
+    assert seen == [("round 0: train", k, 4) for k in range(1, 5)]
 
 
 def test_points_add_up_and_seeds_make_a_difference(whole, tmp_path):
@@ -71,6 +75,14 @@ def test_points_add_up_and_seeds_make_a_difference(whole, tmp_path):
     first, other = digests(whole[0]), digests(tmp_path / "other")
     assert all(first[name] != other[name] for name in other)
     assert len(set(other.values())) == len(other)
+    for agent in whole[1][0].agents:
+        learner = load_agent(whole[0] / "round-0" / f"{agent.name}.h5")
+        positions, policy = learner.positions, learner.policy()
+        measures = assess(positions, solve_game(positions), policy)
+        assert (agent.win_share, agent.mistakes) == (measures["win_share"], measures["mistakes"])
+        assert agent.curve == learner.curve
+        points = pair_points(positions, policy, positions.uniform())
+        assert points == pytest.approx(measures["win_share"] + measures["draw_share"] / 2)
     for each in whole[1]:
         points = np.array(each.points)
         assert np.allclose(points + points.T, 1)

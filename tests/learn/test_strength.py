@@ -84,6 +84,10 @@ def test_points_of_a_match_add_up(tictactoe, exact, networks, monkeypatch):
     sampled = SampledStrength(tictactoe).points(one, [other, third])
     assert all(0 <= points <= 1 for points in sampled)
     assert SampledStrength(tictactoe).points(one, [other, third]) == sampled
+    shares = {0: {"win": 0.5, "draw": 0.3}, 1: {"win": 0.25, "draw": 0.25}}
+    with monkeypatch.context() as with_shares:
+        with_shares.setattr(SampledStrength, "_shares", lambda _self, _own, _other, seat: shares[seat])
+        assert SampledStrength(tictactoe).points(one, [other]) == pytest.approx([0.5125])
 
     def refuse(*_args, **_settings):
         raise GameError("too large")

@@ -53,8 +53,8 @@ def test_arrays_that_another_program_compressed_are_read(path, compression):
     [
         (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is unknown"),
         (lambda file: file.attrs.modify("header", "{"), "header: is not a JSON object"),
-        (lambda file: file.attrs.modify("header", '{"kind": "other"}'), "kind: 'other', must be thing"),
-        (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*, must be thing"),
+        (lambda file: file.attrs.modify("header", '{"kind": "other"}'), "kind: 'other'; it must be thing"),
+        (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*; it must be thing"),
         (lambda file: file.pop("/arrays/q"), "/arrays/q: missing"),
         (lambda file: file.pop("/arrays"), "/arrays/q: missing"),
         (put("/arrays/q", np.zeros((2, 7), np.float32)), "/arrays/q: dtype is float32; it must be float64"),
