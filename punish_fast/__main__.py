@@ -9,7 +9,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    # No command uses BLAS, and its idle threads would compete with ours.
+    # No command benefits from more than one BLAS thread, and idle ones would compete with ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from punish_fast.cli.app import run

@@ -41,7 +41,7 @@ class ActionFeatures:
 
 
 def best_scored(space: StateSpace, scores: Callable[[ActionFeatures], np.ndarray]) -> np.ndarray:
-    """Return the policy that is uniform over the actions with the highest of ``scores``, float64 ``[n_rows]``."""
+    """Return the policy, float64 ``[n_rows]``, that plays uniformly among the highest-scoring actions of each state."""
     score = scores(ActionFeatures(space))
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)

@@ -1,8 +1,8 @@
 """Players of the arena: built-in players, and agents and strategies from files.
 
-A player is a policy over information states. *random* is the uniform policy. *naive* is the agent solved against it,
-undiscounted, in the one-player model with the true redeal. The *veteran* plays close to an equilibrium of the standard
-rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
+A player is a policy over information states. *random* is the uniform policy. *naive* is the optimal agent against
+*random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
+standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
 The player of a file can use a finer information model than the view and therefore remember more. The policies of all
 other players are then lifted to that model, which does not change how they play.

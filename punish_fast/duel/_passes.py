@@ -67,7 +67,7 @@ def back_up_full(begin, end, full, draws, rows, policies, v):
 
 @kernel
 def back_up_nodes(begin, end, redeal, v, out):
-    """Set ``out[node]`` to the means of the columns of ``v`` over the deals that follow each of the given nodes."""
+    """For each given node, set ``out[node]`` to the means of the columns of ``v`` over the deals that follow."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):

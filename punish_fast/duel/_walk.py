@@ -85,7 +85,7 @@ def prefetch_enemy(full, state_ptr, action, policy, number):
 
 @inlined_routine
 def prefetch_value(after, v, width, entry):
-    """Prefetch the row of ``v``, of length ``width``, of a successor shortly after ``entry``; both are unsigned."""
+    """Prefetch a successor's row of ``v`` shortly before its entry is used; ``width`` and ``entry`` are unsigned."""
     soon = min(entry + _SUCCESSORS_AHEAD, np.uint64(len(after) - 1))
     prefetch(v, np.uint64(after[soon]) * width)
 

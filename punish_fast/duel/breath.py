@@ -27,7 +27,7 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import Rules
 
-# Counts of a single card, by kind; the last row, for rest or nothing, is zero.
+# Row k contains the counts of a single card of kind k; the last row, for rest or no card, is zero.
 CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 

@@ -142,7 +142,7 @@ def _is_free(counts: Counts) -> np.ndarray:
 
 
 def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
-    """Return the weights of all actions that maximize the penalized likelihood, ``[11, n_features]``."""
+    """Return the action weights, float64 ``[11, n_features]``, that maximize the penalized likelihood."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
     # Padding rows have one legal action and no choices, so they have no effect.

@@ -34,7 +34,7 @@ _STATES_AT_ONCE = 256
 
 
 class NetworkError(PunishFastError, ValueError):
-    """Raised when layers or options do not form a network; the message says why."""
+    """Raised when the layers or options of a network are invalid or training fails; the message states the reason."""
 
 
 @dataclass(frozen=True)

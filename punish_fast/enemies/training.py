@@ -76,7 +76,7 @@ class TrainingOptions:
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
 _DEEP = TrainingOptions(dropout=())
 # The published experiments. Only the final model is known in every detail. Most others are known only by name, so each
-# of them changes another experiment in the way that its name suggests.
+# of them is defined as a variation of another experiment, as its own name suggests.
 PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,

@@ -1,6 +1,6 @@
 """Reach probabilities of full states, passed forward through a measure.
 
-For a full state ``(s, e)``, an information state and the enemy's hand, let
+For a full state ``(s, e)``, where ``s`` is an information state and ``e`` the enemy's hand, let
 
     R(s, e)   the probability that play reaches it,
     C(s, e)   the same, with a weight of at least ``off_policy`` for each choice of the player since the deal.

@@ -12,7 +12,7 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """Reach of full states and of nodes: the actual one, and one with a minimum weight for the player's choices."""
+    """Reach probabilities of full states and nodes, actual and with a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
         """Allocate the tables; ``has_response`` adds the reaches of a response to the player's strategy."""

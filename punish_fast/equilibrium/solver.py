@@ -184,7 +184,7 @@ class Equilibrium:
         self._whole.play()
 
     def compile_kernels(self) -> None:
-        """Run an iteration on a restricted game of any size to compile all kernels."""
+        """Compile all kernels by running an iteration on the restricted game, even if it is too large to save time."""
         self._mark()
         found = restrict(self.graph, self._marks, must_pay=False)
         assert found is not None

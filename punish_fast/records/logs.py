@@ -300,7 +300,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games in the layout by breath as JSON, for `read_log`; parameters of bots are omitted."""
+    """Return games as JSON in the layout by breath, which `read_log` reads; parameters of bots are omitted."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]

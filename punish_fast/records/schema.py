@@ -131,7 +131,7 @@ def new_id() -> int:
 
 
 def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the column names of a table, empty if the table is missing."""
+    """Return the column names of a table, or an empty list if the table is missing."""
     return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
 
 

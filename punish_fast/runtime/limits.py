@@ -1,8 +1,8 @@
 """Cores and memory available to this process, limited by its affinity, the machine and its control groups.
 
-Containers limit their processes by control groups. A process belongs to a chain of nested groups, each of which may set
-a limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the root may
-be the group of the container.
+Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which may
+set a limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the root
+may be the group of the container.
 """
 
 import ctypes

@@ -67,7 +67,7 @@ def lessons(play: SelfPlay) -> Lessons:
 
 
 def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]:
-    """Return win probabilities by own and enemy HP, before all cards are dealt again.
+    """Return the win probabilities just before a redeal of all cards, by own and enemy HP.
 
     Args:
         graph: The game.

@@ -163,7 +163,7 @@ class _Reconstructor:
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the indices of the choices of each side of each game and those of the other side, in order."""
+    """For each side of each game, yield the indices of its choices and of its opponent's choices, both in order."""
     is_new = np.ones(len(choices), dtype=np.bool_)
     is_new[1:] = (np.diff(choices.game) != 0) | (choices.won[1:] != choices.won[:-1])
     begins = np.flatnonzero(is_new).tolist()

@@ -101,7 +101,8 @@ class BoundedProtocol(H11Protocol):
     def _make_room(self, most: int) -> None:
         """If there are too many connections, abort the longest-waiting one from the address with the most."""
         others: Any = self.connections
-        # A closing connection stays open until the client has read the last response.
+        # A closing connection stays open until its write buffer is empty, which can take long if the client reads
+        # slowly.
         is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]
         if len(is_open) > most:
             held = Counter(c._host for c in is_open)

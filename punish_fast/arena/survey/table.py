@@ -18,8 +18,8 @@ _EQUILIBRIUM = ("iterations", "exploitability")
 def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
     """Return the columns of the table, each with one value per point; unknown values are None.
 
-    Rules fields that no point changes are omitted. If equilibria were studied, additional columns with the prefix
-    ``equilibrium_`` contain their numbers.
+    Fields of the rules that are the same at all points are omitted. If equilibria were studied, additional columns with
+    the prefix ``equilibrium_`` contain their numbers.
     """
     fields = list(dict.fromkeys(name for point in survey.points for name in changes_of(point.rules, survey.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)

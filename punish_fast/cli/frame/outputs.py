@@ -124,7 +124,7 @@ def rules_files(rules: str | None) -> list[Path]:
 
 
 def _are_one(first: Path, second: Path) -> bool:
-    """Return True if two paths refer to the same file, also through links."""
+    """Return True if two paths refer to the same file, directly or through links."""
     if os.path.realpath(first) == os.path.realpath(second):
         return True
     return first.exists() and second.exists() and first.samefile(second)

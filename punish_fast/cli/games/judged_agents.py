@@ -20,7 +20,7 @@ TRAINED = "trained"
 
 
 class JudgedAgent(NamedTuple):
-    """An agent of `games judge`."""
+    """An agent that `games judge` evaluates."""
 
     name: str  # name or file
     play: str  # "built-in", or "greedy" or "mixed" for a network

@@ -30,7 +30,7 @@ def print_lessons(report: dict[str, Any]) -> None:
 
 
 def headlines(report: dict[str, Any]) -> list[str]:
-    """Return the three most useful sentences about a report."""
+    """Return up to three sentences that summarize the main findings of a report."""
     found = [_people_headline(report["people"])] if report["people"] is not None else []
     best, worst = report["hands"][0], report["hands"][-1]
     steps = _ranked({card: each["step"] for card, each in report["in_hand"].items()})

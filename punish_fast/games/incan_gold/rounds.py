@@ -143,8 +143,8 @@ class SoloRound:
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
     """Solve the round for a single player, or for one player against two who never leave (``n_inside`` 3).
 
-    ``leave_at`` contains the points at which to leave, by hazards seen; by default, the player follows the optimal
-    rule.
+    ``leave_at`` gives the score at which the player leaves for each number of hazards seen; by default, the player
+    follows the optimal rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)

@@ -171,7 +171,7 @@ def entries_of(name: str, given: Any) -> csr_array:
             if given.format not in ("csr", "csc"):
                 coo = given.tocoo()
                 given = coo_array((coo.data, (coo.row, coo.col)), shape=coo.shape)
-                # Otherwise, tocsr would add up duplicates before they are checked and without compensation.
+                # Otherwise, tocsr would add up duplicates unchecked and without compensated summation.
                 given.has_canonical_format = True
             matrix = given.tocsr()
             arrays = (matrix.data.astype(np.float64, copy=False), matrix.indices, matrix.indptr)

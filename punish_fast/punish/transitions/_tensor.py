@@ -1,9 +1,9 @@
 """Rows of the transition tensor: entries are counted, then filled, each row by a single thread.
 
-A row is a state and an action. Its entries are the possible outcomes of the state's status and way to act (see
-``_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``) over its plays.
-Which outcomes are possible depends only on the unseen cards, so counting needs no probabilities. Outcomes are in the
-order of their successors' codes, so columns ascend within a row.
+A row is a state and an action. Its entries are the possible outcomes for the state's status and the type of action (see
+``states/_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``) over its
+plays. Which outcomes are possible depends only on the unseen cards, so counting needs no probabilities. Outcomes are in
+the order of their successors' codes, so columns ascend within a row.
 
 The rows of all feints of a state have the same probabilities in the same order, in different columns. The same holds
 for redeals of states that differ only in HP. A compact tensor stores these probabilities once, for the first of the

@@ -214,7 +214,7 @@ def versions() -> dict[str, str]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return a digest, 16 hexadecimal digits, of the names and contents of all files in a folder except bytecode."""
+    """Return a digest (16 hexadecimal digits) of the names and contents of all files in a folder but bytecode."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
