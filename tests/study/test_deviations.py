@@ -117,8 +117,15 @@ def test_where_only_one_player_is_on_record_a_game_costs_what_that_one_loses(pla
     assert winners.per_game == pytest.approx(np.mean(losses))
 
 
-def test_the_worst_kinds_come_first_and_are_frequent(found):
+def test_the_worst_kinds_come_first_and_are_frequent(found, view):
     assert found.worst
+    assert found.policy_per_choice == pytest.approx(found.choices.policy_loss.mean()) != 0
+    states = [view.state(row) for row in found.choices.row]
+    kinds = Counter(
+        f"breath {s.breath}, {s.own_hp} HP against {s.enemy_hp}, {'a' if s.hand[4] else 'no'} punish in hand"
+        for s in states
+    )
+    assert {cost.label: cost.n for cost in found.worst} == {k: n for k, n in kinds.items() if n >= LEAST_CHOICES}
     means = [cost.mean for cost in found.worst]
     assert means == sorted(means, reverse=True)
     assert all(cost.n >= LEAST_CHOICES for cost in found.worst)

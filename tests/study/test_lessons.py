@@ -70,6 +70,25 @@ def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(pla
     assert found.hands.p.sum() == pytest.approx(1, abs=1e-12)
 
 
+def test_hp_during_a_measure_and_hands_are_means_over_full_states(play, found):
+    space, graph, v = play.graph.space, play.graph, play.duel.v[:, 0]
+    sums = defaultdict(lambda: np.zeros(2))
+    for row in range(int(space.layer_ptr[1]), len(play.state_visits)):
+        state, places = space.state(row), slice(*graph.full.ptr[row : row + 2])
+        visits = play.visits[places]
+        sums[state.own_hp, state.enemy_hp] += visits.sum(), visits @ v[places]
+    assert found.during == pytest.approx({pair: won / n for pair, (n, won) in sums.items() if n > 0}, abs=1e-12)
+    numbers, p = graph.opening
+    for hand, share, value in zip(*found.hands, strict=True):
+        of_hand = [
+            k
+            for k, full in enumerate(numbers)
+            if space.state(graph.full.ptr.searchsorted(full, "right") - 1).hand == tuple(hand)
+        ]
+        assert share == pytest.approx(p[of_hand].sum(), abs=1e-12)
+        assert value == pytest.approx(p[of_hand] @ v[numbers[of_hand]] / share, abs=1e-12)
+
+
 @pytest.mark.compiled
 def test_lessons_of_a_larger_house():
     space = StateSpace(PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2))

@@ -36,6 +36,7 @@ def test_a_grid_is_a_product_and_a_list(path):
         "enemy=careful",
         "damage.strike=3 enemy=random",
     ]
+    assert survey.game_label(survey.points[6]) == "damage.strike=3"
 
 
 def test_without_points_there_is_the_base():

@@ -95,6 +95,8 @@ def test_all_results_are_in_the_table(found):
     assert (columns["hp"], columns["damage.strike"]) == ([1, 2, 2], [2, 2, 0])
     assert columns["in_hand_dodge"][1] == found[1].agent.result["in_hand"]["dodge"]
     assert columns["equilibrium_plays_feint"][1] == found[1].equilibrium.result["plays"]["feint"]
+    assert columns["seconds"][1] == found[1].agent.seconds + found[1].equilibrium.seconds
+    assert columns["equilibrium_iterations"] == [2, 2, None]
     assert columns["length"][2] is columns["equilibrium_exploitability"][2] is None
     assert [reason is None for reason in columns["reason"]] == [True, True, False]
     assert "equilibrium_length" not in table_of(survey, run_survey(survey_of({"base": "tiny", "grid": {"hp": [1]}})))
