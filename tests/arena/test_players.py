@@ -1,4 +1,5 @@
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -78,6 +79,35 @@ def test_heuristics_are_policies_in_any_house(rules):
         # Whatever is played at all is played alike.
         best = np.maximum.reduceat(weight, space.state_ptr[:-1])
         assert np.isin(weight, [0.0, *np.unique(best)]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "hand", "enemy_rests", "danger", "chosen"),
+    [
+        ("careful", "grdsp", False, 1, "g"),
+        ("careful", "rdsp", False, 1, "d"),
+        ("careful", "rsp", False, 1, "r"),
+        ("careful", "grdsp", True, 1, "s"),
+        ("aggressive", "grdsp", False, 1, "p"),
+        ("aggressive", "gd", False, 1, "GD"),
+        ("punisher", "grdsp", False, 1, "d"),
+        ("punisher", "grdsp", False, 0, "s"),
+        ("punisher", "grdsp", True, 1, "p"),
+    ],
+)
+def test_heuristics_choose_as_described(name, hand, enemy_rests, danger, chosen):
+    plays = np.array([*hand, *hand.upper()])  # feints in upper case
+    card = np.array(["grdsp".index(play) for play in np.char.lower(plays)])
+    actions = SimpleNamespace(
+        card=card,
+        attack=np.array([0.0, 1.0, 0.0, 2.0, 3.0])[card],
+        exhausts=card == 4,
+        feints=np.char.isupper(plays),
+        enemy_rests=enemy_rests,
+        danger=danger,
+    )
+    score = HEURISTICS[name][1](actions)
+    assert "".join(plays[score == score.max()]) == chosen
 
 
 @pytest.mark.full
