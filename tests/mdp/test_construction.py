@@ -338,7 +338,7 @@ def test_a_vector_of_rewards_for_each_action_is_understood_or_refused():
     """The example of pymdptoolbox, where all rewards are lists of vectors by action."""
     transitions = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
     by_action = [np.array([5.0, -1.0]), np.array([10.0, 2.0])]
-    with pytest.raises(ModelError, match=r"^R: a list of 2 vectors of 2 .* ambiguous, .* np\.stack\(R, axis=1\)"):
+    with pytest.raises(ModelError, match=r"^R: a list of 2 vectors of 2 .* ambiguous; .* np\.stack\(R, axis=1\)"):
         MDP.from_dense(transitions, by_action)
     found = solve(MDP.from_dense(transitions, np.stack(by_action, axis=1)), 0.9)
     assert found.v == pytest.approx([42.44186047, 36.04651163])
