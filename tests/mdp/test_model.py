@@ -84,7 +84,7 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
 
 def test_quantecon_is_optional(mdp, monkeypatch):
     monkeypatch.setitem(sys.modules, "quantecon", None)
-    with pytest.raises(ModuleNotFoundError, match=r'install with: pip install "punish-fast\[bench\]"'):
+    with pytest.raises(ModuleNotFoundError, match=r'install it with: pip install "punish-fast\[bench\]"'):
         mdp.to_quantecon(0.95)
 
 

@@ -56,7 +56,7 @@ def test_a_plot_that_cannot_be_written_leaves_the_old_one(path, monkeypatch):
 
 def test_without_matplotlib_the_extra_is_named(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ExtraError, match=r'install with: pip install "punish-fast\[plot\]"'), picture(path, "kind"):
+    with pytest.raises(ExtraError, match=r'install it with: pip install "punish-fast\[plot\]"'), picture(path, "kind"):
         pass
 
 
