@@ -89,7 +89,7 @@ class LayeredGraph(ABC):
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
         """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.
 
-        By default, ``redeal`` is that of this graph.
+        The default is the ``redeal`` of this graph.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))

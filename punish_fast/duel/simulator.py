@@ -59,7 +59,7 @@ class Simulator:
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
 
     def trace(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> Trace:
-        """Play games and record every breath; arguments and errors are those of `play`."""
+        """Play games and record every breath; see `play` for arguments and errors."""
         numbers = (first_game, n_games)
         games = self.play(own, enemy, *numbers, seed)
         ptr = cumulated(games.breaths)

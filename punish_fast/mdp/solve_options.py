@@ -37,7 +37,7 @@ class Effort:
         tolerance: Error bound to reach.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
         progress: Called with the number of sweeps so far and the error bound.
-        is_patient: Whether to try bounds at a decreasing distance if a constant one fails (``component_brackets.py``).
+        is_patient: True to try bounds at a decreasing distance if a constant one fails (``component_brackets.py``).
         start: float64 ``[n_states]``, initial values; zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
             changes this array in place. To resume, pass the saved values as initial values to `solve`.

@@ -40,7 +40,7 @@ class BalanceOptions(ComputeOptions):
     "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
 )
 def balance(options: BalanceOptions) -> None:
-    """Show how a rule change affects the cards: what they are worth and how often they are played.
+    """Show how a rule change affects the cards: their worth and how often they are played.
 
     Equilibria of the two-player game under the base rules and the changed rules are compared.
     """

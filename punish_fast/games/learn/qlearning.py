@@ -1,4 +1,4 @@
-"""Q-learning agents that train against a random player, against themselves, or against each in turn.
+"""Q-learning agents that train against a random player, against themselves, or against both alternately.
 
 ``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game, its hyperparameters,
 its random seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are

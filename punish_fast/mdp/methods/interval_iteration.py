@@ -20,9 +20,9 @@ and any number of sweeps ``k``,
 
 because repeated application of ``F^k`` to both sides leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The
 bounds 0 and 1 satisfy these conditions from the beginning. Iterating from them is interval iteration [Haddad and
-Monmege 2018, Theor. Comput. Sci. 735]. It needs as many sweeps as plain value iteration, each at twice the cost.
-Accelerated sweeps therefore come first, although they prove nothing. A bracket then starts a small distance below and
-above their result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold in time, a new
+Monmege 2018, Theor. Comput. Sci. 735]. The method needs as many sweeps as plain value iteration, each at twice the
+cost. Accelerated sweeps therefore come first, although they prove nothing. A bracket then starts a small distance below
+and above their result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold in time, a new
 bracket starts that is sixteen times as wide and is allowed twice as many sweeps; eventually it is [0, 1].
 
 **Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to

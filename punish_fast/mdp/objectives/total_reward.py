@@ -41,7 +41,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
-# Precisions of the gain of an end component, as fractions of the largest reward, tried in turn until its sign is known.
+# Precisions of the gain of an end component, as fractions of the largest reward, tried until its sign is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
