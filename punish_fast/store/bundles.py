@@ -1,4 +1,4 @@
-"""Bundles: sealed HDF5 files with named arrays and a JSON header, of which only ``kind`` is interpreted here."""
+"""Bundles: sealed HDF5 files with named arrays and a JSON header. This module interprets only the header's ``kind``."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile
 from punish_fast.store.writer import sealed_file
 
-# Dtype and number of dimensions of each array.
+# Dtype and number of dimensions of each array, by name.
 Layout = Mapping[str, tuple[str, int]]
 
 
@@ -42,7 +42,7 @@ def _header(file: CheckedFile) -> dict[str, Any]:
 
 
 def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
-    """Read a bundle of one of the kinds in ``layouts``, with the arrays listed there; floats must be finite."""
+    """Read the header of a bundle, and the arrays that ``layouts`` lists for its kind; floats must be finite."""
     file = CheckedFile(path)
     header = _header(file)
     kind = header.get("kind")
@@ -51,7 +51,7 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     arrays = {
         name: file.array(
             f"/arrays/{name}",
-            # Other programs may have compressed any array.
+            # Other programs might have compressed the array.
             schema.Dataset(dtype, ("i", "j", "k", "l")[:n_dimensions], is_compressed=True),
         )
         for name, (dtype, n_dimensions) in layouts[kind].items()

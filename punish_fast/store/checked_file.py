@@ -1,8 +1,8 @@
-"""Check and read sealed HDF5 files: checksum, attributes and shapes first, datasets on demand.
+"""Reader of sealed HDF5 files that checks the checksum, attributes and shapes first, and datasets when they are read.
 
-HDF5 follows links to other files, assembles virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
-read only if all links to it are hard, its dtype and number of dimensions match the schema, and the file itself stores
-enough bytes for it. Other datasets and attributes are ignored.
+HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. A dataset
+is therefore read only if its links are hard, its dtype and number of dimensions match the schema, and the file stores
+enough bytes for its shape. Datasets and attributes that are not in the schema are ignored.
 """
 
 import json
@@ -23,7 +23,7 @@ from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
 
 # Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
-# h5py writes chunks of at most 1 MiB.
+# Maximum size of a chunk in bytes; the chunks that h5py chooses have at most 1 MiB.
 _LARGEST_CHUNK = 1 << 22
 _MOST_CHARACTERS = 80
 _LONGEST_TEXT = 1 << 20
@@ -31,21 +31,21 @@ _TYPES = {str: "a text", dict: "a JSON object", int: "a whole number", float: "a
 
 
 def shorten(text: str) -> str:
-    """Shorten a text for an error message."""
+    """Escape and shorten a text for an error message."""
     return printable(text, _MOST_CHARACTERS)
 
 
 class CheckedFile:
-    """A file of one of the kinds in ``schema.py``, whose datasets are read on demand."""
+    """A sealed file of a kind in ``schema.py``; its datasets are read on demand."""
 
     path: Path
     kind: str
     attributes: dict[str, Any]  # root attributes by name; JSON objects as dictionaries
-    shapes: dict[str, tuple[int, ...]]  # shapes of the datasets
-    sizes: dict[str, int]  # values of the sizes named in the shapes of the schema
+    shapes: dict[str, tuple[int, ...]]  # shapes of the file's datasets, by name
+    sizes: dict[str, int]  # values of the named sizes in the schema's shapes, such as ``n_states``
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal and the datasets, and read the attributes."""
+        """Check the seal, read the attributes, and check the dtypes and numbers of dimensions of the datasets."""
         self.path = Path(path)
         if fault := fault_of_input(self.path):
             raise ReadError(f"{self.path}: {fault}")
@@ -63,9 +63,9 @@ class CheckedFile:
 
     @contextmanager
     def opened(self, fault: str) -> Iterator[h5py.File]:
-        """Open the file for reading; convert errors of h5py to a `ReadError` whose message begins with ``fault``."""
+        """Open the file for reading; convert any error in the block to a `ReadError` whose message states ``fault``."""
         try:
-            # Without a lock, since files are never modified and some network folders do not support locks.
+            # Files are never modified, so no lock is needed; some network file systems do not support locks.
             with h5py.File(self.path, "r", locking=False) as file:
                 yield file
         except ReadError:
@@ -77,11 +77,11 @@ class CheckedFile:
             raise ReadError(f"{self.path}: {fault} ({text})") from None
 
     def error(self, field: str, problem: str) -> ReadError:
-        """Return an error whose message names a field."""
+        """Return a `ReadError` whose message names the file and a field."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def check_shapes(self) -> None:
-        """Check that the shapes of all datasets are consistent, and set `sizes`."""
+        """Check that the datasets' shapes are consistent, and record their named sizes in `sizes`."""
         for name, shape in self.shapes.items():
             expected = []
             for size, found in zip(DATASETS[name].shape, shape, strict=True):
@@ -101,7 +101,7 @@ class CheckedFile:
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
-        """Read a dataset and check its elements; ``dataset`` describes a dataset outside the schema."""
+        """Read a dataset and check its elements; ``dataset`` describes a dataset that is not in the schema."""
         with self.opened(f"{name}: not readable") as file:
             shape = self.shapes.get(name) if dataset is None else self._shape_of(file, name, dataset)
             if shape is None:
@@ -145,7 +145,7 @@ class CheckedFile:
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-        """Check a dataset against the schema; return its shape, or None if it is missing."""
+        """Check a dataset, except its elements, against its description; return its shape, or None if it is missing."""
         for part in (name.rpartition("/")[0], name):
             link = file.get(part, getlink=True)
             if link is None:
@@ -161,7 +161,7 @@ class CheckedFile:
             raise self.error(name, f"shape is {found.shape}; it must be {' x '.join(map(str, dataset.shape))}")
         if found.is_virtual or found.external:
             raise self.error(name, "is stored in another file or dataset")
-        # A damaged shape must not claim more memory than the file can hold.
+        # Reject a shape that takes more memory than the stored bytes can be expanded to.
         stored = found.id.get_storage_size() * (_MOST_COMPRESSED if dataset.is_compressed else 1)
         if prod(found.shape) * dtype.itemsize > stored or prod(found.chunks or ()) * dtype.itemsize > _LARGEST_CHUNK:
             raise self.error(name, f"shape is {found.shape}, larger than the file")
@@ -169,7 +169,7 @@ class CheckedFile:
 
 
 def _plain(value: Any, wanted: type) -> Any:
-    """Convert an attribute to a Python object, of the type ``wanted`` if possible."""
+    """Convert an attribute to a Python object; its type is ``wanted`` only if the value can be converted to it."""
     if wanted in (str, dict):
         text = value.decode() if isinstance(value, bytes) else value
         if not isinstance(text, str) or len(text.encode()) > _LONGEST_TEXT:

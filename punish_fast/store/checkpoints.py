@@ -1,4 +1,4 @@
-"""Checkpoints of equilibria, from which a run can be resumed."""
+"""Checkpoints of the equilibrium solver, from which a run can be resumed."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from punish_fast.store.writer import new_file
 
 
 class Checkpoint(NamedTuple):
-    """State of an equilibrium after some iterations."""
+    """State of the equilibrium solver after some iterations."""
 
-    iterations: int  # number of iterations so far
-    best_response_share: float  # share of games against a best response
-    tables: dict[str, np.ndarray]  # all tables, by name
+    iterations: int
+    best_response_share: float  # share of games that are played against a best response
+    tables: dict[str, np.ndarray]  # the solver's arrays, by name
 
 
 def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> None:
-    """Write the state of an equilibrium."""
+    """Write a checkpoint file."""
     kept = {"iterations": checkpoint.iterations, "best_response_share": checkpoint.best_response_share}
     with new_file(path, "equilibrium", space.rules, information=space.information.name, **kept) as out:
         for name, table in checkpoint.tables.items():
@@ -28,7 +28,7 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 
 
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """Load the state of an equilibrium whose tables have the names and shapes of ``begin``, the initial tables."""
+    """Load a checkpoint; its tables must have the names and shapes of the initial tables ``begin``."""
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}; it must be 'equilibrium'")
     # Check all shapes before reading any table.
@@ -36,7 +36,7 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
         file.must_have_shape(f"/equilibrium/{name}", table.shape)
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}
     if "response" in tables:
-        # The initial response is the first row of each state.
+        # The initial response contains the first row of each state.
         first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
         if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
             raise file.error("/equilibrium/response", "must be rows of their states")

@@ -1,15 +1,15 @@
-"""The seal of a file: its length and checksum, stored in its first bytes.
+"""Seals of files: length and checksum, stored in the first 512 bytes.
 
-HDF5 leaves the first 512 bytes of a file to the user. The seal is checked before HDF5 opens the file, because HDF5 can
-crash on a truncated or damaged file::
+These bytes are the user block, which HDF5 ignores. A seal is checked before HDF5 opens the file, because HDF5 can crash
+on a truncated or damaged file. Example of a seal::
 
     punish-fast
     bytes 268502016
     crc32 0a1b2c3d
 
-The checksum is a CRC-32 of the concatenated CRC-32s of all 4 MiB pieces, which can be computed in parallel, followed by
-any further lines of the seal, as written by older versions. It detects only accidental damage: HDF5 can crash or hang
-on a manipulated file with a matching checksum.
+The file after the seal is divided into pieces of 4 MiB, so that their CRC-32s can be computed in parallel. The checksum
+is the CRC-32 of these CRC-32s, followed by any further lines of the seal, which older versions wrote. The checksum
+detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
 """
 
 import zlib
@@ -26,7 +26,7 @@ _PIECE = 1 << 22
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
-    """Compute the seal of a file, with ``further`` lines below the checksum."""
+    """Compute the seal of a file; ``further`` contains lines to append after the checksum."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:
@@ -40,7 +40,7 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
     return (_MAGIC + text.encode() + further).ljust(SIZE, b"\n")
 
 
-# An interrupt while a pool acquires its locks could cause a deadlock.
+# An interrupt while a thread pool acquires its locks could cause a deadlock.
 @uninterrupted()
 def seal(path: Path) -> None:
     """Write the seal of an HDF5 file into its first 512 bytes."""
@@ -50,7 +50,7 @@ def seal(path: Path) -> None:
 
 
 def check_seal(path: Path) -> None:
-    """Raise `ReadError` if a file has no seal or has changed since it was sealed."""
+    """Raise `ReadError` if a file cannot be read, has no seal, or has changed since it was sealed."""
     try:
         with path.open("rb") as file:
             found = file.read(SIZE)

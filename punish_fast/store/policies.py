@@ -1,9 +1,10 @@
 """Strategy files: policies under any information model, small enough to share.
 
-A policy under ``view`` is stored as a table of exact float64 numbers. Finer models have millions of states, so
-probabilities are rounded to multiples of 1 / 65535 and compressed, and normalized in each state when they are read. The
-absolute errors of ``n`` probabilities add up to at most ``n / 65535``, so if games last ``L`` breaths on average, the
-win rate changes by at most ``11 L / 65535``. In states without an entry, all legal actions have equal probability.
+A policy under ``view`` is stored as a table of exact float64 probabilities. Finer models have millions of states, so
+their probabilities are rounded to multiples of 1 / 65535 and compressed; the reader normalizes them in each state. In a
+state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. No state has more than 11 actions, so if
+games last ``L`` breaths on average, the win rate changes by at most ``11 L / 65535``. In states that are not stored,
+all legal actions have equal probability.
 """
 
 import json
@@ -34,11 +35,12 @@ def save_policy(
     Args:
         path: Output file.
         space: The states of the game, under any information model.
-        policy: float64 ``[n_rows]`` along ``space.action``.
-        covered: bool ``[n_states]``, states to store; all if None. The policy is read back as uniform in other states.
+        policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
+        covered: bool ``[n_states]``, True for each state to store; by default, all states are stored. Readers use the
+            uniform policy in all other states.
         name: Name of the strategy; the file name without its suffix if None.
-        origin: Record of how the strategy was made, JSON-like; optional.
-        response: float64 ``[n_rows]``, deterministic response to the strategy; optional.
+        origin: Record of how the strategy was computed, to be stored as JSON.
+        response: float64 ``[n_rows]``, deterministic response to store with the strategy.
 
     Raises:
         PolicyError: If the policy is invalid for these states.
@@ -68,7 +70,10 @@ def save_policy(
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Return a policy from rounded probabilities, float64 ``[n_rows]``; it is uniform in states in which all are 0."""
+    """Normalize rounded probabilities, uint16 ``[n_rows]``, to a policy, float64 ``[n_rows]``.
+
+    The policy is uniform in states whose rounded probabilities are all 0.
+    """
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

@@ -1,7 +1,7 @@
 """Reader of tensors, agents, strategies and checkpoints.
 
-The checksum detects damage. Dtypes, shapes, pointers, indices, finiteness and sums of rows are also checked, so kernels
-stay within array bounds even if a file was forged.
+The checksum detects accidental damage. Dtypes, shapes, pointers, indices, finiteness and row sums are also checked, so
+kernels stay within array bounds even if a file was forged.
 """
 
 import math
@@ -30,15 +30,16 @@ from punish_fast.store.policies import policy_of_units
 
 
 class Artefact(CheckedFile):
-    """A tensor, agent, strategy or checkpoint, whose arrays are read and checked on first use."""
+    """A file with a tensor, agent, strategy or checkpoint; its arrays are read and checked on demand."""
 
     rules: Rules
 
     def __init__(self, path: str | Path) -> None:
-        """Read the attributes, and check that the shapes of the datasets are consistent.
+        """Read the attributes of a file, and check that the shapes of its datasets are consistent.
 
         Raises:
-            ReadError: If the file cannot be read or is of an unsupported kind; the message names the field.
+            ReadError: If the file cannot be read, is invalid, or is of an unsupported kind. The message names the
+                invalid field.
         """
         super().__init__(path)
         if self.kind not in schema.KINDS:
@@ -55,44 +56,44 @@ class Artefact(CheckedFile):
 
     @cached_property
     def enemy(self) -> dict[str, Any]:
-        """Enemy of a tensor or an agent, JSON-like with a ``kind``."""
+        """Enemy that a tensor or an agent was made against: a JSON object with at least a ``kind``."""
         enemy: dict[str, Any] = self.attributes.get("enemy", {})
         if "kind" not in enemy or not all(isinstance(enemy.get(key, ""), str) for key in ("kind", "name", "file")):
-            raise self.error("enemy", "not a JSON object with kind, name and file as text")
+            raise self.error("enemy", "not a JSON object with a kind, in which kind, name and file are text")
         temperature = enemy.get("temperature", 1.0)
         if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
             raise self.error("enemy", f"the temperature {shorten(repr(temperature))} is not a number above 0")
-        # In older files, the uniform enemy is called naive.
+        # Older files record the uniform enemy as naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
     @property
     def origin(self) -> dict[str, Any] | None:
-        """Origin of a strategy, JSON-like, or None."""
+        """JSON object that records how a strategy was computed, or None if the file has no such record."""
         return self.attributes.get("origin")
 
     @property
     def information(self) -> str:
-        """Name of the information model of a strategy or a checkpoint."""
+        """Name of the information model of a strategy or a checkpoint; ``view`` if the file does not name one."""
         return str(self.attributes.get("information", MODELS[0]))
 
     @cached_property
     def layout(self) -> Layout:
-        """Radices of the codes."""
+        """Radices of the state codes, and sizes of the game."""
         return layout_of(self.rules)
 
     @property
     def layer_ptr(self) -> np.ndarray:
-        """Row of the first state of each layer, int64 ``[n_layers + 1]``."""
+        """Index of the first state of each layer, and the number of states at the end, int64 ``[n_layers + 1]``."""
         return self._states[0]
 
     @property
     def code(self) -> np.ndarray:
-        """Mixed-radix codes, uint64 ``[n_states]``, ascending."""
+        """Mixed-radix codes of the states in ascending order, uint64 ``[n_states]``."""
         return self._states[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Arrays ``state_ptr``, ``action`` and ``reward`` of state-action pairs."""
+        """Arrays ``state_ptr``, ``action`` and ``reward`` of the state-action pairs."""
         return (*self._states[2:], self.array("/rows/reward"))
 
     @cached_property
@@ -112,7 +113,7 @@ class Artefact(CheckedFile):
 
     @property
     def has_transitions(self) -> bool:
-        """True if the file contains transitions."""
+        """True if the file contains a transition tensor."""
         return "/transitions/indptr" in self.shapes
 
     def must_have_transitions(self) -> None:
@@ -123,7 +124,7 @@ class Artefact(CheckedFile):
             raise self.error("/transitions/indptr", "missing; the file was written without its tensor")
 
     def mdp(self) -> MDP:
-        """Read and check the Markov decision process; raise `ReadError` if it is missing or damaged."""
+        """Read and check the Markov decision process; raise `ReadError` if its tensor is missing or invalid."""
         self.must_have_transitions()
         state_ptr, action, reward = self.rows
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
@@ -134,7 +135,7 @@ class Artefact(CheckedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read the columns and probabilities of one row; raise `ReadError` if they are missing or damaged."""
+        """Read the columns and probabilities of one tensor row; raise `ReadError` if they are missing or invalid."""
         self.must_have_transitions()
         with self.opened(f"/transitions: row {row} is not readable") as file:
             group = file["/transitions"]
@@ -146,7 +147,7 @@ class Artefact(CheckedFile):
         return columns, p
 
     def solution(self) -> Solution:
-        """Read and check the solution; raise `ReadError` if the file is not an agent or is damaged."""
+        """Read and check the solution; raise `ReadError` if the file is not an agent or its solution is invalid."""
         return self._solution
 
     @cached_property
@@ -176,13 +177,13 @@ class Artefact(CheckedFile):
 
     @cached_property
     def terminal_values(self) -> tuple[float, float]:
-        """Values of win and loss in the solution."""
+        """Values of a win and a loss in the solution."""
         values = self.attributes.get("terminal_values", _terminal_values(self.solution()))
         win, loss = np.asarray(values).tolist()
         return win, loss
 
     def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
-        """Raise `ReadError` if the file was made for other rules; with ``any_redeal``, the redeal may differ."""
+        """Raise `ReadError` if the file was made for other rules; if ``any_redeal`` is True, the redeal may differ."""
         own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
         if own != rules:
             text = f"{self.path}: made for rules {name_of(self.rules)}, but the game has rules {name_of(rules)}"
@@ -205,16 +206,16 @@ class Artefact(CheckedFile):
                 raise self.error(name, f"does not match a game under rules {name_of(space.rules)}")
 
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """Read the policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
+        """Return the policy of a strategy or an agent: float64 ``[n_rows]``, one probability for each ``space.action``.
 
         Args:
             space: The states of the game, under the file's information model or a finer one.
             temperature: Softmax temperature of an agent, in units of its values; the agent is greedy if None.
 
         Raises:
-            ReadError: If the file is not an agent or a strategy, is damaged, has a finer information model, or was made
-                for rules that differ in more than the redeal.
-            PolicyError: If the temperature is not positive, or is given for a strategy, which has no values.
+            ReadError: If the file is neither an agent nor a strategy, is invalid, has a finer information model than
+                ``space``, or was made for rules that differ in more than the redeal.
+            PolicyError: If the temperature is not positive, or if one is given for a strategy, which has no values.
         """
         self.must_play()
         self.must_have_rules(space.rules, any_redeal=True)
@@ -237,13 +238,19 @@ class Artefact(CheckedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def covered(self, space: StateSpace) -> np.ndarray:
-        """Return a mask of the states with an entry in the file, bool ``[n_states]``; for errors, see `strategy`."""
+        """Return a mask of the states that an agent or strategy covers, bool ``[n_states]``; an agent covers all.
+
+        Raises the errors of `strategy`.
+        """
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def response(self, space: StateSpace) -> np.ndarray | None:
-        """Read the response stored with a strategy, float64 ``[n_rows]``; None if there is none for these states."""
+        """Read the response stored with a strategy, float64 ``[n_rows]``.
+
+        Return None if the file contains no response or has a different information model than ``space``.
+        """
         name = "/response/choice"
         if name not in self.shapes or self.information != space.information.name:
             return None
@@ -256,7 +263,7 @@ class Artefact(CheckedFile):
         return policy
 
     def identity(self) -> str | None:
-        """Return the identity (``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
+        """Return the identity (see ``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
             return identity(decimals_of(self), state_ptr, action, self.solution().q)
@@ -266,25 +273,25 @@ class Artefact(CheckedFile):
         return None
 
     def must_play(self) -> None:
-        """Raise `ReadError` if the file is not an agent or a strategy."""
+        """Raise `ReadError` if the file is neither an agent nor a strategy."""
         if self.kind not in ("agent", "strategy"):
             what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
             raise ReadError(f"{self.path}: is {what}; it must be an agent or a strategy")
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Read the rows of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
+        """Read the indices of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
 
         ``space`` contains the states of the game; if it is None, they are enumerated from the file's rules.
 
         Raises:
-            ReadError: If the file is not a strategy under ``view``, or is damaged.
+            ReadError: If the file is not a strategy under ``view``, or is invalid.
         """
         if self.kind != "strategy":
             raise self.error("kind", f"{self.kind!r}; it must be 'strategy'")
         if self.information != "view":
-            raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
+            raise self.error("information", f"{self.information!r} is not allowed here; it must be 'view'")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
-        # Check the size before reading, because compressed data can have any size.
+        # Check the size before reading, because small compressed data can expand to any size.
         if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
         return self.array("/strategy/state"), self.array("/strategy/p")
@@ -296,17 +303,17 @@ def _(player: Artefact, space: StateSpace) -> np.ndarray:
 
 
 def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
-    """Return the values of win and loss, float64 ``[2]``."""
+    """Return the values of a win and a loss, float64 ``[2]``."""
     if objective == "win-probability":
         return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
     return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
 
 
 def _terminal_values(solution: Solution) -> np.ndarray:
-    """Return the values of win and loss in a solution, float64 ``[2]``."""
+    """Return the values of a win and a loss in a solution, float64 ``[2]``."""
     if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
-    # The published method updates the terminals in each sweep, like all other states.
+    # The published method updates the values of the terminals in each sweep, like those of all other states.
     values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
         values = TERMINAL_REWARD + solution.discount * values
@@ -317,6 +324,7 @@ def load(path: str | Path) -> Artefact:
     """Open a tensor, an agent, a strategy or a checkpoint.
 
     Raises:
-        ReadError: If the file cannot be read or is of an unsupported kind; the message names the field.
+        ReadError: If the file cannot be read, is invalid, or is of an unsupported kind. The message names the invalid
+            field.
     """
     return Artefact(path)

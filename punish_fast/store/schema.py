@@ -1,7 +1,7 @@
 """Schema of the HDF5 files: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
 
 Readers and writers use these tables, which ``docs/formats.md`` documents. The first 512 bytes of a file, HDF5's user
-block, contain its seal (``checksum.py``). Metadata is written in the format of HDF5 1.10.
+block, contain its seal (``checksum.py``). Metadata is written in the HDF5 1.10 format.
 """
 
 from math import inf
@@ -13,10 +13,10 @@ LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Arrays and a header; see ``bundles.py``.
+# Named arrays with a JSON header; see ``bundles.py``.
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
-# Actions 10, 11, 20, 21, ..., 51, 90.
+# Number of action codes: 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
 # Far greater than any computed value, and small enough that sums and squares do not overflow.
 LARGE = 1e100
@@ -28,7 +28,7 @@ class Attribute(NamedTuple):
     """Type and allowed values of a root attribute."""
 
     type: type  # str, int, float, dict (stored as JSON) or list (two numbers)
-    kinds: tuple[str, ...]  # kinds of files that require the attribute
+    kinds: tuple[str, ...]  # kinds of files that contain the attribute
     low: float = -inf
     high: float = inf
     allowed: tuple[str, ...] = ()  # allowed strings; any if empty
@@ -70,7 +70,7 @@ class Dataset(NamedTuple):
     """Dtype, shape and allowed values of a dataset."""
 
     dtype: str
-    shape: tuple[int | str, ...]  # numbers or names of sizes; pointers have "n + 1"
+    shape: tuple[int | str, ...]  # sizes as numbers or names, or "name + 1" for pointer arrays
     low: float = -inf
     high: float = inf
     may_be_nan: bool = False  # allows a dataset that consists entirely of NaN
@@ -78,7 +78,7 @@ class Dataset(NamedTuple):
 
 
 _Q = (-LARGE, LARGE)
-# Win probabilities are sums, so rounding can place them slightly outside [0, 1].
+# Win probabilities are computed as sums, so rounding can move them slightly outside [0, 1].
 _WIN = (-1e-9, 1 + 1e-9)
 
 DATASETS = {
@@ -119,7 +119,7 @@ DATASETS = {
 
 
 def enemy_text(enemy: dict[str, Any]) -> str:
-    """Describe the enemy that the attribute ``enemy`` records."""
+    """Return a short description of the enemy, given the attribute ``enemy`` of a file."""
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
     unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
     return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"

@@ -1,4 +1,4 @@
-"""Writer of transition tensors and agents, either complete or while they are built and solved."""
+"""Functions that write transition tensors and agents, from complete arrays or while they are built and solved."""
 
 import json
 from collections.abc import Callable
@@ -33,10 +33,10 @@ from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
-# The tensor of a game with up to this many states takes less than a gigabyte, so its rows are not counted beforehand.
+# A game with up to this many states has a tensor of less than a gigabyte, so its memory is not estimated beforehand.
 _FEW_STATES = 1_000_000
 
-# Context manager entered for each stage of the work: "tensor", "store" or "solve".
+# Function that returns a context manager for a stage: "tensor", "store" or "solve".
 Stage = Callable[[str], AbstractContextManager[Any]]
 StepProgress = Callable[[str, int, int], None]
 SweepProgress = Callable[[str, int, float], None]
@@ -44,16 +44,18 @@ SweepProgress = Callable[[str, int, float], None]
 
 @dataclass
 class ModelSource:
-    """A model to write: a state space and an enemy, or a file that contains its tensor."""
+    """Source of a model to write: a state space and an enemy, or a file that contains a transition tensor."""
 
     states: StateSpace | Artefact
     policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
-    note: dict[str, Any] | None = None  # enemy as recorded in the new file, JSON-like with a ``kind``
-    stage: Stage = nullcontext  # entered for each stage of the work
+    # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file;
+    # without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
+    note: dict[str, Any] | None = None
+    stage: Stage = nullcontext  # returns the context manager of each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
     memory: int | None = None  # memory limit in bytes; all memory of the machine if None
-    # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are used,
-    # and rows are stored if they fit into memory.
+    # Function that returns the executor of a matrix-free process, for example on a cluster. If None, threads of this
+    # process compute the rows, which are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None
 
     def __post_init__(self) -> None:
@@ -71,7 +73,10 @@ class ModelSource:
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Write states, rows and, with ``keep_tensor``, the transitions of each layer as soon as they are complete."""
+        """Build or read the process, and write its states and rows; return the process.
+
+        If ``keep_tensor`` is True, the transitions of each layer are written as soon as the layer is complete.
+        """
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("executor: cannot be combined with a tensor")
         with self.stage("store"):
@@ -90,7 +95,7 @@ class ModelSource:
         return mdp
 
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
-        """Read the process, or build it in the fastest mode that fits into memory."""
+        """Read the process from its file, or build it in the fastest mode that fits into memory."""
         space = self.states
         if isinstance(space, Artefact):
             mdp = space.mdp()
@@ -112,7 +117,10 @@ class ModelSource:
 
 
 def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
-    """Load the values of an agent or a checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
+    """Load the values of an agent or checkpoint, float64 ``[n_states]``, and rescale them to an objective and discount.
+
+    By default, the discount is `DEFAULT_DISCOUNT`.
+    """
     file = load(path)
     file.must_have_rules(rules)
     if file.kind == CHECKPOINT:
@@ -128,14 +136,14 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float | Non
 
 
 def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float | None) -> None:
-    """Write current values, float64 ``[n_states]``, to a checkpoint that `start_values` can load."""
+    """Write state values, float64 ``[n_states]``, to a checkpoint that `start_values` can load."""
     discount = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT if discount is None else discount
     with new_file(path, CHECKPOINT, rules, objective=objective, discount=discount) as out:
         out.array("/solution/v", v)
 
 
 def build_file(path: Path, source: ModelSource) -> Process:
-    """Build a transition tensor and write it to ``path``."""
+    """Build a transition tensor, write it to ``path``, and return the process."""
     with ExitStack() as stack:
         mdp = source.write(source.open(stack, path, "tensor"), keep_tensor=True)
         with source.stage("store"):
@@ -146,9 +154,9 @@ def build_file(path: Path, source: ModelSource) -> Process:
 def solve_file(
     path: Path, source: ModelSource, keep_tensor: bool = True, progress: SweepProgress | None = None, **options: Any
 ) -> tuple[Process, Solution]:
-    """Build a transition tensor, solve it, and write an agent to ``path``.
+    """Build and solve a process, and write an agent to ``path``, with the transition tensor if ``keep_tensor`` is True.
 
-    ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are those of
+    ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are passed to
     `punish_fast.mdp.solver.solve`.
     """
     with ExitStack() as stack:
@@ -168,11 +176,11 @@ def save(
 ) -> None:
     """Write a tensor, or an agent if a solution is given; `save_policy` writes strategies.
 
-    ``mdp`` is the process against one enemy. ``enemy`` is the record of this enemy, JSON-like with a ``kind``; unknown
-    if None.
+    ``mdp`` is the decision process against a fixed enemy. ``enemy`` describes this enemy in the file, as a JSON object
+    with a ``kind``; by default, the enemy is recorded as unknown.
 
     Raises:
-        ValueError: If the process has a different number of states or contains unknown actions.
+        ValueError: If ``mdp`` is invalid, contains unknown actions, or does not have as many states as ``space``.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
@@ -193,20 +201,20 @@ def save(
 
 
 def write_states(out: Writer, states: StateSpace | Artefact) -> None:
-    """Write the states."""
+    """Write the codes and layers of the states."""
     out.array("/states/code", states.code)
     out.array("/states/layer_ptr", states.layer_ptr)
 
 
 def write_rows(out: Writer, mdp: Process) -> None:
-    """Write the state-action pairs."""
+    """Write the state-action pairs and their rewards."""
     out.array("/rows/state_ptr", mdp.state_ptr)
     out.array("/rows/action", mdp.action)
     out.array("/rows/reward", mdp.reward)
 
 
 def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
-    """Write the transitions of a layer; the first layer must be written first."""
+    """Write the transitions of a layer; layer 0 must be written first, because it creates the datasets."""
     if layer == 0:
         out.csr_matrix("/transitions", (mdp.n_rows, mdp.n_columns), mdp.indptr)
     begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
@@ -215,7 +223,7 @@ def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
 
 
 def write_solution(out: Writer, solution: Solution) -> None:
-    """Write a solution, its log and its attributes."""
+    """Write the values, log and attributes of a solution."""
     log = solution.log
     out.array("/solution/v", solution.v)
     out.array("/solution/q", solution.q)

@@ -1,4 +1,4 @@
-"""Atomic writer of sealed HDF5 files, which can be written in pieces as data are computed."""
+"""Atomic writer of sealed HDF5 files, which accepts data in pieces as they are computed."""
 
 import io
 import os
@@ -24,14 +24,14 @@ _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is f
 
 
 class _Sink(io.FileIO):
-    """File object for HDF5 whose methods never fail, because HDF5 would not recover; `check` raises the first error."""
+    """File object for HDF5. Writing never raises, because HDF5 cannot recover; `check` raises the first error."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
         self._error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of ``data``, or record the error."""
+        """Write all of ``data``; record the error if this fails."""
         view = memoryview(data).cast("B")
         done = 0
         try:
@@ -42,7 +42,7 @@ class _Sink(io.FileIO):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Change the length, or record the error."""
+        """Change the length of the file; record the error if this fails."""
         try:
             return super().truncate(size)
         except OSError as error:
@@ -71,10 +71,13 @@ class Writer:
                 self._file.attrs[name] = float(value) if name in _FLOATS else value
 
     def array(self, name: str, array: np.ndarray) -> None:
-        """Write a dataset with the dtype and compression of the schema; unknown datasets keep their dtype."""
+        """Write a dataset with the dtype and compression of the schema.
+
+        A dataset that is not in the schema keeps its dtype and is compressed if it is float16.
+        """
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher levels take three times as long and save only a few percent.
+        # Higher compression levels take three times as long and save only a few percent.
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)
@@ -82,20 +85,21 @@ class Writer:
         self._sink.check()
 
     def sync(self) -> None:
-        """Start flushing to disk, to shorten the wait at the end."""
+        """Start flushing the file to disk in the background, to shorten the wait at the end."""
         with uninterrupted():
             self._flushed = self._background.submit(os.fsync, self._sink.fileno())
 
     def finish(self) -> None:
-        """Close the file and raise the first error; the operating system reports a failed flush only once."""
+        """Close the file, and raise an error if the flush or an earlier write failed."""
         with uninterrupted():
             self._file.close()
+            # The operating system reports a failed flush only once.
             if self._flushed is not None:
                 self._flushed.result()
         self._sink.check()
 
     def csr_matrix(self, name: str, shape: tuple[int, int], indptr: np.ndarray) -> None:
-        """Create the group of a sparse matrix; `part` writes its entries."""
+        """Create the group of a sparse matrix and write ``indptr``; `part` writes the indices and data."""
         with uninterrupted():
             group = self._file.create_group(name)
             group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": shape})
@@ -104,7 +108,7 @@ class Writer:
         self.array(f"{name}/indptr", indptr)
 
     def part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
-        """Write the entries from ``begin`` to ``end`` of a dataset."""
+        """Write elements ``begin`` to ``end - 1`` of ``array`` to the same positions of a dataset."""
         with uninterrupted():
             self._file[name][begin:end] = array[begin:end]
         self._sink.check()
@@ -112,14 +116,14 @@ class Writer:
 
 @contextmanager
 def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator[Writer]:
-    """Open a sealed file, as `sealed_file` does, and record ``rules`` in it."""
+    """Open a new file with `sealed_file`, and record ``rules`` in it."""
     with sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes) as writer:
         yield writer
 
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Open a sealed file of a kind in ``schema.py``; it is moved to ``path`` when the block ends without an error."""
+    """Open a new file of a kind in ``schema.py``; if the block succeeds, the file is sealed and moved to ``path``."""
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:
