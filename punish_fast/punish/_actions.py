@@ -1,7 +1,7 @@
 """Legal actions of a state.
 
-A player who is exhausted or holds no card must rest. Any other player picks a card from the hand; the pick can be a
-feint while the player has feints left.
+A player who is exhausted or holds no card must rest. Otherwise, the player picks a card from the hand, and can feint
+with it if any feints are left in the measure.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import routine
 
-# Codes of other actions have two digits: the card (1 to 5), then 1 for a feint and 0 otherwise.
+# The codes of other actions have two digits: the card (1 to 5), then 1 for a feint or 0 otherwise.
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
@@ -40,7 +40,7 @@ def rests(status, hand_size):
 
 @routine
 def mode_of(layout, exhausted, feinted, hand_size):
-    """Return `RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
+    """Return a player's mode: `RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
     if exhausted or hand_size == 0:
         return RESTS
     return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
@@ -59,7 +59,7 @@ def enemy_mode(layout, status, sizes):
 
 @routine
 def list_actions(hand, mode, actions):
-    """Write the two-digit codes of the legal actions in ascending order and return their number."""
+    """Write the two-digit codes of the legal actions to ``actions``, ascending; return the number of legal actions."""
     if mode == RESTS:
         actions[0] = REST_ACTION
         return 1
@@ -76,7 +76,7 @@ def list_actions(hand, mode, actions):
 
 @routine
 def split_action(action):
-    """Return the kind picked (5 for rest), and 1 for a feint, otherwise 0."""
+    """Return the kind of card picked (5 for rest), and 1 for a feint or 0 otherwise."""
     if action == REST_ACTION:
         return N_KINDS, 0
     return action // 10 - 1, action % 10

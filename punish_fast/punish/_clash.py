@@ -1,6 +1,6 @@
-"""Clash of two resolved cards: its effects and the next status of both players.
+"""Clash of two resolved cards: its effects on both players, and the next status.
 
-A guard reduces the base damage. Equal cards, and cards stopped by a dodge, do no damage::
+A guard reduces the base damage of an attack. Equal cards, and cards stopped by a dodge, do no damage::
 
     damage to the player of b by a = 0                               if a = b or b = dodge and dodge stops a
                                    = max(0, damage[a] - reduction)   if b = guard
@@ -33,7 +33,7 @@ LOSS = -2
 class Effects(NamedTuple):
     """The effects of a clash on one player, as scalars or arrays."""
 
-    taken: Any  # damage
+    taken: Any  # damage taken
     healed: Any  # HP regained if the player survives, before capping at `Rules.hp`
     exhausted: Any  # 1 if the player must rest in the next breath
 
@@ -53,7 +53,7 @@ def damage_taken(rules, attack, defence):
 
 @routine
 def rank(rules, resolved):
-    """Return the priority of a resolved card; `Rules.priority` lists rest first."""
+    """Return the priority of a resolved card; rest comes first in `Rules.priority`."""
     return rules.priority[(resolved + 1) % (N_KINDS + 1)]
 
 
@@ -80,8 +80,8 @@ def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
 def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
     """Return the code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
-    ``own_feints`` and ``enemy_feints`` (0 or 1) count feints in this breath. After the last breath of a measure, the
-    new status lies between two measures and is encoded by `between_status`.
+    ``own_feints`` and ``enemy_feints`` (0 or 1) are the numbers of feints in this breath. After the last breath of a
+    measure, the new status is encoded by `between_status`.
     """
     own = effects_of(rules, is_last, own_resolved, enemy_resolved)
     enemy = effects_of(rules, is_last, enemy_resolved, own_resolved)
@@ -99,7 +99,7 @@ def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, ow
 
 @routine
 def resolved(pick, draw):
-    """Return the index of a resolved card: ``2 * pick``, or ``2 * draw + 1`` after a feint (``draw`` 5: no feint)."""
+    """Return the index of a resolved card: ``2 * pick`` if ``draw`` is 5 (no feint), otherwise ``2 * draw + 1``."""
     return 2 * pick if draw == NOTHING else 2 * draw + 1
 
 
@@ -114,9 +114,9 @@ def tabulate_effects(rules, is_last, table):
 
 @kernel
 def tabulate_statuses(rules, layout, is_last, table):
-    """Set ``table[status, own, enemy]`` to the status after a clash of resolved cards, or to `WIN` or `LOSS`.
+    """Set ``table[status, own, enemy]`` to the status after a clash of two `resolved` cards, or to `WIN` or `LOSS`.
 
-    Entries for feints beyond the limit are `LOSS`.
+    If a feint would exceed the limit, the entry is `LOSS`.
     """
     for code in range(len(table)):
         status = split_status(layout, code)

@@ -4,32 +4,32 @@ The code of a state under the model ``view`` has three digits, most significant 
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
-``layer`` is the breath minus one; the layer after the last breath lies between two measures.
+``layer`` is the breath minus one; the layer after the last breath stands for the time between two measures.
 
-``cards`` has one digit for each kind, guard first. Under ``view`` the digit packs the copies ``h`` in the player's hand
-and ``d`` in the discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so the digit of a kind with ``c`` copies
-takes all values below ``(c + 1)(c + 2) / 2``::
+``cards`` has one digit for each kind of card, guard first. Under ``view``, the digit of a kind with ``h`` copies in the
+player's hand and ``d`` in the discard pile is ``t (t + 1) / 2 + h``, where ``t = h + d``. If ``c`` copies are in play,
+the digit takes all values below ``(c + 1)(c + 2) / 2``::
 
             h=0  1  2  3
-    t = 0 :   0                    a card moving from hand to discard keeps t and lowers the digit by one;
-    t = 1 :   1  2                 a card joining the discard pile from out of sight raises t by one.
+    t = 0 :   0                    a card moving from the hand to the discard pile lowers the digit by one;
+    t = 1 :   1  2                 an unseen card joining the discard pile raises t by one.
     t = 2 :   3  4  5
     t = 3 :   6  7  8  9
 
-A finer model divides the discard pile into *places*, by whether a card was revealed or by the player who discarded it.
-A digit then stands for a tuple ``(hand, place 0, place 1, ...)``; tuples are sorted by their sum and then
-lexicographically, which gives the numbering above if there is one place. A pick or a draw changes one digit, so moves
-are stored as tables (`Places`) and the same kernels serve every model.
+A finer model divides the discard pile into *places*: one each for revealed cards, the player's cards and the enemy's
+cards. A digit then stands for a tuple of counts ``(hand, place 0, place 1, ...)``. Tuples are numbered by their sum,
+then lexicographically; with a single place, this is the numbering above. A pick or a draw changes one digit. The new
+digits are tabulated (`Places`), so the same kernels work for every model.
 
 During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
-enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, nobody is exhausted and no
-feint counts, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``, where
-``drawn`` is the number of cards that feints drew from the deck.
+enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, nobody is exhausted and
+feints no longer count, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
+Here, ``drawn`` is the number of cards that feints drew from the deck.
 
 The enemy's hand size is not a digit: it follows from the sizes of the player's hand, the discard pile and the deck.
 
-A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
-status, so a block is contiguous, and cards and status can be advanced independently.
+A *block* consists of the states of a layer that have the same cards. Codes are sorted by layer, then cards, then
+status, so the states of a block are contiguous, and cards and status can be advanced independently.
 Codes are stored as ``uint64`` and statuses as ``uint16``; kernels compute with ``int64``.
 """
 
@@ -42,12 +42,12 @@ import numpy as np
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import kernel, routine
 
-# First index of `Places.move`.
+# Values of the first index of `Places.move`.
 OWN_PICK, OWN_DRAW, ENEMY_CARD = range(3)
 
 
 class Status(NamedTuple):
-    """The digits of a status during a measure, as integers or integer arrays."""
+    """The fields of a status during a measure, as integers or integer arrays."""
 
     own_hp: Any
     enemy_hp: Any
@@ -58,20 +58,20 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The digits of the cards under an information model; all arrays are int64, and -1 stands for no digit."""
+    """Tables of a kind's digit under an information model; all arrays are int64, and -1 marks impossible digits."""
 
-    weight: np.ndarray  # [5], place value of the digit of each kind in a cards code
+    weight: np.ndarray  # [5], place value of each kind's digit in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand
-    discard: np.ndarray  # [n_digits], copies in all places together
+    discard: np.ndarray  # [n_digits], total copies in all places
     move: np.ndarray  # [3, n_digits], digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`
-    joined: np.ndarray  # [n_digits, 4], digit after 0 to 3 cards have joined from out of sight (`ENEMY_CARD`)
-    mirror: np.ndarray  # [n_digits, copies + 1], digit seen by an enemy who holds this number of copies
+    joined: np.ndarray  # [n_digits, 4], digit after 0 to 3 unseen cards have joined (`ENEMY_CARD`)
+    mirror: np.ndarray  # [n_digits, copies + 1], digit from the enemy's viewpoint, by copies in the enemy's hand
     dealt: np.ndarray  # [copies + 1, copies + 1], digit after a deal, by copies in hand and copies revealed
 
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """Return the digit of a kind from its copies in hand and discard pile."""
+    """Return the digit under ``view`` of a kind, given the copies in hand and in the discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 
@@ -95,7 +95,7 @@ def split_cards(places, cards, digits):
 
 @routine
 def mirror_cards(places, digits, enemy):
-    """Return the cards code as seen by an enemy with the hand ``enemy``."""
+    """Return the cards code from the viewpoint of an enemy with the hand ``enemy`` (five counts)."""
     code = 0
     for kind in range(N_KINDS):
         code += places.weight[kind] * places.mirror[digits[kind], enemy[kind]]
@@ -104,7 +104,7 @@ def mirror_cards(places, digits, enemy):
 
 @routine
 def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw):
-    """Return the cards code after a breath; 5 stands for no card."""
+    """Return the cards code after the picks and draws of a breath; 5 stands for no card."""
     code = 0
     for kind in range(N_KINDS):
         digit = digits[kind]
@@ -143,20 +143,20 @@ def split_status(layout, code):
 
 @routine
 def mirror_status(layout, status):
-    """Return the code of a `Status` as seen by the enemy."""
+    """Return the code of a `Status` from the enemy's viewpoint."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
     return play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
 
 
 @routine
 def between_status(layout, own_hp, enemy_hp, drawn):
-    """Return the code of a status between two measures; ``drawn`` counts cards that feints drew from the deck."""
+    """Return the code of a status between two measures; ``drawn`` is the number of cards that feints drew."""
     return (drawn * layout.hp + own_hp - 1) * layout.hp + enemy_hp - 1
 
 
 @routine
 def split_between_status(layout, code):
-    """Invert `between_status`, returning own HP, enemy HP and cards drawn."""
+    """Invert `between_status`, returning the player's HP, the enemy's HP and the number of cards drawn."""
     code, enemy_hp = divmod(np.int64(code), layout.hp)
     drawn, own_hp = divmod(code, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn

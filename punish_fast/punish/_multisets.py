@@ -2,13 +2,13 @@
 
 A multiset of cards is represented by five counts, one for each kind of card. When ``sum x`` cards are drawn from a pile
 with counts ``m``, the multiset ``x`` results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely
-draws (multivariate hypergeometric distribution). Numerators and denominators are kept as separate integers in float64,
-exact below 2**53, so a probability is rounded only once.
+draws (multivariate hypergeometric distribution). Numerators and denominators are stored separately as float64
+integers, which are exact below 2**53, so a probability is rounded only once.
 
-At most three cards join the discard pile from out of sight in one breath: the card drawn by the player's feint, the
-enemy's pick and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in
-lexicographic order of their counts, which is also the order of the cards codes after these cards have joined the pile.
-A set of these multisets is represented by a bit mask.
+In one breath, at most three unseen cards join the discard pile: the card drawn by the player's feint, the enemy's pick
+and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order of
+their counts, which is also the order of the cards codes after these cards have joined the pile. A set of multisets is
+represented by a bit mask.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
-# The rules allow at most 45 cards: nine copies of five kinds.
+# The rules allow at most 45 cards: nine copies of each of five kinds.
 BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
 
 _small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
@@ -30,10 +30,10 @@ ADDED = np.array(_small, dtype=np.int64)
 
 
 def _added_after() -> np.ndarray:
-    """Tabulate the multisets after one more card, int64 ``[56, 6]``.
+    """Tabulate the multisets that result from adding a card, int64 ``[56, 6]``.
 
-    Element ``[a, kind]`` is the index of multiset ``a`` plus a card of ``kind`` (5: none), or -1 if the sum has more
-    than three cards.
+    Element ``[a, kind]`` is the index of multiset ``a`` plus a card of ``kind`` (5 adds no card), or -1 if the result
+    has more than three cards.
     """
     number = {counts: a for a, counts in enumerate(_small)}
     table = np.full((N_ADDED, N_KINDS + 1), -1, dtype=np.int64)
@@ -59,7 +59,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """Return the number of multisets of ``size`` cards in a pile."""
+    """Return the number of multisets of ``size`` cards that a pile contains."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -71,7 +71,7 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Fill ``drawn[first:]`` with the lexicographically first multiset of ``size`` cards; return True if it exists."""
+    """Set ``drawn[first:]`` to the lexicographically first multiset of ``size`` cards; return True if one exists."""
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])
         size -= drawn[kind]
@@ -80,13 +80,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of ``pile``; return True if it exists."""
+    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of a pile; return True if one exists."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` with the next multiset of the same size; return True if it exists."""
+    """Replace ``drawn`` with the next multiset of the same size; return False if ``drawn`` is the last one."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:

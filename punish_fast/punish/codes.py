@@ -5,13 +5,13 @@ mixed-radix code; the functions here convert whole arrays. The notebook's decima
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
-    |   |      | | |   enemy HP, hand size, exhausted, feinted
-    |   |      own HP, exhausted, feinted
-    |   own hand: guard, rush, dodge, strike, punish
+    |   |      | | |   enemy's HP, hand size, exhaustion (0 or 1), number of feints
+    |   |      player's HP, exhaustion, number of feints
+    |   player's hand: guard, rush, dodge, strike, punish
     breath
 
-Win is -1 and loss is -2. A decimal action code is the card (1 to 5), followed by 1 for a feint and 0 otherwise; rest is
-90.
+The codes -1 and -2 stand for a win and a loss. An action code has two digits: the card (1 to 5), then 1 for a feint or
+0 otherwise. The code of rest is 90.
 """
 
 from typing import NamedTuple, Protocol
@@ -34,7 +34,7 @@ FIELDS = (
 )
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
-# Columns of the decimal digits; `STATUS` lists them in the order of the fields of `Status`.
+# Columns of the decimal digits. `STATUS` lists the columns of a status in the order of the fields of `Status`.
 BREATH = 0
 HAND = slice(1, 6)
 _OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)
@@ -45,14 +45,14 @@ _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
 class StateError(PunishFastError, ValueError):
-    """Raised when a code or tuple is not an information state; the message states the reason."""
+    """Raised when a code or tuple does not represent an information state; the message states the reason."""
 
 
 class State(NamedTuple):
     """Information state of one player.
 
     Attributes:
-        breath: Breath of the measure, from 1; `breaths` + 1 between measures.
+        breath: Breath of the measure, counted from 1; ``rules.breaths + 1`` between measures.
         hand: Copies of guard, rush, dodge, strike and punish in the player's hand.
         own_hp: HP of the player.
         own_exhausted: 1 if the player must rest in this breath, otherwise 0.
@@ -77,7 +77,7 @@ class State(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Radices of the codes and sizes of the game, for use in kernels."""
+    """Radices of the codes, and limits and sizes from the rules, for use in kernels."""
 
     place: np.ndarray  # int64 [5], place values of the cards' digits under ``view``
     n_cards_codes: int
@@ -93,7 +93,7 @@ class Layout(NamedTuple):
 
 
 class CodedStates(Protocol):
-    """States of one player's decision process: a `StateSpace` under ``view``, or a file with their codes."""
+    """States of one player's decision process: a `StateSpace` under ``view``, or a file that stores state codes."""
 
     @property
     def rules(self) -> Rules:
@@ -131,7 +131,7 @@ def layout_of(rules: Rules) -> Layout:
 
 
 def _problem(layout: Layout, state: State) -> str | None:
-    """Describe the first contradiction in ``state``, or return None."""
+    """Return a description of the first contradiction between ``state`` and the rules, or None if there is none."""
     between = state.breath == layout.breaths + 1
     feints = 0 if between else layout.feints
     limits = {
@@ -160,7 +160,7 @@ def _problem(layout: Layout, state: State) -> str | None:
 
 
 def _cards_problem(layout: Layout, state: State) -> str | None:
-    """Describe the first contradiction between hand and discard pile, or return None."""
+    """Return a description of the first problem with the hand and the discard pile, or None if there is none."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile; each must have 5"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
@@ -172,13 +172,13 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def _drawn(layout: Layout, state: State) -> int:
-    """Return the number of cards drawn from the deck in this measure, computed from the numbers of all other cards."""
+    """Return the number of cards drawn from the deck in this measure, given the sizes of hands and discard pile."""
     deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
     return layout.deck_size - deck
 
 
 def encode(layout: Layout, state: State) -> int:
-    """Return the mixed-radix code of ``state``; raise `StateError` if it contradicts the rules."""
+    """Return the mixed-radix code of ``state``; raise `StateError` if the state contradicts the rules."""
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"position: {problem}")
@@ -190,7 +190,7 @@ def decode(layout: Layout, code: int) -> State:
     """Return the state of a mixed-radix code; raise `StateError` if the code is invalid."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
-        raise StateError(f"code {code}: is not from 0 to {n_codes - 1}")
+        raise StateError(f"code {code}: must be from 0 to {n_codes - 1}")
     state = state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
     problem = _problem(layout, state)
     if problem is not None:
@@ -229,40 +229,40 @@ def action_name(action: int) -> str:
 
 
 def digits_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal digits of the states in ``rows`` (``[k]``, all if None), uint8 ``[k, 18]``."""
+    """Return the decimal digits (uint8 ``[k, 18]``) of the states in ``rows`` (int ``[k]``; None for all states)."""
     code = states.code if rows is None else states.code[np.asarray(rows, dtype=np.int64)]
     return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
 
 
 def decimals_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal codes of the states in ``rows`` (``[k]``, all if None), int64 ``[k]``."""
+    """Return the decimal codes (int64 ``[k]``) of the states in ``rows`` (int ``[k]``; None for all states)."""
     return digits_of(states, rows) @ _PLACES
 
 
 def split_digits(decimals: np.ndarray) -> np.ndarray:
-    """Return the digits of 18-digit decimal codes, uint8 ``[k, 18]``."""
+    """Return the digits (uint8 ``[k, 18]``) of 18-digit decimal codes."""
     return (np.asarray(decimals, dtype=np.int64)[:, np.newaxis] // _PLACES % 10).astype(np.uint8)
 
 
 def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the rows of decimal codes, int64 ``[k]``; -1 for numbers that are not codes of reachable states."""
+    """Return the rows (int64 ``[k]``) of states given by decimal code; -1 for codes of no reachable state."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     rows = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
     rows = np.minimum(rows, len(states.code) - 1)
-    # Contradictory digits can give the code of a different state, so compare the decimal codes.
+    # Contradictory digits can yield the code of a different state, so compare the decimal codes.
     return np.where(decimals_of(states, rows) == decimals, rows, -1)
 
 
 def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """Return the five digits of cards codes, int64 ``[k, 5]``; ``weight`` contains their place values."""
+    """Return the digits (int64 ``[k, 5]``) of cards codes, given the place values ``weight``."""
     digits = cards[:, np.newaxis] // weight
     digits[:, 1:] -= digits[:, :-1] * (weight[:-1] // weight[1:])
     return np.asarray(digits)
 
 
 def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split cards codes under ``view`` into hands and discard piles (or into two hands), int64 ``[k, 5]`` each."""
+    """Split cards codes under ``view`` into hands and discard piles, or into pairs of hands (int64 ``[k, 5]`` each)."""
     digits = cards_digits(layout.place, cards)
     t = np.arange(int(layout.copies.max()) + 2)
     starts = t * (t + 1) // 2
@@ -272,13 +272,13 @@ def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def join_pairs(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndarray:
-    """Return the cards codes of hands and discard piles, int64 ``[k]``: the inverse of `split_pairs`."""
+    """Invert `split_pairs`: return the cards codes (int64 ``[k]``) of hands and discard piles."""
     both = hand + discard
     return np.asarray((both * (both + 1) // 2 + hand) @ layout.place)
 
 
 def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
-    """Split codes of statuses during a measure into fields, int64 ``[k]`` each."""
+    """Split status codes during a measure into their fields (int64 ``[k]`` each)."""
     radix = layout.feints + 1
     rest, enemy_feinted = np.divmod(codes.astype(np.int64), radix)
     rest, enemy_exhausted = np.divmod(rest, 2)
@@ -289,7 +289,7 @@ def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
 
 
 def join_statuses(layout: Layout, status: Status) -> np.ndarray:
-    """Return the codes of statuses during a measure, int64 ``[k]``: the inverse of `split_statuses`."""
+    """Invert `split_statuses`: return the codes (int64 ``[k]``) of statuses during a measure."""
     radix = layout.feints + 1
     code = (np.asarray(status.own_hp) - 1) * layout.hp + status.enemy_hp - 1
     code = (code * 2 + status.own_exhausted) * radix + status.own_feinted
@@ -297,14 +297,17 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
 
 
 def split_between_statuses(layout: Layout, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Split statuses between two measures into own HP, enemy HP and cards drawn, int64 ``[k]`` each."""
+    """Split status codes between two measures into the HP of player and enemy, and the number of cards drawn.
+
+    Each of the three arrays is int64 ``[k]``.
+    """
     rest, enemy_hp = np.divmod(codes, layout.hp)
     drawn, own_hp = np.divmod(rest, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn
 
 
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
-    """Return the decimal digits of mixed-radix codes, int16 ``[k, 18]``; meaningless for contradictory codes."""
+    """Return the decimal digits (int16 ``[k, 18]``) of mixed-radix codes; invalid codes yield meaningless digits."""
     rest, status = np.divmod(codes, layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
@@ -312,14 +315,17 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     digits[:, HAND], digits[:, DISCARD] = split_pairs(layout, cards)
     play, between = _status_tables(layout)
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
-    # Until here, the column of the enemy's hand counts the cards drawn from the deck.
+    # So far, the column of the enemy's hand size contains the number of cards drawn from the deck.
     seen = digits[:, HAND].sum(axis=1) + digits[:, DISCARD].sum(axis=1)
     digits[:, ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
     return digits
 
 
 def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle digits of all statuses during and between measures, with cards drawn as the enemy's hand."""
+    """Return the middle digits (``own_hp`` to ``enemy_feinted``) of all statuses during and between measures.
+
+    The column of the enemy's hand size contains the number of cards drawn from the deck.
+    """
     codes = np.arange(layout.n_statuses)
     play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
     status = split_statuses(layout, codes)
@@ -332,7 +338,7 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
-    """Return the mixed-radix codes of decimal digits, int64 ``[k]``; meaningless for contradictory digits."""
+    """Return the mixed-radix codes (int64 ``[k]``) of decimal digits; invalid digits yield meaningless codes."""
     hand, discard = digits[:, HAND], digits[:, DISCARD]
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]

@@ -1,4 +1,4 @@
-"""Positions in words: hands as initials of cards, exhaustion and feints by player.
+"""Information states built from readable arguments, such as the initials of cards, and described in sentences.
 
 During a measure, the number of feints determines the size of the deck, and the enemy holds all cards that are not in
 the player's hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
@@ -10,7 +10,7 @@ from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules, cards_text, load_rules
 
 INITIALS = "".join(card[0] for card in CARDS)
-# Flags of the player and the enemy.
+# Flags of the player and of the enemy.
 SIDES = {"own": (1, 0), "enemy": (0, 1), "both": (1, 1)}
 
 
@@ -25,18 +25,19 @@ def position(
     exhausted: str | None = None,
     feinted: str | tuple[int, int] | None = None,
 ) -> State:
-    """Return the information state of a position described in words.
+    """Return the information state of a position.
 
     Args:
         hand: Player's hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
         discard: Initials of the cards in the discard pile, including revealed cards.
-        rules: `Rules`, name of a preset or path of a TOML file.
+        rules: `Rules`, name of a preset or path to a TOML file.
         hp: HP of the player and of the enemy; full by default.
-        breath: Breath, from 1; ``rules.breaths + 1`` stands for the time between two measures.
-        enemy_hand: Number of cards in the enemy's hand; by default all remaining cards.
-        exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
-        feinted: Players with one feint in this measure (``own``, ``enemy`` or ``both``), or the numbers of feints of
-            the player and the enemy; nobody by default.
+        breath: Breath, counted from 1; ``rules.breaths + 1`` stands for the time between two measures.
+        enemy_hand: Number of cards in the enemy's hand. Required between two measures; by default all remaining cards
+            during a measure.
+        exhausted: Players who must rest: ``own``, ``enemy`` or ``both``; none by default.
+        feinted: Players who feinted once in this measure (``own``, ``enemy`` or ``both``), or the numbers of feints of
+            the player and the enemy; none by default.
 
     Raises:
         RulesError: If the rules are invalid.
@@ -66,7 +67,7 @@ def position(
 
 
 def position_text(rules: Rules, state: State) -> str:
-    """Describe a position to its player in a few sentences."""
+    """Describe a state to the player in two or three sentences."""
     between = state.breath > rules.breaths
     when = "Between two measures" if between else f"Breath {state.breath} of {rules.breaths}"
     enemy_hand = f"{state.enemy_hand} card{'' if state.enemy_hand == 1 else 's'}"
@@ -104,7 +105,7 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
-    """Return the size of the enemy's hand during a measure, computed from the numbers of all other cards."""
+    """Return the size of the enemy's hand during a measure, given the numbers of all other cards."""
     deck = rules.deck_size - feints
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:

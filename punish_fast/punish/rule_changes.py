@@ -1,4 +1,4 @@
-"""Differences between two sets of rules, by name: ``hp``, or ``damage.strike`` for one card."""
+"""Differences between two sets of rules, named after a field (``hp``) or one card of a field (``damage.strike``)."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _MOST_CHARACTERS = 500
 
 
 def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
-    """Return the values of ``rules`` that differ from ``base``, by name, in the form used in TOML files."""
+    """Return the values of ``rules`` that differ from ``base``, keyed by name, in the form used in TOML files."""
     own, other = to_mapping(rules), to_mapping(base)
     found: dict[str, Any] = {}
     for field, value in own.items():
@@ -23,7 +23,7 @@ def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
 
 
 def value_of(rules: Rules, name: str) -> Any:
-    """Return the value in ``rules`` of a name from `changes_of`."""
+    """Return the value of a field or card in ``rules``, given a name as in `changes_of`."""
     field, _, card = name.partition(".")
     value = to_mapping(rules)[field]
     return value[CARDS.index(card)] if card else value
@@ -35,12 +35,12 @@ def change_text(name: str, value: Any) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Format the value of a field; lists of cards are separated by commas."""
+    """Format the value of a field, with commas between the items of a list."""
     return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
 def changed(base: Rules, text: str) -> Rules:
-    """Return rules with a change such as ``damage.strike=3`` or ``redeal=discard``; quotes are optional."""
+    """Return ``base`` with a change such as ``damage.strike=3`` or ``redeal=discard``; quotes are optional."""
     fields = _parse(text)
     if fields is None:
         raise RulesError(f"rules: {text[:60]!r} is not a change; write it like hp=4 or damage.strike=3")

@@ -27,30 +27,30 @@ Six = tuple[int, int, int, int, int, int]
 
 
 class RulesError(PunishFastError, ValueError):
-    """Raised when rules are invalid; the message names the field, its value and the allowed values."""
+    """Raised when rules are invalid or cannot be loaded; the message states the problem and what is allowed."""
 
 
-# Forms of a field in a TOML file.
+# Forms of a field's value in a TOML file.
 NUMBER = "number"
-BY_CARD = "number for each card"  # a list, or a table of the cards that differ
+BY_CARD = "number for each card"  # a list of five numbers, or a table of the cards that differ from the default
 CARD_NAMES = "list of cards"
-ORDER = "order of rest and the cards"  # a list, lowest first
+ORDER = "order of rest and the cards"  # a list of all names, lowest rank first
 CHOICE = "name"
 
 
 class Field(NamedTuple):
-    """Form, range and meaning of a field of the rules."""
+    """Form, range and meaning of a field of `Rules`."""
 
     form: str
-    low: int  # minimum and maximum of its numbers
-    high: int
+    low: int  # minimum of the numbers in the field
+    high: int  # maximum
     meaning: str
 
 
 class Rules(NamedTuple):
-    """The rules of a game. Tuples of five are in the order guard, rush, dodge, strike, punish.
+    """The rules of a game. Tuples of five numbers are in the order guard, rush, dodge, strike, punish.
 
-    The defaults are the notebook's rules. They must never change, because digests omit fields with default values.
+    The defaults are the notebook's rules. Never change a default: digests omit fields with default values.
     ``docs/house-rules.md`` describes the fields.
     """
 
@@ -58,16 +58,16 @@ class Rules(NamedTuple):
     hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
     reveal_size: Annotated[int, Field(NUMBER, 0, 45, "cards revealed at the start of a measure")] = 3
     hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and maximum HP after healing")] = 3
-    healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each survivor regains after a measure")] = 1
+    healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each player regains after a measure")] = 1
     breaths: Annotated[int, Field(NUMBER, 1, 8, "breaths per measure")] = 4
     feints: Annotated[int, Field(NUMBER, 0, 9, "feints of each player per measure")] = 1
     damage: Annotated[Five, Field(BY_CARD, 0, 99, "base damage of each card")] = (0, 1, 0, 2, 3)
-    guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "damage that a guard takes off each attack")] = 1
-    # 1 for the cards listed, 0 for the others; the same holds for `exhausting`
+    guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "reduction of an attack's damage by a guard")] = 1
+    # In `dodge_stops` and `exhausting`, 1 marks the cards listed in a file and 0 the others.
     dodge_stops: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards that do no damage to a dodge")] = (0, 0, 0, 1, 1)
     # rank of rest, guard, rush, dodge, strike, punish
-    priority: Annotated[Six, Field(ORDER, 0, 5, "if both players fall, the lower card wins")] = (0, 1, 2, 3, 4, 5)
-    exhausting: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards after which their player rests")] = (0, 0, 0, 0, 1)
+    priority: Annotated[Six, Field(ORDER, 0, 5, "if both fall, the card listed first wins")] = (0, 1, 2, 3, 4, 5)
+    exhausting: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards after which the player must rest")] = (0, 0, 0, 0, 1)
     redeal: Annotated[str, Field(CHOICE, 0, 0, "draw from the discard pile, or from it and the deck")] = "discard"
 
     @property
@@ -104,7 +104,7 @@ _MOST_BYTES = 8192
 
 
 def by_card(counts: Iterable[int]) -> dict[str, int]:
-    """Map the names of the five cards to ``counts``."""
+    """Return a mapping from the names of the five cards to ``counts``."""
     return dict(zip(CARDS, counts, strict=True))
 
 
@@ -195,7 +195,7 @@ def _write(field: str, value: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Return ``base`` with some fields replaced; the values are in the form used in TOML files."""
+    """Return ``base`` with ``fields`` replaced; their values are in the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         raise RulesError(f"rules: unknown field {unknown[0]!r}; the fields are {', '.join(Rules._fields)}")
@@ -214,7 +214,7 @@ def to_json(rules: Rules) -> str:
 
 
 def load_rules(name_or_path: str | Path) -> Rules:
-    """Load rules from a preset's name, or from a TOML file with the fields that differ from ``notebook``.
+    """Load a preset by name, or a TOML file that lists the fields that differ from ``notebook``.
 
     Raises:
         RulesError: If the argument is neither a preset nor a readable TOML file, or if the rules are invalid.
@@ -247,7 +247,7 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
 
 def name_of(rules: Rules) -> str:
-    """Return a preset's name, with the redeal appended if only that differs; for other rules, ``house-DIGEST``."""
+    """Return ``PRESET``, ``PRESET-REDEAL`` if only the redeal differs from a preset, or ``house-DIGEST``."""
     for name, preset in PRESETS.items():
         if preset == rules:
             return name
@@ -258,5 +258,5 @@ def name_of(rules: Rules) -> str:
 
 
 def true_rules(rules: Rules) -> Rules:
-    """Return the rules with the redeal ``reshuffle``, as used in games between two players."""
+    """Return ``rules`` with ``redeal`` set to ``reshuffle``, as in games between two players."""
     return rules._replace(redeal="reshuffle")

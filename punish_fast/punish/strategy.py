@@ -1,10 +1,11 @@
-"""Strategies: policies over information states, and their tables by action.
+"""Strategies over information states, as policies and as tables with one column for each action.
 
-A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of each legal action in its state, for an
-agent or the enemy. The enemy looks up its actions in the mirrored state, in which its own hand and status come first.
+A *policy* (float64 ``[n_rows]``, aligned with `StateSpace.action`) contains the probability of each legal action of an
+agent or the enemy. The enemy's actions are looked up in the mirrored state, with the roles of both players exchanged.
 
-A *table* is float64 ``[k, 11]``: the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states. Files,
-recorded choices and networks use tables; in states without an entry, all legal actions have equal probability.
+A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states.
+Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
+likely.
 """
 
 from hashlib import blake2b
@@ -25,17 +26,17 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StrategyError(PunishFastError, ValueError):
-    """Raised when a table is not a valid strategy; the message names the state and the value."""
+    """Raised when a table is not a valid strategy; the message describes the problem."""
 
 
 def uniform_policy(space: StateSpace) -> np.ndarray:
-    """Return the policy of the player *random*, uniform over the legal actions, float64 ``[n_rows]``."""
+    """Return the uniform policy over legal actions (float64 ``[n_rows]``), as played by *random*."""
     lengths = np.diff(space.state_ptr)
     return np.repeat(1 / lengths, lengths)
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Check a policy, and normalize its probabilities in states where they do not add up to 1."""
+    """Return ``policy`` after checks, normalized in states where probabilities do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
     # Ignore rounding errors, so that a normalized policy is returned unchanged.
@@ -46,12 +47,12 @@ def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
 
 
 def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Convert a table to a policy, float64 ``[n_rows]``, uniform in states without an entry.
+    """Convert a table to a policy (float64 ``[n_rows]``) that is uniform in states without a row in the table.
 
     Args:
         space: The states of the game.
-        state: int ``[k]``, distinct rows of states, in any order.
-        p: ``[k, 11]``, probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
+        state: int ``[k]``, row in ``space`` of each state of the table; distinct, in any order.
+        p: ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
 
     Raises:
         StrategyError: If shapes are wrong, rows are out of range or repeated, or probabilities are negative, not
@@ -78,7 +79,7 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
 
 def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """Return the table of a policy (float64 ``[n_rows]``) in the given states (int ``[k]``), float64 ``[k, 11]``."""
+    """Return the table (float64 ``[k, 11]``) of a policy (float64 ``[n_rows]``) for the given states (int ``[k]``)."""
     begins, lengths = space.state_ptr[state], np.diff(space.state_ptr)[state]
     entry = np.repeat(np.arange(len(state)), lengths)
     rows = np.arange(len(entry)) + np.repeat(begins - (np.cumsum(lengths) - lengths), lengths)
@@ -88,7 +89,7 @@ def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) ->
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
-    """Return a mask of the legal actions among 10, 11, 20, 21, ..., 51, 90 in each state, bool ``[n_states, 11]``."""
+    """Return a mask of the actions 10, 11, 20, 21, ..., 51, 90 legal in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask
@@ -115,7 +116,10 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """Map each state of a measure to its state under a coarser model of the same rules, int32 ``[n_states]``."""
+    """Return the row in ``coarse`` (int32 ``[n]``) of each of the ``n`` states of ``fine`` during a measure.
+
+    Both spaces must have the same rules.
+    """
     must_be_space(fine)
     must_be_space(coarse)
     digit_of = digits_within(fine.information, coarse.information, fine.rules)
@@ -129,10 +133,10 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 
 
 def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """Convert a policy for a coarser information model to one for a finer model, float64 ``[n_rows]``.
+    """Convert a policy for a coarser information model to a policy for a finer model, float64 ``[n_rows]``.
 
-    The policy in each state of ``fine`` is that of its state under ``coarse``, for the same rules. ``weight``, float64
-    ``[n_rows]`` along ``coarse.action``, is the policy to convert.
+    In each state, the new policy has the probabilities of the corresponding state of ``coarse``. Both spaces must have
+    the same rules. ``weight`` (float64 ``[n_rows]``, aligned with ``coarse.action``) is the policy to convert.
 
     Raises:
         InformationError: If ``coarse`` distinguishes states that ``fine`` does not.

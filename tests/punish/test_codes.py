@@ -77,7 +77,7 @@ def test_a_number_is_the_code_of_one_state_or_an_error(code):
 
 def test_numbers_beyond_all_codes_are_refused():
     for code in (-1, 3 * TINY.n_cards_codes * TINY.n_statuses, 2**64):
-        with pytest.raises(StateError, match=rf"^code {code}: is not from 0 to"):
+        with pytest.raises(StateError, match=rf"^code {code}: must be from 0 to"):
             decode(TINY, code)
 
 
