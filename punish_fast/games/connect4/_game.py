@@ -1,4 +1,4 @@
-"""Kernels on Connect Four boards; ``game.py`` shows the layout of the bits.
+"""Kernels for Connect Four boards; ``game.py`` documents the bit layout.
 
 Boards are int64. A left shift may move bits off the board; the mask ``BOARD`` removes them.
 """
@@ -10,7 +10,7 @@ from punish_fast.runtime._jit import kernel, routine
 WIDTH, HEIGHT = 7, 6
 STEP = HEIGHT + 1
 N_SQUARES = WIDTH * HEIGHT
-# Bottom squares of all columns, and all squares.
+# Masks of the bottom squares, of all squares, and of the squares of the first column.
 BOTTOM = sum(1 << (STEP * column) for column in range(WIDTH))
 BOARD = BOTTOM * ((1 << HEIGHT) - 1)
 COLUMN = (1 << HEIGHT) - 1
@@ -18,7 +18,7 @@ COLUMN = (1 << HEIGHT) - 1
 
 @routine
 def count_bits(squares):
-    """Return the number of set bits; the compiler turns this loop into one instruction."""
+    """Return the number of set bits; the compiler reduces the loop to one instruction."""
     count = 0
     while squares != 0:
         squares &= squares - 1
@@ -28,7 +28,7 @@ def count_bits(squares):
 
 @routine
 def contains_line(stones):
-    """Return True if there are four stones in a line."""
+    """Return True if ``stones`` contains a line of four."""
     up = stones & (stones >> 1)
     along = stones & (stones >> STEP)
     rising = stones & (stones >> (STEP + 1))
@@ -42,7 +42,7 @@ def contains_line(stones):
 
 @routine
 def _completions(stones, step):
-    """Return the squares that complete a line of four in one direction; some may be filled or off the board."""
+    """Return the squares that complete a line of four in direction ``step``; some may be occupied or off the board."""
     pairs = stones & (stones >> step)
     threes = pairs & (stones >> (2 * step))
     upper_gap = pairs & (stones >> (3 * step))
@@ -52,7 +52,7 @@ def _completions(stones, step):
 
 @routine
 def winning_squares(stones, filled):
-    """Return the empty squares that complete a line of ``stones``."""
+    """Return the empty squares on which another stone would complete a line of four in ``stones``."""
     found = (stones << 1) & (stones << 2) & (stones << 3)
     found |= _completions(stones, STEP) | _completions(stones, STEP + 1) | _completions(stones, STEP - 1)
     return found & (BOARD ^ filled)
@@ -66,7 +66,7 @@ def playable_squares(filled):
 
 @routine
 def mirrored(bits):
-    """Reverse the order of the columns, including the bit above each."""
+    """Return ``bits`` with the columns, including the bit above each column, in reverse order."""
     found = 0
     for column in range(WIDTH):
         found = (found << STEP) | ((bits >> (STEP * column)) & (2 * COLUMN + 1))
@@ -78,11 +78,11 @@ def drop_stones(boards, columns, after, returns, ended):
     """Drop a stone into a column of each board.
 
     Args:
-        boards: int64 ``[n, 2]``, the stones of the player to move and all stones; no game is over.
-        columns: int64 ``[n]``, from 0; none is full.
-        after: int64 ``[n, 2]``; filled with the next boards.
+        boards: int64 ``[n, 2]``, stones of the player to move and stones of both players in games that are not over.
+        columns: int64 ``[n]``, columns that are not full, counted from 0.
+        after: int64 ``[n, 2]``; filled with the boards after the moves.
         returns: float32 ``[n, 2]``; filled with the returns of both players.
-        ended: bool ``[n]``; set to True for games that are over.
+        ended: bool ``[n]``; filled with True for games that end with the move.
     """
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
@@ -99,7 +99,7 @@ def drop_stones(boards, columns, after, returns, ended):
 
 @kernel
 def find_open_columns(boards, is_open):
-    """Set ``is_open``, bool ``[n, 7]``, to True for columns that are not full; all False if the game is over."""
+    """Fill ``is_open``, bool ``[n, 7]``, with True for columns that are not full, or with False if the game is over."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         squares = 0 if contains_line(own ^ filled) else playable_squares(filled)
@@ -109,7 +109,7 @@ def find_open_columns(boards, is_open):
 
 @kernel
 def spread_stones(boards, features):
-    """Fill ``features``, float32 ``[n, 84]``, with the mover's stones, then the opponent's, rows from the bottom."""
+    """Fill ``features``, float32 ``[n, 84]``, with the mover's and then the opponent's stones, bottom row first."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         other = own ^ filled

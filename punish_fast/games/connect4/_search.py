@@ -1,32 +1,33 @@
-"""Connect Four search: decide whether the player to move scores at least a target.
+"""Connect Four search, which decides whether the player to move can score at least a given target.
 
 **Scores.** A win scores 22 minus the number of stones that the winner will have played, a loss scores the negative
 of the winner's score, and a draw scores 0. With ``n`` stones on the board, an immediate win scores ``(43 - n) // 2``.
 
 **Null windows.** The search answers one question about a position: is its score at least ``target``? The corresponding
 question about a successor is whether the opponent's score is at least ``1 - target``; if not, the move reaches the
-target. A single number is passed down the tree instead of two bounds. An answer is a bound on the score: a lower bound
-of at least the target, or an upper bound below it. `_next_target` first asks who wins, then chooses targets adjacent
-to the bounds until both bounds agree. Bounds often change by more than one point, so a few questions are enough.
+target. The search therefore passes one number down the tree instead of two bounds. Each answer is a bound on the score:
+either a lower bound that reaches the target or an upper bound below the target. `_next_target` chooses targets that
+first determine the winner and then narrow the bounds until they are equal. An answer often improves a bound by several
+points, so a few questions are enough.
 
-**Pruning of short games.** No position that ends within two moves is searched. The player to move never has an
-immediate win, because moves that allow one are skipped: if the opponent threatens to win, only moves that block are
-considered, and no stone is placed below a square on which the opponent would win. If no move remains, the opponent wins
-with the next stone. A move wins without further search if it creates two immediate threats, or an immediate threat with
-another threat directly above it.
+**Pruning of short games.** Positions that end within two moves are not searched. The player to move never has an
+immediate win, because the search skips moves that would allow the opponent to win immediately: if the opponent
+threatens to win, it considers only moves that block the threat, and it never places a stone below a square on which the
+opponent would win. If no move remains, the opponent wins with the next stone. A move wins without further search if it
+creates two immediate threats, or an immediate threat with another threat directly above it.
 
-**Move ordering.** Moves that create more threats come first. Threats in the rows that tend to fall to the player late
-in the game have a higher weight: odd rows for the first player and even rows for the second, counted from 1. Ties go to
-the move nearer to the centre. Table entries of successors are prefetched while moves are ordered. In early positions,
-all successors are looked up before any is searched.
+**Move ordering.** Moves that create more threats come first. Threats have a higher weight in the rows that tend to fall
+to the player late in the game: odd rows for the first player and even rows for the second, counted from 1. Ties go to
+the move nearest to the centre. The table entries of successors are prefetched while moves are ordered. In early
+positions, all successors are looked up before any of them is searched.
 
-**Follow-up.** If every column has an even height, the second player can always reply in the same column, and gets all
-empty squares in even rows. If the first player's stones and the empty squares in odd rows contain no line, the first
-player cannot win; if in addition the second player's stones and the empty squares in even rows contain a line, the
-second player wins.
+**Follow-up.** If every column has an even height, the second player can always reply in the same column, and thus gets
+all empty squares in even rows. If the first player's stones and the empty squares in odd rows contain no line, the
+first player cannot win; if in addition the second player's stones and the empty squares in even rows contain a line,
+the second player wins.
 
-Answers are stored in a transposition table (``_table.py``). The search keeps an explicit stack: each call searches a
-limited number of nodes and the next call resumes, so the search can be interrupted between calls.
+Answers are stored in a transposition table (``_table.py``). The search maintains an explicit stack: each call searches
+a limited number of nodes, and the next call continues from there, so the search can be interrupted between calls.
 """
 
 from __future__ import annotations
@@ -56,43 +57,45 @@ from punish_fast.games.connect4._table import (
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._prefetch import prefetch
 
-# Words of a job: the stones of the player to move, all stones, bounds on the score, flags for an exact score and for a
-# search in progress, the target of that search, and the number of nodes searched.
+# Words of a job: the stones of the player to move, all stones, the lower and upper bound on the score, a flag that is
+# set if the exact score is required, a flag that is set during a search, its target, and the number of nodes searched.
 OWN, FILLED, LOW, HIGH, IS_EXACT, IS_RUNNING, TARGET, NODES = range(8)
 N_JOB_WORDS = 8
-# Words of a stack: the position to enter next, the squares on which the opponent wins there, its depth, and the levels.
+# Words of a stack: the position to enter next (the stones of the player to move, all stones, the squares on which the
+# opponent would win, and the depth), followed by the levels.
 _AT_OWN, _AT_FILLED, _AT_THREATS, _AT_DEPTH, _LEVELS = range(5)
-# Words of a level: the key and stones of the board (key 0 if it is not stored), the best score so far, the number of
-# nodes before it, the index of the next move, the number of moves, the moves, and the threats created by each.
+# Words of a level: the table key of the board (0 if its answer is not stored), the stones of the player to move, all
+# stones, the best score so far, the number of nodes searched when the level was entered, the index of the next move,
+# the number of moves, the moves, and the threats that each move creates.
 _KEY, _OWN, _FILLED, _BEST, _BEFORE, _NEXT, _N_MOVES, _MOVES = range(8)
 _LEVEL_WORDS = _MOVES + 2 * WIDTH
 STACK_WORDS = _LEVELS + (N_SQUARES + 1) * _LEVEL_WORDS
-# The weight of a move, which counts its threats, is stored above its bits.
+# The weight of a move, a weighted count of its threats, is stored above the bits of the move.
 _WEIGHT_SHIFT = WIDTH * STEP
 _SQUARES = (1 << _WEIGHT_SHIFT) - 1
 
-# Columns from the centre outwards.
+# Masks of the columns, from the centre outwards.
 _COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
 # Rows are counted from 1. The next square of a column of even height is in an odd row, or above the board.
 _ODD_ROWS = BOTTOM * 0b010101
 _EVEN_ROWS = BOTTOM * 0b101010
 
-# With fewer stones, all successors are looked up before any is searched.
+# Number of stones below which all successors are looked up before any of them is searched.
 _LOOK_AHEAD_BELOW = 26
-# Higher than any score.
+# Marks an unknown score; higher than any score.
 _UNKNOWN = 100
 
 
 @kernel
 def open_jobs(begin, end, boards, is_exact, jobs):
-    """Create jobs, with bounds derived from the number of stones.
+    """Fill jobs ``begin`` to ``end - 1``, with score bounds derived from the number of stones.
 
-    A job is already finished if the game is over or can be won with the next stone.
+    If the game is over or can be won with the next stone, both bounds equal the score, and the job is finished.
 
     Args:
         boards: int64 ``[n, 2]``, the stones of the player to move and all stones.
-        is_exact: True to find scores, False to find only the winner.
-        jobs: int64 ``[n, N_JOB_WORDS]``; filled.
+        is_exact: True to find scores, False to find only the winners.
+        jobs: int64 ``[n, N_JOB_WORDS]``; filled with the jobs.
     """
     for k in range(begin, end):
         own, filled = boards[k, 0], boards[k, 1]
@@ -111,14 +114,14 @@ def open_jobs(begin, end, boards, is_exact, jobs):
 
 @kernel
 def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
-    """Process the jobs of each worker one after another, for about ``budget`` nodes per worker.
+    """Process the jobs of workers ``begin`` to ``end - 1``, searching about ``budget`` nodes per worker.
 
     Args:
-        ranges: int64 ``[n_workers, 2]``, the start and end of each worker's part of the queue; the start advances with
-            each finished job.
-        queue: int64 ``[n_queued]``, indices of jobs.
-        jobs: int64 ``[n_jobs, N_JOB_WORDS]``, from `open_jobs` and not finished. ``LOW`` and ``HIGH`` bound the score.
-            The bounds of a finished job are equal if ``IS_EXACT``; otherwise they determine the sign of the score.
+        ranges: int64 ``[n_workers, 2]``, the start and the exclusive end of each worker's part of the queue; the start
+            advances with each finished job.
+        queue: int64 ``[n_queued]``, indices of unfinished jobs.
+        jobs: int64 ``[n_jobs, N_JOB_WORDS]``, jobs from `open_jobs`, updated in place. ``LOW`` and ``HIGH`` bound the
+            score. In a finished job, they are equal if ``IS_EXACT`` is set; otherwise they determine the score's sign.
         stacks: int64 ``[n_workers, STACK_WORDS]``, the stack of each worker's current job.
         table: int64 ``[2^k]``, the transposition table, initially zero.
     """
@@ -134,7 +137,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
 
 @routine
 def _advance(job, stack, table, budget):
-    """Search until the job is decided or the budget is spent; return True if it is decided."""
+    """Search until the job is decided or the budget is spent; return True if the job is decided."""
     limit = job[NODES] + budget
     while not _is_decided(job):
         if not job[IS_RUNNING]:
@@ -161,7 +164,7 @@ def _is_decided(job):
 
 @routine
 def _next_target(low, high, is_exact):
-    """Return the next target for a score from ``low`` to ``high``: decide the winner first, then narrow the bounds."""
+    """Return a target that decides the winner or, if the winner is known, narrows the bounds ``low`` and ``high``."""
     if not is_exact or low < 0 < high:
         return 1 if high > 0 else 0
     if low >= 0:
@@ -171,7 +174,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN if ``limit`` stops it."""
+    """Return a bound that decides whether a job's score reaches its target, or ``_UNKNOWN`` after ``limit`` nodes."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
@@ -211,14 +214,14 @@ def _search(job, stack, table, limit):
 
 @routine
 def _open_level(stack, base, own, filled, threats, target, table):
-    """Enter a position; return a bound that answers the question, or write its level and return _UNKNOWN."""
+    """Return a bound that decides whether a position reaches ``target``, or write its level and return ``_UNKNOWN``."""
     n_stones = count_bits(filled)
     moves = _safe_moves(filled, threats)
     score = _score_at_sight(own, filled, moves, n_stones, target)
     if score != _UNKNOWN:
         return score
     key = 0
-    # A position with a single move is not looked up, because its successor is.
+    # A position with a single move is neither looked up nor stored; its successor is.
     if moves & (moves - 1):
         key = board_key(own, filled, n_stones)
         score = _score_in_table(table, key, target)
@@ -235,7 +238,7 @@ def _open_level(stack, base, own, filled, threats, target, table):
 
 @routine
 def _score_by_successor(stack, base, target, n_stones, table):
-    """Return a bound from a successor in the table that answers the question, or _UNKNOWN."""
+    """Return a lower bound that reaches ``target`` from the table entry of a successor, or ``_UNKNOWN``."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     for k in range(stack[base + _N_MOVES]):
         after = filled | (stack[base + _MOVES + k] & _SQUARES)
@@ -247,12 +250,15 @@ def _score_by_successor(stack, base, target, n_stones, table):
 
 @routine
 def _score_at_sight(own, filled, moves, n_stones, target):
-    """Return a bound that answers the question without search, or _UNKNOWN; ``moves`` come from `_safe_moves`."""
+    """Decide whether the score reaches ``target`` without search; return a bound or ``_UNKNOWN``.
+
+    ``moves`` are the safe moves, from `_safe_moves`.
+    """
     if moves == 0:
         return -((N_SQUARES - n_stones) >> 1)
     if n_stones >= N_SQUARES - 2:
         return 0
-    # Neither player can win with their next stone.
+    # Neither player can win with the next stone.
     low, high = -((N_SQUARES - 2 - n_stones) >> 1), (N_SQUARES - 1 - n_stones) >> 1
     if low >= target:
         return low
@@ -263,7 +269,7 @@ def _score_at_sight(own, filled, moves, n_stones, target):
 
 @routine
 def _score_in_table(table, key, target):
-    """Return a bound in the table that answers the question, or _UNKNOWN."""
+    """Return a bound from the table that decides whether the score reaches ``target``, or ``_UNKNOWN``."""
     entry = find_entry(table, key)
     if entry != 0:
         if lower_bound(entry) >= target:
@@ -275,7 +281,7 @@ def _score_in_table(table, key, target):
 
 @routine
 def _safe_moves(filled, threats):
-    """Return the moves after which the opponent, who wins on the squares ``threats``, has no immediate win."""
+    """Return the moves that do not let the opponent win immediately on one of the squares ``threats``."""
     moves = playable_squares(filled)
     blocks = moves & threats
     if blocks & (blocks - 1):
@@ -287,12 +293,12 @@ def _safe_moves(filled, threats):
 
 @routine
 def _score_by_follow_up(own, filled, moves, target):
-    """Return a bound that answers the question by the follow-up strategy of the second player, or _UNKNOWN."""
+    """Return a bound from the second player's follow-up strategy that decides ``target``, or ``_UNKNOWN``."""
     if target < 0 or target > 1:
         return _UNKNOWN
     odd_columns = (filled + BOTTOM) & _EVEN_ROWS
     is_first = odd_columns == 0
-    # The second player is to move and can make all heights even.
+    # The second player is to move and can make all column heights even.
     is_second = odd_columns != 0 and odd_columns & (odd_columns - 1) == 0 and odd_columns & moves != 0
     if not (is_first or is_second):
         return _UNKNOWN
@@ -301,7 +307,7 @@ def _score_by_follow_up(own, filled, moves, target):
         first, second = second, first
     if contains_line(first | (empty & _ODD_ROWS)):
         return _UNKNOWN
-    # The second player has at least a draw, which answers the question for one of the targets 0 and 1.
+    # The second player has at least a draw, which decides target 1 for the first player and target 0 for the second.
     if is_first == (target == 1):
         return 0
     if not contains_line(second | (empty & _EVEN_ROWS)):
@@ -311,7 +317,7 @@ def _score_by_follow_up(own, filled, moves, target):
 
 @routine
 def _order_moves(stack, base, moves, n_stones, table):
-    """Write the moves of a level, best first; return True if one of them wins by two threats."""
+    """Write the moves of a level in search order; return True if a move wins by creating two threats."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     good_rows = _EVEN_ROWS if n_stones & 1 else _ODD_ROWS
     n_moves = 0

@@ -1,13 +1,13 @@
-"""Transposition table of the Connect Four search: bounds on the scores of boards.
+"""Transposition table of the Connect Four search, which stores score bounds of boards.
 
-An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. It
-contains the whole board instead of a hash, so two boards are never confused. A word is read and written atomically, so
-threads share a table without locks. Each bucket has two entries: the first is the one that took more nodes, the second
-is the latest of the others.
+An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. Because
+it contains the whole board instead of a hash, two boards are never confused. Words are read and written atomically, so
+threads can share a table without locks. Each bucket has two entries: the one that took the most nodes to find, and the
+most recently stored or displaced of the others.
 
 The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the bits of the mover's
-stones in it, a number less than ``2^h``. So the highest set bit of its seven bits gives the height, and the bits below
-give the mover's stones.
+stones in this column, a number less than ``2^h``. The highest set bit among the column's seven bits therefore encodes
+the height, and the lower bits encode the mover's stones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from punish_fast.games.connect4._game import BOTTOM, mirrored
 from punish_fast.runtime._jit import routine
 
-# Fields of an entry: the board, both bounds relative to the lowest score, and the work (nodes searched).
+# Fields of an entry: the board, both bounds relative to the lowest score, and the work (number of nodes searched).
 _LOWEST, _HIGHEST = -21, 21
 _BOUND_BITS, _WORK_BITS = 6, 2
 _BOUND, _WORK = (1 << _BOUND_BITS) - 1, (1 << _WORK_BITS) - 1
@@ -25,19 +25,19 @@ _LOW_SHIFT = _BOUND_BITS + _WORK_BITS
 _KEY_SHIFT = _BOUND_BITS + _LOW_SHIFT
 # Work is the number of nodes on a logarithmic scale with base 2^_WORK_SHIFT.
 _WORK_SHIFT = 6
-# Hash multipliers of the two halves of a board. The low bits of the products depend on few bits of the board,
-# so they are not used.
+# Hash multipliers for the two halves of a key. The low bits of the products depend on few bits of the key, so they are
+# not used.
 _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1
 _DIGEST_SHIFT = 25
-# With fewer stones, a board and its mirror image share an entry. With more, mirror images rarely both occur.
+# Number of stones below which a board and its mirror image share an entry. With more stones, they rarely both occur.
 _MIRRORED_BELOW = 14
 
 
 @routine
 def board_key(own, filled, n_stones):
-    """Return the key of a board, 49 bits and never 0; mirror images share a key if there are few stones."""
+    """Return the 49-bit key of a board, which is never 0; mirror images with few stones share a key."""
     key = own + filled + BOTTOM
     if n_stones < _MIRRORED_BELOW:
         return min(key, mirrored(key))
@@ -46,14 +46,14 @@ def board_key(own, filled, n_stones):
 
 @routine
 def place_of(table, key):
-    """Return the index of the first of the two entries in a board's bucket."""
+    """Return the index of the first of the two entries in the bucket of a key."""
     digest = (key & _HALF) * _FACTOR_0 + (key >> _HALF_BITS) * _FACTOR_1
     return (digest >> _DIGEST_SHIFT) & (len(table) - 2)
 
 
 @routine
 def find_entry(table, key):
-    """Return the entry of a board, or 0 if there is none."""
+    """Return the entry with a key, or 0 if the table does not contain the key."""
     place = np.uint64(place_of(table, key))
     entry = table[place]
     if entry >> _KEY_SHIFT == key:
@@ -76,7 +76,7 @@ def upper_bound(entry):
 
 @routine
 def store_answer(table, key, score, target, nodes):
-    """Store an answer: ``score`` is a lower bound if it reaches the target, and an upper bound otherwise."""
+    """Store ``score`` as a lower bound if it is at least ``target``, and as an upper bound otherwise."""
     old = find_entry(table, key)
     low, high = _LOWEST, _HIGHEST
     if old != 0:

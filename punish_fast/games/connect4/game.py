@@ -1,10 +1,10 @@
-"""Connect Four: two players drop stones into seven columns; four in a line win.
+"""Connect Four: two players drop stones into seven columns; the first to get four in a line wins.
 
 A stone falls to the lowest empty square of its column. A line is horizontal, vertical or diagonal. A full board without
 a line is a draw.
 
-A board is an integer with a bit for each square and seven bits for each column. The seventh bit is never set; it keeps
-lines from continuing from the top of a column to the bottom of the next::
+A bitboard is an integer with seven bits for each column, one for each of its six squares. The seventh bit is never set;
+it prevents lines from continuing from the top of a column to the bottom of the next::
 
      6  13  20  27  34  41  48     never set
     --------------------------
@@ -17,9 +17,9 @@ lines from continuing from the top of a column to the bottom of the next::
     --------------------------
      1   2   3   4   5   6   7     columns in text
 
-A shift by 1 moves all stones up, by 7 to the right, and by 8 or 6 along the diagonals. A state consists of the stones
-of the player to move and all stones. Action ``c`` drops a stone into column ``c + 1``. A state and its mirror image
-share a position, which has the action numbers of the smaller of the two.
+A left shift by 1 moves all stones up, by 7 to the right, and by 8 or 6 along the diagonals. A state consists of the
+stones of the player to move and the stones of both players. Action ``c`` drops a stone into column ``c + 1``. A state
+and its mirror image share a position, which uses the action numbers of the smaller one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Connect4State(NamedTuple):
     """A state of Connect Four."""
 
     own: int  # Stones of the player to move, as a bitboard.
-    filled: int  # All stones, as a bitboard.
+    filled: int  # Stones of both players, as a bitboard.
 
     @property
     def n_stones(self) -> int:
@@ -61,7 +61,7 @@ class Connect4(SquareGame):
     n_features = 2 * N_SQUARES
     squares = tuple(1 << (STEP * column + row) for row in reversed(range(HEIGHT)) for column in range(WIDTH))
     columns = WIDTH
-    # Number of boards, counting mirror images separately (J. Tromp, "John's Connect Four Playground").
+    # Number of positions, counting mirror images separately (J. Tromp, "John's Connect Four Playground").
     n_positions = 4_531_985_219_092
 
     @cached_property
@@ -82,7 +82,7 @@ class Connect4(SquareGame):
         return line_squares(stones)
 
     def actions(self, state: Connect4State) -> list[int]:
-        """Return the columns that are not full, counted from 0."""
+        """Return the columns that are not full, counted from 0, or an empty list at the end of the game."""
         return [] if self.is_terminal(state) else [c for c in range(WIDTH) if not state.filled & self.squares[c]]
 
     def apply(self, state: Connect4State, action: int) -> Connect4State:
@@ -101,11 +101,11 @@ class Connect4(SquareGame):
         return actions if self.position(state) == state else [WIDTH - 1 - action for action in actions]
 
     def action_text(self, state: Connect4State, action: int) -> str:  # noqa: ARG002 - the contract's
-        """Return the column, counted from 1."""
+        """Return the column, counted from 1, such as ``"column 4"``."""
         return f"column {action + 1}"
 
     def features(self, state: Connect4State) -> np.ndarray:
-        """Return planes of the stones of the player to move and of the opponent, with rows from the bottom up."""
+        """Return the mover's and then the opponent's stones as 0 or 1 for each square, bottom row first."""
         return np.asarray(self.vector.features(self.vector.pack([state]))[0])
 
     def state_of(self, text: str) -> Connect4State:

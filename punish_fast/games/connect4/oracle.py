@@ -1,8 +1,8 @@
 """Perfect play of Connect Four with an opening book and search.
 
-The opening book contains the scores of all positions with up to 5 stones, and the best move in all positions with up to
-11 stones that occur if either player plays perfectly and the opponent plays arbitrarily. A player who follows the book
-does not search before twelve stones are on the board. ``bench/make/connect4.py`` builds the book.
+The opening book contains the scores of all positions with up to 5 stones. For a player in either seat who follows the
+book, it also contains the best move in all positions with up to 11 stones that can occur against an arbitrary opponent.
+This player therefore does not search before 12 stones are on the board. ``bench/make/connect4.py`` builds the book.
 """
 
 import math
@@ -18,11 +18,11 @@ from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# The book contains all positions with up to `MOST_STONES` stones, and all positions with up to `MOST_STONES_OF_PLAY`
-# stones in which one player has played perfectly.
+# Maximum number of stones in positions of the book: in arbitrary positions, and in positions in which one player has
+# followed the book.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
-# Marks an unknown best move in the file.
+# Marks an unknown best column in the file.
 NO_COLUMN = -1
 _GAME = Connect4()
 
@@ -37,11 +37,11 @@ class OpeningBook:
         self.columns: dict[Connect4State, int] = {}
 
     def score(self, state: Connect4State) -> int | None:
-        """Return the score of a state, or None if it is not in the book."""
+        """Return the score of a state, or None if the book does not contain it."""
         return self.scores.get(_GAME.position(state))
 
     def best_column(self, state: Connect4State) -> int | None:
-        """Return the best column of a state, or None if it is not in the book."""
+        """Return the best column of a state, or None if the book does not contain it."""
         position = _GAME.position(state)
         column = self.columns.get(position)
         return column if column is None or position == state else WIDTH - 1 - column
@@ -70,13 +70,13 @@ _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
-    """Perfect play by search, which takes seconds in some positions with six to ten stones outside the book."""
+    """Perfect play with the book and a search, which takes seconds in some positions with 6 to 10 stones."""
 
     is_quick = False
 
     def __init__(self, game: Connect4) -> None:
         self.game: Connect4 = game
-        # Agents query a position several times, first for the policy and then for the move.
+        # Answers are cached because agents query a position several times, first for the policy and then for the move.
         self._columns: dict[Connect4State, int] = {}
         self._values: dict[Connect4State, list[MoveValue | None]] = {}
 
@@ -103,7 +103,7 @@ class Connect4Oracle(Oracle):
         return True
 
     def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return the values found by a ``time.monotonic`` deadline, and True if they equal `move_values`."""
+        """Return the values known by a ``time.monotonic`` deadline, and True if they equal those of `move_values`."""
         if state in self._values:
             return self._values[state], True
         actions = self.game.actions(state)
@@ -123,7 +123,7 @@ class Connect4Oracle(Oracle):
         return self._best_column(state, math.inf)
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:
-        """Return bounds on scores, int64 ``[n, 2]``, from the book if possible and otherwise by search."""
+        """Return score bounds, int64 ``[n, 2]``, from the book if possible and otherwise from a search."""
         known = [opening_book().score(state) for state in states]
         unknown = [k for k, score in enumerate(known) if score is None]
         bounds = np.array([(score or 0, score or 0) for score in known], dtype=np.int64).reshape(-1, 2)
@@ -144,7 +144,10 @@ class Connect4Oracle(Oracle):
 
 
 def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> MoveValue | None:
-    """Return the value of move ``k`` as far as the bounds of all moves, int64 ``[n_moves, 2]``, determine it."""
+    """Return the value of move ``k`` given score bounds for all moves, int64 ``[n_moves, 2]``.
+
+    Return None if the bounds do not determine the outcome of the move.
+    """
     low, high = bounds[k].tolist()
     is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
     if low == high:

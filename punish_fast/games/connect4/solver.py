@@ -1,4 +1,4 @@
-"""Exact scores of Connect Four by search; ``_search.py`` describes the algorithm.
+"""Solver for the exact scores of Connect Four positions; ``_search.py`` describes the algorithm.
 
 A score is from the perspective of the player to move. A win scores 22 minus the number of stones that the winner
 will have played, a loss scores the negative of the winner's score, and a draw scores 0. The fastest win, with the
@@ -19,40 +19,40 @@ from punish_fast.runtime._jit import threads
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import for_each
 
-# Size of the table in MB.
+# Default size of the transposition table in MB.
 DEFAULT_MEMORY = 256
 _WORD_BYTES = 8
-# Initial number of entries in use, which fit in a CPU cache; it grows with the number of nodes searched. The index of a
-# board depends on the number in use, so some entries are not found after it grows, but all remain valid.
+# Initial number of table entries in use, small enough for the CPU cache. The number grows with the number of nodes
+# searched. The index of a board depends on it, so some entries are not found after it grows, but all remain valid.
 _SMALL_TABLE = 1 << 20
 # Upper bound on all scores.
 MOST = N_SQUARES // 2
-# Nodes that a worker searches between two points at which it can be interrupted: a few tenths of a second.
+# Number of nodes that a worker searches between possible interruptions, which takes a few tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
-# Nodes between two checks of the deadline. A search with a deadline uses one thread.
+# Number of nodes between two checks of the deadline. A search with a deadline uses one thread.
 _BUDGET_WITH_DEADLINE = 1 << 19
 # A position that takes ten nodes to solve.
 _LATE = "24653743375777726665165611551112433"
 
 
 class OutOfTimeError(Exception):
-    """Raised when a search reaches its deadline before it finds the answer."""
+    """Raised when a search reaches its deadline before it finds an answer."""
 
 
 class Solutions(NamedTuple):
-    """Scores of positions."""
+    """Scores of positions and the numbers of nodes searched."""
 
-    score: np.ndarray  # int64 ``[n]``; 1 for any win and -1 for any loss if ``exact`` was False.
-    # int64 ``[n]``, number of nodes searched; depends on earlier searches, and on timing if there are several threads.
+    score: np.ndarray  # int64 ``[n]``, scores; 1 for any win and -1 for any loss if ``exact`` was False.
+    # int64 ``[n]``, numbers of nodes; they depend on earlier searches and, with several threads, on timing.
     nodes: np.ndarray
 
 
 class Connect4Solver:
-    """A solver with a transposition table that is kept between calls."""
+    """A solver with a transposition table that persists between calls."""
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        """Allocate an empty table of at most ``memory`` MB; at least half of this size is used."""
+        """Allocate an empty table of at most ``memory`` MB, with a power of two as its number of entries."""
         require_memory(memory * 1_000_000, "the table")
         n_entries = 1 << ((memory * 1_000_000 // _WORD_BYTES).bit_length() - 1)
         self._table = np.zeros(n_entries, dtype=np.int64)
@@ -63,7 +63,7 @@ class Connect4Solver:
         return int(found.score[0]), int(found.nodes[0])
 
     def solve_many(self, states: Sequence[Connect4State], exact: bool = True) -> Solutions:
-        """Return the scores of positions, solved in parallel; unless ``exact``, find only the winner."""
+        """Solve positions in parallel; if ``exact`` is False, find only the winners."""
         jobs = _jobs(states, exact)
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
@@ -75,7 +75,7 @@ class Connect4Solver:
         return jobs[:, (LOW, HIGH)]
 
     def _finish(self, jobs: np.ndarray, until: float = math.inf) -> None:
-        """Search in rounds; before each round, distribute the jobs not yet started evenly among the workers."""
+        """Search in rounds; before each round, distribute the jobs that have not started evenly among the workers."""
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
@@ -94,23 +94,24 @@ class Connect4Solver:
             n_entries = max(n_entries, 1 << int(jobs[running, NODES].max(initial=0)).bit_length())
 
     def score_moves(self, state: Connect4State, exact: bool = True) -> tuple[list[int | None], int]:
-        """Return the score of each column, None if it is full or the game is over, and the number of nodes searched."""
+        """Return the score of each column (None if it is full or the game is over) and the number of nodes searched."""
         actions = _GAME.actions(state)
         found = self.solve_many([_GAME.apply(state, action) for action in actions], exact)
         scores = dict(zip(actions, (-found.score).tolist(), strict=True))
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return a column that keeps the ``score`` of a nonterminal position; ties go to the most central column.
+        """Return the most central of the best columns of a nonterminal position with a known score.
 
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
-        # No move scores more, so it suffices to decide whether a move scores less; the last column needs no search.
+        # No move has a higher score, so it suffices to decide whether a move has a lower one. If all other columns do,
+        # the last column is the best and needs no search.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
     def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:
-        """Return True if the score of a position is ``score``, given that it is not lower."""
+        """Return True if the score of a position, which must not be below ``score``, equals ``score``."""
         job = _jobs([state], exact=True)
         if job[0, LOW] < job[0, HIGH]:
             job[0, LOW], job[0, HIGH] = score, score + 1
@@ -120,7 +121,7 @@ class Connect4Solver:
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:
-        """Return the columns of best play to the end; ties go to the column nearest to the centre."""
+        """Return the columns of perfect play to the end of the game; ties go to the column nearest to the centre."""
         columns = []
         while not _GAME.is_terminal(state):
             columns.append(self.best_column(state, score))
@@ -144,7 +145,7 @@ def value_of(score: int) -> str:
 
 
 def plies_to_end(state: Connect4State, score: int) -> int | None:
-    """Return the number of moves to the end of the game from a state and its score; None if the game is drawn."""
+    """Return the number of moves to the end of the game under perfect play, given its score; None for a draw."""
     if score == 0:
         return None
     n_own, n_other = state.n_stones // 2, (state.n_stones + 1) // 2
@@ -152,7 +153,7 @@ def plies_to_end(state: Connect4State, score: int) -> int | None:
 
 
 def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
-    """Create jobs for positions; some may already be finished."""
+    """Create search jobs for positions; some need no search, because `open_jobs` finishes them."""
     boards = np.array(states, dtype=np.int64).reshape(-1, 2)
     jobs = np.empty((len(boards), N_JOB_WORDS), dtype=np.int64)
     _connect4_search.open_jobs(0, len(boards), boards, exact, jobs)
@@ -160,7 +161,7 @@ def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
 
 
 def _dealt(queue: np.ndarray, ranges: np.ndarray, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distribute the jobs not yet started evenly; return the new queue and the ranges of the workers."""
+    """Distribute the jobs that have not started evenly among the workers; return the new queue and their ranges."""
     parts = [queue[begin:end] for begin, end in ranges.tolist()]
     begun = [part[: int(jobs[part[0], IS_RUNNING])] if len(part) else part for part in parts]
     free = np.concatenate([part[len(running) :] for part, running in zip(parts, begun, strict=True)])
