@@ -1,14 +1,14 @@
 """Anderson acceleration of a fixed-point iteration ``x -> g(x)``.
 
 Near the fixed point, the step ``f = g(x) - x`` is nearly linear in ``x``, so the combination of past points with the
-smallest combined step is usually a better guess than the last point. The columns of ``dF`` and ``dG`` are the
-differences of successive steps ``f`` and of successive images ``g(x)``. The next point is
+smallest combined step is usually a better approximation than the last point. The columns of ``dF`` and ``dG`` are the
+differences between successive steps ``f`` and between successive images ``g(x)``. The next point is
 
     x' = g(x) - dG c,        c = argmin | f - dF c |
 
-[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction converges from every point, so an error
-bound computed from a plain step remains valid. If the step grows three times without a new minimum in between, plain
-steps follow until there is one.
+[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction converges from every point, so the error
+bound computed from a step is valid no matter how ``x`` was found. If the step grows three times without a new minimum
+in between, ``x' = g(x)`` is used until the step reaches a new minimum.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _PROGRESS = 0.9
 
 
 class Anderson:
-    """Anderson acceleration, with the history of one iteration."""
+    """Anderson acceleration of one fixed-point iteration, with its history."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
@@ -30,7 +30,7 @@ class Anderson:
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return the next point, given ``image = g(x)``. Both arrays, ``[n]``, must not be modified afterwards."""
+        """Return the next point, given ``x`` and ``image = g(x)``, ``[n]`` each; do not modify ``image`` afterwards."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:
@@ -72,10 +72,10 @@ class Anderson:
 
 
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Return the weights, ``[k]``, with which ``k`` vectors best approximate a target.
+    """Return the weights, ``[k]``, of the linear combination of ``k`` vectors that is closest to a target vector.
 
-    ``gram``, ``[k, k]``, contains the inner products of the vectors, and ``towards``, ``[k]``, their inner products
-    with the target.
+    ``gram``, ``[k, k]``, contains the inner products of the vectors; ``towards``, ``[k]``, contains their inner
+    products with the target.
     """
     lengths = np.sqrt(gram.diagonal())
     lengths = np.where(lengths > 0, lengths, 1)

@@ -1,10 +1,10 @@
-"""Total rewards of MDPs without a discount and without layers, solved component by component.
+"""Undiscounted total rewards of MDPs without layers, solved component by component.
 
-If play might never end, end components are collapsed first (``end_components.py``). Each component is then solved and
-bracketed by sweeps (``component_brackets.py``). If 50 to 1,000 sweeps, depending on the cost of an elimination, do not
-reach the tolerance, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its error bound is too
-large, the sweeps are repeated with their full maximum number. Finally, the policy takes the first of tied rows if it
-still provably earns its values (``tie_break.py``).
+If play might never end, end components are collapsed first (``end_components.py``). Each strongly connected component
+is then solved and bracketed by sweeps (``component_brackets.py``). If 50 to 1,000 sweeps, depending on the cost of an
+elimination, do not reach the tolerance, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its
+error bound is too large, sweeps are tried again, up to the maximum number allowed. Finally, the policy takes the first
+of tied rows if it still provably earns its values (``tie_break.py``).
 """
 
 from dataclasses import replace
@@ -22,17 +22,18 @@ from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_row
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solve_options import Effort
 
-# Largest error bound of policy iteration, as a fraction of the largest value, that is accepted as a last resort.
+# As a last resort, accept an error bound of policy iteration up to this fraction of the largest value.
 _LEAST_PRECISION = 1e-3
 
 
 def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward and a policy that earns it up to the error bound.
 
-    The rewards of ``mdp``, which must not be compact, are ignored. Set ``may_not_end`` if play does not end under some
-    policies; all of them must lose without limit. If the tolerance is not reached, an error bound of up to 1e-9 of the
-    largest value is accepted, or up to 1e-3 after all sweeps; if the MDP is small enough for rational arithmetic, any
-    error bound is accepted, since it reflects only the rounding of probabilities when the MDP was built.
+    ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not end play;
+    all these policies must have unbounded cost. If policy iteration does not reach the tolerance, its error bound is
+    accepted if it is at most 1e-9 of the largest value, or at most 1e-3 of it once the maximum number of sweeps has
+    been made. If the MDP is small enough for rational arithmetic, any error bound is accepted, because it reflects only
+    the rounding of probabilities when the MDP was built.
     """
     with np.errstate(all="ignore"):
         few = min(effort.max_sweeps, patience(mdp))
@@ -66,8 +67,8 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
     """Solve an MDP without a discount, component by component; also return row values, float64 ``[n_rows]``.
 
     Args:
-        mdp: Not compact and with a single layer; its rewards are ignored.
-        endless: bool ``[n_states]``, states from which play does not end under some policy.
+        mdp: MDP with a single layer, not compact; its rewards are ignored.
+        endless: bool ``[n_states]``, mask of the states from which some policy might never end play.
         payoff: Rewards of rows and terminals; either all rows or all terminals must pay 0.
     """
     found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
@@ -77,7 +78,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
-    """Find the maximum total reward, and a policy that earns it, if play that never ends pays nothing."""
+    """Find the maximum total reward and a policy that earns it; play that never ends pays nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, effort)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -93,13 +94,14 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> E
 def first_of_ties(
     mdp: MDP, payoff: Payoff, found: Exact, effort: Effort, must_end: bool = False
 ) -> tuple[Exact, np.ndarray]:
-    """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
+    """Change the policy to the first of tied rows if play still ends and the proved loss is small; see `settle_ties`.
 
-    The values of ``found`` are optimal up to half the tolerance. If ``must_end``, play must end even in states of value
-    0. Also return row values, float64 ``[n_rows]``, for which the policy takes the first best row of each state.
+    The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, play must end even from
+    states of value 0. Also return row values, float64 ``[n_rows]``, for which the policy takes the first best row of
+    each state.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
-    # Play need not end in states of value 0, unless rows pay or it must end everywhere.
+    # Play need not end from states of value 0, unless rows pay or it must end everywhere.
     goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
     graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
 
@@ -117,7 +119,7 @@ def first_of_ties(
 
 
 def explain_endless(endless: np.ndarray) -> str:
-    """Return the error message for states, bool ``[n_states]``, from which play can collect rewards forever."""
+    """Return the error message for the ``endless`` states, bool ``[n_states]``, which can collect rewards forever."""
     return (
         f"discount: 1 is allowed only if play ends or continues without reward, but from {endless.sum()} states (the "
         f"first is number {endless.argmax()}) it can collect rewards forever, so values may be infinite; use a "

@@ -1,28 +1,31 @@
 """Policy iteration with certified values, for play that ends but may last for billions of steps.
 
-The number of sweeps of value iteration is proportional to the length of play (``stopping_rule.py``,
-``interval_iteration.py``), and its rounding errors also grow with that length. Policy iteration avoids both problems. A
-discount ``b`` is replaced by a terminal of worth 0 that every row reaches with probability ``1 - b``. The optimal
+Value iteration needs a number of sweeps proportional to the length of play (``stopping_rule.py``,
+``interval_iteration.py``), and its rounding errors grow with the length, too. Policy iteration avoids both problems. A
+discount ``b`` is replaced by a terminal with value 0 that every row reaches with probability ``1 - b``. The optimal
 values are the only ``v`` with
 
     max_a  g(a)  =  0,        g(a)  =  r(s, a) + sum_t P(t | s, a) (v(t) - v(s))
 
-where ``g`` is the *gain* of a row. In this form, which relies on the probabilities of a row adding up to 1, transitions
-of a state to itself cancel. In long games, ``v`` is nearly constant over states that lead to each other. Values are
-therefore stored as sums of two floats, so that differences of values, and hence gains, are accurate to nearly all
-digits of a float. Policy iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and
-changes the policy in states where a row has a gain above its rounding error, until there are no such states.
+where ``g`` is the *gain* of a row. In this form, which requires that the probabilities of each row add up to 1,
+self-loops cancel. In long games, ``v`` is nearly constant over states that lead to each other. Values are therefore
+stored as sums of two floats, so that differences of values, and hence gains, are accurate to nearly full floating-point
+precision. Policy iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and changes the
+policy in every state in which another row is better by more than rounding errors, until there is no such state or the
+values stop changing.
 
-**Certificate.** Let ``e`` bound the rounding error of gains as in ``value_iteration.py``: ``(n + 13) u`` times the sum
-of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy, then for any amounts ``c`` by state,
+**Certificate.** For a row of ``n`` entries and unit roundoff ``u``, let ``e`` be ``(n + 13) u`` times
+``|r| + sum_t P |v(t) - v(s)|``, a bound on the rounding error of the gain. If play ends under every policy, then for
+any vector ``c``,
 
     g + e <= 0 in all rows, at v + c   =>   v* <= v + c
     g - e >= 0 in one row of each state, at v - c   =>   v* >= v - c
 
-because backups are monotone and converge to ``v*``. A state whose bound is the largest or smallest possible value needs
-no condition. Candidates for ``c`` are the values of the policy if each row pays four times its rounding error; if a row
-still has a positive gain, the policy takes it. The proof does not depend on how ``v`` and ``c`` were found: both
-conditions are checked at the end, and a bound that cannot be proved is infinite.
+because backups are monotone and converge to ``v*``. The conditions are not required in states whose bound is the
+largest or smallest possible value. Candidates for ``c`` are the values of the policy if each row pays four times its
+rounding error; if another row still has a positive gain, the policy of the upper bound switches to it. The proof does
+not depend on how ``v`` and ``c`` were found: both conditions are checked at the end, and a bound that cannot be proved
+is infinite.
 """
 
 from __future__ import annotations
@@ -47,19 +50,19 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _MOST_ROUNDS = 100
-# Change of values, as a fraction of the tolerance, below which policy iteration stops.
+# Policy iteration stops if no value changes by more than this fraction of the tolerance.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
 # Discount used to find an initial policy; without a discount, play might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
-# Change of a row's reward in the search for bounds, in multiples of its rounding error.
+# Change of rewards in the search for bounds, in multiples of each row's rounding error.
 _ALLOWANCE = 4.0
 # Relative precision of a sum of two floats, with some margin.
 _LEAST_DIGIT = 2.0**-100
-# Roundings of a gain besides its sum: stored probability (4), discount, difference (3), products and the bound itself.
+# Roundings of a gain besides the sum: stored probability (4), discount, difference (3), products, and the bound.
 _FURTHER_ROUNDINGS = 13
-# Number of entries that one thread reads in the time that other threads need to start.
+# Number of entries that one thread can read while other threads start.
 _LEAST_WORK = 100_000
 
 
@@ -68,28 +71,28 @@ PROBABILITY = ValueRange(0.0, 1.0)
 
 
 class Payoff(NamedTuple):
-    """Rewards of rows and terminals, and the range of their total."""
+    """Rewards of rows and terminals, and limits on the total reward."""
 
     row: np.ndarray  # float64 [n_rows], rewards of rows
     end: np.ndarray  # float64 [n_terminals], rewards of terminals, paid once
     limits: ValueRange = ANY  # smallest and largest possible total
-    scale: float = 0.0  # ties are relative to the largest value, or to this scale if it is larger
+    scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
 
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """Optimal values and a policy."""
+    """Optimal values and a policy, with an error bound."""
 
     v: np.ndarray  # float64 [n_states], values
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
     # Upper bound on the error of `v`, and on `v` minus the values of the policy; infinite if no bound could be proved.
     error_bound: float
-    rounds: int  # number of sweeps or of policies evaluated
+    rounds: int  # number of sweeps plus number of policies evaluated
     policies: int = 0  # number of policies evaluated; 0 if sweeps were sufficient
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``; in each state, the row of the policy has the largest value, ``v``."""
+    """Return row values, float64 ``[n_rows]``, limited to ``found.v``, which the rows of the policy attain."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
@@ -100,13 +103,13 @@ def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0
 
 
 class Double(NamedTuple):
-    """Values of all columns as sums of two floats, ``high + low``."""
+    """Values of all columns, each the sum of two floats, ``high + low``."""
 
     high: np.ndarray
     low: np.ndarray
 
     def plus(self, change: np.ndarray) -> Double:
-        """Return the values with ``change`` added to the first columns."""
+        """Return the values with ``change`` added to the first ``len(change)`` columns."""
         high, low = self.high.copy(), self.low.copy()
         n = len(change)
         high[:n], rest = _two_sum(high[:n], change)
@@ -114,18 +117,18 @@ class Double(NamedTuple):
         return Double(high, low)
 
     def limited(self, least: float, most: float) -> tuple[Double, np.ndarray]:
-        """Clip values to limits; also return a mask of the values at a limit, bool ``[n_columns]``."""
+        """Return the values clipped to the limits, and a mask of the values at a limit, bool ``[n_columns]``."""
         is_limit = (self.high - least + self.low <= 0) | (self.high - most + self.low >= 0)
         return Double(np.clip(self.high, least, most), np.where(is_limit, 0.0, self.low)), is_limit
 
     def distance(self, other: Double, n: int) -> float:
-        """Return an upper bound on the distance of the first ``n`` values from ``other.high``."""
+        """Return an upper bound on the differences between the first ``n`` values and ``other.high``."""
         distances = np.abs(self.high[:n] - other.high[:n]) + np.abs(self.low[:n])
         return float(np.nextafter(distances.max(initial=0) * (1 + 8 * UNIT_ROUNDOFF), np.inf))
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rounded sum and its rounding error [Knuth 1969]."""
+    """Return the rounded sum ``a + b`` and its rounding error [Knuth 1969]."""
     total = a + b
     other = total - a
     return total, (a - (total - other)) + (b - other)
@@ -135,14 +138,14 @@ class Rows:
     """Rows of an MDP, and their gains."""
 
     def __init__(self, matrix: csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
-        # Shapes: state_ptr int64 [n_states + 1]; state, the state of each row, int32 [n_rows]; reward float64 [n_rows].
-        # With a discount, the last column of `matrix` is the terminal that replaces the discount.
+        # `state_ptr`: int64 [n_states + 1]. `state`: int32 [n_rows], state of each row. `reward`: float64 [n_rows].
+        # If there is a discount, the last column of `matrix` is the terminal that replaces it.
         self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
         self._entries = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
 
     @classmethod
     def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
-        """Build the rows of an MDP with the rewards ``reward``, float64 ``[n_rows]``, instead of its own."""
+        """Build the rows of an MDP; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
         from scipy.sparse import csr_array, hstack
 
         matrix = mdp.to_scipy()
@@ -152,12 +155,12 @@ class Rows:
         return cls(matrix, mdp.state_ptr, states_of_rows(mdp), reward)
 
     def taken(self, choice: np.ndarray) -> Rows:
-        """Return only the rows that a policy takes; ``choice`` is int64 ``[n_states]``."""
+        """Return only the rows ``choice`` of a policy, int64 ``[n_states]``."""
         state = np.arange(len(choice), dtype=np.int32)
         return Rows(self.matrix[choice], np.arange(len(choice) + 1), state, self.reward[choice])
 
     def gains(self, v: Double) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gain of each row and a bound on its rounding error, float64 ``[n_rows]``."""
+        """Return the gains of all rows and bounds on their rounding errors, float64 ``[n_rows]`` each."""
         gain, error = np.empty(len(self.reward)), np.empty(len(self.reward))
         rows, constants = (self.state, self.reward), (_FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST)
         args = self._entries, rows, tuple(v), constants, gain, error
@@ -165,7 +168,7 @@ class Rows:
         return gain, error
 
     def best(self, values: np.ndarray) -> np.ndarray:
-        """Return the row with the largest value in each state, the first one if several are equal."""
+        """Return the row with the largest of ``values`` in each state, or the first of several such rows."""
         largest = np.maximum.reduceat(values, self.state_ptr[:-1])
         return first_marked(self.state_ptr, values >= largest[self.state])
 
@@ -180,18 +183,18 @@ def solve_exactly(
 ) -> Exact | None:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
-    The rewards of ``mdp``, which must not be compact, are ignored. Without a discount, play must end under every
-    policy, or it must end under ``choice``, and policies under which it does not end must lose without limit.
+    ``mdp`` must not be compact, and its rewards are ignored. Without a discount, play must end under every policy, or
+    it must end under the initial policy ``choice``, and policies that might not end play must have unbounded cost.
     ``progress`` is called as ``progress(rounds)`` before each policy is evaluated. Return None if the chain of a policy
     is too large for an elimination.
     """
     found = _iterate(mdp, payoff, choice, tolerance, discount, progress)
     if found is None or discount < 1 or np.isfinite(found.error_bound):
         return found
-    # The expected length of play under the first policy can be too large for floating point.
+    # Try another initial policy, since play under `choice` might be too long for floating point.
     found = _iterate(mdp, payoff, approaching_choice(mdp), tolerance, discount, progress)
     if found is not None and np.isinf(found.error_bound):
-        # A discount bounds the expected length of play.
+        # Find an initial policy with a discount, which bounds the expected length of play.
         discounted = _iterate(mdp, payoff, choice, tolerance, LARGEST_DISCOUNT, progress)
         if discounted is not None:
             found = _iterate(mdp, payoff, discounted.choice, tolerance, discount, progress)
@@ -206,7 +209,7 @@ def _iterate(
     discount: float,
     progress: Callable[[int], None] | None,
 ) -> Exact | None:
-    """Improve ``choice`` until no state has a better row, and prove an error bound; see `solve_exactly`."""
+    """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
     ends = np.zeros(rows.matrix.shape[1] - n)
@@ -238,25 +241,26 @@ def _iterate(
 
 
 class _Chain:
-    """Rows that a policy takes, and their elimination."""
+    """Rows of a policy, and the elimination of its chain."""
 
     def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray, before: Elimination | None = None) -> None:
-        # `choice`, int64 [n_states], is the policy; `worth` contains the absolute values of columns that are not
-        # states; `before` is another policy's elimination.
+        # `choice`: int64 [n_states], the policy. `worth`: absolute values of the columns after the states. `before`:
+        # elimination of another policy, whose order is reused if possible.
         self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
         self.elimination = Elimination(self.rows.matrix, before)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth
-        # Bounds on the errors of values that are stored as sums of two floats, float64 [n_states]. Values can be much
-        # smaller than their terms, so the bounds are fractions of the values for absolute rewards.
+        # Bounds on the errors of storing values as sums of two floats, float64 [n_states]. Values can be much smaller
+        # than their terms, so the bounds are fractions of the values that absolute rewards would give.
         self.floor = np.nan_to_num(_LEAST_DIGIT * self.elimination.solve(paid))
 
     def changed(self, rows: Rows, choice: np.ndarray) -> _Chain:
         return _Chain(rows, choice, self._worth, self.elimination)
 
     def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
-        """Return the values for rewards raised by ``extra``.
+        """Return the values of the policy if rewards are raised by ``extra``.
 
-        Values are refined until the residual of each row is at most half of ``extra``, or at most its rounding error.
+        The values ``v`` are refined until the residual of each row is at most ``abs(extra) / 2`` or at most its
+        rounding error, but at most eight times.
         """
         for _ in range(_MOST_REFINEMENTS):
             gain, error = self.rows.gains(v)
@@ -270,7 +274,7 @@ class _Chain:
 
 
 def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
-    """Return upper bounds on the values of all policies, or None if none could be proved."""
+    """Return upper bounds on the values of all policies, or None if no bounds could be proved."""
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
         choice = chain.choice
@@ -287,7 +291,7 @@ def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
 
 
 def _below(chain: _Chain, v: Double, least: float) -> Double | None:
-    """Return lower bounds on the values of the policy, or None if none could be proved."""
+    """Return lower bounds on the values of the policy, or None if no bounds could be proved."""
     _, error = chain.rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
         candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * (error + chain.floor)).limited(least, np.inf)

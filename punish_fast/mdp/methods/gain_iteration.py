@@ -1,24 +1,23 @@
 """Policy iteration for the maximum average rewards of all end components simultaneously.
 
-The number of sweeps grows with the time that play takes to forget its initial state, whereas an elimination
-(``elimination.py``) takes the same time for fast and for slow chains. A policy with several recurrent classes in a
-component is changed to lead all states of the component to the best class. Let ``k`` be a state of this class, and
-``x(s)`` and ``t(s)`` the expected reward and the expected number of steps until play next reaches ``k``. The gain and
-the bias of the policy are
+Slowly mixing chains need many sweeps, whereas an elimination (``elimination.py``) takes the same time for fast and slow
+chains. A policy with several recurrent classes in a component is changed so that all states of the component lead to
+the best class. Let ``k`` be a state of this class, and let ``x(s)`` and ``t(s)`` be the expected reward and the
+expected number of steps from state ``s`` until play next reaches ``k``. The gain and the bias of the policy are
 
     g = x(k) / t(k),        h = x - g t        (0 at k)
 
 and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves the policy [Howard 1960; Puterman 1994, sec.
 8.6 and 9.5].
 
-If play leaves a set of states only once in ``10^40`` steps, ``h`` is so large that no digit of its differences is
-correct. In a first pass, play therefore restarts in a fixed state of its component with probability ``10^-11`` per
-step. Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of
-this pass is nearly optimal, and its evaluation without restarts is well conditioned unless play under this policy, too,
-leaves some states that rarely.
+If play leaves a set of states only once in ``10^40`` steps, ``h`` is so large that its differences have no correct
+digit. In a first pass, play therefore restarts in a fixed state of its component with probability ``10^-11`` per step.
+Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of this
+pass is nearly optimal, and its evaluation without restarts is well conditioned unless this policy, too, leaves some
+states that rarely.
 
-``h`` is a sum of two floats, and only its differences are used (``exact_iteration.py``), so rounding errors depend only
-on the terms of each row. For the certificate, see ``component_gains.py``.
+``h`` is stored as a sum of two floats, and only differences of its elements are used (``exact_iteration.py``), so the
+rounding error of a row depends only on the terms of the row. ``component_gains.py`` computes bounds on the gains.
 """
 
 from itertools import pairwise
@@ -32,20 +31,20 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
 from punish_fast.mdp.model import MDP
 
-# Probability of continuing without a restart in each step, and maximum number of policies, of each pass.
+# For each pass: the probability of continuing without a restart in each step, and the maximum number of policies.
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
 _MOST_REFINEMENTS = 8
 
 
 def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
-    """Find the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding.
+    """Return the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding errors.
 
     Args:
         mdp: Not compact and without terminals.
-        component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and the
+        component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and all
             states of a component can reach each other.
         choice: int64 ``[n_states]``, rows of the initial policy.
-        tolerance: Maximum distance between the bounds on the gain of a component that follow from the bias.
+        tolerance: Maximum distance between the bounds on the gain of a component that are computed from the bias.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
@@ -57,7 +56,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
             h = _evaluated(rows, component, choice, ends)
             gain, error = rows.gains(h)
             best = rows.best(gain - error)
-            # In states that play rarely leaves, the error of the bias may exceed the error bounds of the gains.
+            # In states that play rarely leaves, errors of the bias may exceed the error bounds of the gains.
             size = np.maximum.reduceat(np.abs(h.high)[order], begins)
             upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
             is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
@@ -78,9 +77,9 @@ def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_one_class(
     rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Change a policy to lead all states to the best recurrent class of their component.
+    """Change a policy so that all states lead to the best recurrent class of their component.
 
-    Also return one state of the remaining class of each component.
+    Also return one state of the best class of each component.
     """
     chain = rows.matrix[choice]
     classes = closed_classes(chain)
@@ -98,7 +97,7 @@ def _with_one_class(
 
 
 def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
-    """Return a frequently visited state of each recurrent class; the numbers of visits need not be accurate."""
+    """Return a frequently visited state of each recurrent class, or its first state if visits cannot be computed."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 
@@ -113,7 +112,7 @@ def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
 
 
 def _until(chain: Any, ends: np.ndarray) -> Elimination:
-    """Eliminate a chain that stops when it next reaches one of the given states or restarts."""
+    """Eliminate a chain that stops when it next reaches a state of ``ends`` or restarts."""
     from scipy.sparse import csr_array, hstack
 
     n = chain.shape[0]
@@ -128,7 +127,7 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))
-    # Start from zero: the bias of another policy can be so large that corrections to it have no correct digit.
+    # Start from zero, because the bias of another policy can be so large that corrections to it have no correct digit.
     n = rows.matrix.shape[1]
     gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
     for _ in range(_MOST_REFINEMENTS):
@@ -140,7 +139,7 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
         change = (x[ends] / steps[ends])[component]
         moved = x - change * steps
         moved[ends] = 0.0
-        # An overflow in one component must not stop the others.
+        # An overflow in one component must not affect the others.
         is_lost = np.bincount(component, ~np.isfinite(moved)) > 0
         if is_lost.all():
             break

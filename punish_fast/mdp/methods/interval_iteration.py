@@ -4,29 +4,29 @@ A terminal with a positive reward is a *win*. The maximum probability of reachin
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
-This is the total reward if arrival at a win pays 1 and nothing else pays. ``T`` is monotone.
+This probability is the total reward if arrival at a win pays 1 and nothing else pays. ``T`` is monotone.
 
-**Play must end.** An *end component* is a set of states that some policy never leaves. In it, every sufficiently large
-constant solves the equations, and the best action might be to stay forever. Sweeps detect end components: start with
-all states, and repeatedly keep only those with an action that surely stays in the set, until the set is empty or no
-longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, play ends under every policy, and
-sweeps from any start converge to the unique fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise,
+**Play must end.** An *end component* is a set of states that some policy never leaves. In an end component, every
+sufficiently large constant solves the equations, and a greedy policy might stay forever. Sweeps detect end components:
+start with all states, and repeatedly remove those without an action that surely stays in the set, until the set is
+empty or no longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, play ends under every
+policy, and sweeps from any start converge to the unique fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise,
 ``end_components.py`` builds an MDP in which play ends.
 
-**Brackets.** Let ``F`` be a sweep as a function of the carried values (``value_iteration.py``). For any ``u`` and ``l``
-and any number of sweeps ``k``,
+**Brackets.** Let ``F`` map the carried values (``value_iteration.py``) before a sweep to those after it. For any ``u``
+and ``l`` and any number of sweeps ``k``,
 
     F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
 
-because repeated application of ``F^k`` to both sides leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The
-bounds 0 and 1 satisfy these conditions from the beginning. Iterating from them is interval iteration [Haddad and
-Monmege 2018, Theor. Comput. Sci. 735]. The method needs as many sweeps as plain value iteration, each at twice the
-cost. Accelerated sweeps therefore come first, although they prove nothing. A bracket then starts a small distance below
-and above their result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold in time, a new
-bracket starts that is sixteen times as wide and is allowed twice as many sweeps; eventually it is [0, 1].
+because repeated application of ``F^k`` leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The bounds 0 and 1
+always satisfy these conditions. Iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput. Sci.
+735], which needs as many sweeps as plain value iteration, each at twice the cost. Sweeps of a single array of values
+therefore come first, although they prove nothing. The first bracket has bounds a small distance below and above their
+result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new
+bracket begins, sixteen times as wide and with twice as many sweeps; eventually, the bracket is [0, 1].
 
-**Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
-every upper value and subtracted from every lower value.
+**Rounding.** The rounding error of a sweep is at most ``e`` (see ``value_iteration.py``), so ``e`` is added to every
+upper bound and subtracted from every lower bound.
 """
 
 from __future__ import annotations
@@ -44,13 +44,16 @@ _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps for the maximum win probabilities, followed by brackets; updating both bounds counts as one sweep."""
+    """Sweeps for maximum win probabilities, then sweeps of brackets; updating both bounds counts as one sweep."""
 
     _least = 0.0
     _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps from ``start``, float64 ``[n_states]``, or with the bracket [0, 1] if ``goal`` is None."""
+        """Start with sweeps of the values ``start``, float64 ``[n_states]``, or with the bracket [0, 1].
+
+        The bracket is used if ``goal``, the error bound to reach, is None.
+        """
         super().__init__(mdp, 1.0, start)
         self._goal = goal
         self._change = np.inf
@@ -63,11 +66,11 @@ class Reachability(Layered):
 
     @property
     def _error(self) -> float:
-        """Largest rounding error of a sweep."""
+        """Upper bound on the rounding error of a sweep."""
         return float(self._rounding().sum())
 
     def sweep(self) -> float:
-        """Sweep once, over both bounds if there is a bracket; return the error bound that will hold after `close`."""
+        """Sweep once, over both bounds if there is a bracket; return the error bound that holds after `close`."""
         if self._bracket is not None:
             return self._narrow(self._bracket)
         super().sweep()
@@ -81,7 +84,7 @@ class Reachability(Layered):
         return 1.0
 
     def _begin_bracket(self, distance: float, patience: int) -> None:
-        """Start a bracket with bounds at a distance below and above ``v``."""
+        """Start a bracket whose bounds are ``distance`` below and above `v`, clipped to the possible range."""
         n = self.mdp.n_states
         lower, upper = self.v.copy(), self.v.copy()
         lower[:n] = np.clip(self.v[:n] - distance, self._least, self._most)
@@ -89,7 +92,7 @@ class Reachability(Layered):
         self._bracket = Bracket(lower, upper, self._n_carried, patience)
 
     def _narrow(self, bracket: Bracket) -> float:
-        """Sweep both bounds, and set ``v`` to their mean."""
+        """Sweep both bounds and set `v` to their mean; return the error bound after `close`, or 1 if none is proved."""
         n = self.mdp.n_states
         lower, upper = bracket.lower.copy(), bracket.upper.copy()
         lower = self._sweep_with(self._payment.reward, lower)
@@ -107,7 +110,7 @@ class Reachability(Layered):
         return 1.0
 
     def _find_contraction(self) -> Contraction:
-        # A single sweep need not contract, but several sweeps do. No probability exceeds 1.
+        # The modulus is 1 because a single sweep need not contract, although several do. No probability exceeds 1.
         self.endless = self._find_endless(self._n_carried)
         return Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
 
@@ -120,7 +123,7 @@ class Reachability(Layered):
 
 
 class Bracket:
-    """Lower and upper bounds of all values, float64 ``[n_columns]``."""
+    """Lower and upper bounds on all values, float64 ``[n_columns]`` each."""
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray, n_carried: int, patience: int) -> None:
         self.lower = lower
@@ -138,7 +141,7 @@ class Bracket:
         return float(np.nextafter(width / 2, np.inf)) + float(np.finfo(np.float64).eps)
 
     def replace(self, lower: np.ndarray, upper: np.ndarray) -> float:
-        """Set the bounds of the next round; return the largest change."""
+        """Replace the bounds after a sweep, and check whether they are proved; return the largest change."""
         change = max(_largest_change(self.lower, lower), _largest_change(self.upper, upper))
         self.lower, self.upper = lower, upper
         self.n_rounds += 1

@@ -1,29 +1,31 @@
-"""Discounted values without layers: successive greedy policies, evaluated by sweeps or by a Krylov method.
+"""Policy iteration for discounted MDPs without layers, with policies evaluated by sweeps or by a Krylov method.
 
-Each step evaluates the policy, which *advances* the values, and then backs up all states with a certificate
-(``improvement.py``). ``modified-policy-iteration`` advances by sweeps, ``policy-iteration`` by a Krylov method.
+Each step evaluates the greedy policy, which *advances* the values, and then backs up all states, which proves an error
+bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps; ``policy-iteration`` uses a
+Krylov method.
 
-**Sweeps.** Modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the policy between backups of all
-rows. A sweep reads one row of each state, so it costs a fraction of a backup. The sweeps of a policy end when the span
-of their changes is a tenth of the initial span, because the policy is about to change, or when an adaptive limit is
-reached. The limit is doubled while the policy hardly changes and halved while it changes a lot.
+**Sweeps.** Between backups of all rows, modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the
+policy. A sweep reads one row per state, so it is much cheaper than a backup. Sweeps stop when the span of their changes
+is a tenth of the span in the last backup, because the policy is then likely to change, or when the span is small enough
+for the tolerance, or at a limit on their number. The limit is doubled if few choices change and halved if many do.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
 ``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
-the square root of that number for chains that resemble a random walk. It starts from the backed-up values and ends when
-the residual is about a hundredth of the initial one [inexact policy iteration: Gargiani et al. 2024]. The right
+the square root of that number for chains that resemble a random walk. It starts from the backed-up values and stops
+when the largest residual is 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right
 preconditioner consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps
-over the rows of the policy, of which the four Gauss-Seidel sweeps are slower than plain sweeps. Inner products are
-summed in a fixed order by `numpy.einsum`, because the order in BLAS depends on the number of threads.
+over the rows of the policy; the four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner
+products in a fixed order, whereas the order in BLAS depends on the number of threads.
 
-**Choice of the method.** ``auto`` begins with sweeps, and continues with them while the residual loses at least one
-decimal digit per *pass*, that is, per ``n_entries`` entries read. Otherwise it tries the Krylov method, and then uses
-the method that recently gained more digits per pass. The recorded gain of a method grows with every step of the other
-method, so both are tried again from time to time. The choice depends on counts of entries, not on time, so it is the
-same in every run and for every number of threads.
+**Choice of the method.** ``auto`` starts with sweeps and keeps using them while they gain at least one decimal digit
+per *pass*, that is, per ``n_entries`` entries read. Otherwise, it tries the Krylov method, and from then on it uses the
+method that recently gained more digits per pass. The recorded gain of a method grows with every step of the other
+method, so an unused method is tried again eventually. The choice depends on the number of entries read, not on time, so
+it is the same in every run and for every number of threads.
 
-**Methods that fail.** An advance may increase the error. After 32 steps without a new smallest bound, the same number
-of plain backups follow, and then both numbers are doubled. Since plain backups converge, so does every method.
+**Failing methods.** An evaluation may increase the error. After 32 steps without a new smallest error bound, up to 32
+plain backups follow; if none of them lowers the bound, both limits are doubled. Since plain backups converge, so does
+every method.
 """
 
 import math
@@ -37,19 +39,19 @@ from punish_fast.mdp.chain.policy_chain import PolicyChain
 from punish_fast.mdp.methods.value_iteration import Log
 
 GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
-# Factors by which sweeps and the Krylov method reduce the residual.
+# Target reduction of the span of changes by sweeps, and of the residual by the Krylov method.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01
 _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
-# Fractions of states whose choice changed: below _FEW the limit on sweeps is doubled, above _MANY it is halved.
+# The sweep limit is doubled if at most the fraction _FEW of the choices changed, and halved if at least _MANY did.
 _FEW, _MANY = 0.01, 0.2
 _MOST_STEPS = 50
-# Time of a Krylov step, including inner products, in units of a plain sweep over the rows of the policy.
+# Cost of a Krylov step, including inner products, in plain sweeps over the rows of the policy.
 _SWEEPS_OF_STEP = 12
-# Number of steps without a new smallest bound after which plain backups follow.
+# Number of steps without a new smallest error bound before plain backups are tried.
 _PATIENCE = 32
-# Digits per pass that are sufficient for auto to continue with sweeps.
+# Minimum gain, in digits per pass, for auto to keep using sweeps.
 _CONTENT = 1.0
-# Lower limit on the recorded gain of a method, and the factor by which it grows with every step of the other method.
+# Minimum recorded gain of a method, and the factor by which the gain grows with every step of the other method.
 _LEAST_RATE, _HOPE = 0.001, 1.1
 
 
@@ -60,9 +62,9 @@ class ModifiedPolicyIteration:
         self._limit = _FEWEST_SWEEPS
 
     def advance(self, point: Improvement) -> float:
-        """Sweep until the span of the changes is small or the limit is reached.
+        """Sweep until the span of the changes is small or the sweep limit is reached.
 
-        Return the number of decimal digits by which the span decreased.
+        Return the reduction of the span since the last backup, in decimal digits.
         """
         assert point.bound is not None
         chain, n = point.greedy_chain(), point.mdp.n_states
@@ -86,9 +88,9 @@ class KrylovPolicyIteration:
     """Evaluation of the greedy policy by BiCGSTAB."""
 
     def advance(self, point: Improvement) -> float:
-        """Correct the values until the residual is small or a limit is reached.
+        """Correct the values until the residual is small or the step limit is reached.
 
-        Return the number of decimal digits by which the residual decreased.
+        Return the reduction of the residual, in decimal digits.
         """
         chain, n = point.greedy_chain(), point.mdp.n_states
         backed_up = point.v.copy()
@@ -104,10 +106,10 @@ class KrylovPolicyIteration:
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual`` up to ``goal`` in at most ``most`` steps.
+    """Solve ``x - g P x = residual`` up to an error of ``goal`` in each equation, in at most ``most`` steps.
 
-    Return the solution, the number of steps, and the number of decimal digits by which the residual decreased. If it
-    did not decrease, the solution is zero.
+    Return the solution, the number of steps, and the reduction of the residual, in decimal digits. The solution is zero
+    if the residual did not decrease.
     """
     n = len(residual)
 
@@ -142,13 +144,13 @@ def _product(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _digits_lost(before: float, after: float) -> float:
-    """Return the number of decimal digits by which a residual decreased."""
+    """Return the reduction of a residual, in decimal digits; it is negative if the residual increased."""
     least = float(np.finfo(np.float64).tiny)
     return float(np.log10(max(before, least)) - np.log10(max(after, least)))
 
 
 class PolicyEvaluations:
-    """Policy evaluation by the method that recently gained the most digits per pass."""
+    """Policy evaluation that chooses between methods by their recent gains (see the module docstring)."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
         sweeps, krylov = GENERAL_METHODS
@@ -162,7 +164,7 @@ class PolicyEvaluations:
         self.used: dict[str, int] = {}  # number of steps by method
 
     def advance(self, point: Improvement) -> None:
-        """Evaluate the greedy policy."""
+        """Evaluate the greedy policy with the chosen method, and record the gain of the method."""
         name, work = self._pick(), point.work
         self.used[name] = self.used.get(name, 0) + 1
         digits = self._methods[name].advance(point)
@@ -172,7 +174,7 @@ class PolicyEvaluations:
 
     @property
     def reason(self) -> str:
-        """Methods used, with their numbers of steps."""
+        """Methods used, with their step counts; ``"value-iteration"`` if no policy was evaluated."""
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
 
@@ -191,14 +193,14 @@ def iterate(
     max_sweeps: float = math.inf,
     progress: Callable[[int, float], None] | None = None,
 ) -> None:
-    """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
+    """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 
     Args:
         point: Initial values; on return, the values of the last backup.
         log: Receives one entry per backup.
-        max_steps: Maximum number of steps, including steps already in the log.
-        max_sweeps: Maximum number of entries read, in sweeps over the MDP.
-        progress: Called with the number of backups and the error bound.
+        max_steps: Maximum number of backups, including those already in the log.
+        max_sweeps: Stop once more than ``max_sweeps * n_entries`` entries have been read.
+        progress: Called as ``progress(backups, error_bound)`` after every backup.
     """
     least, n_stalled, patience = np.inf, 0, _PATIENCE
     while True:

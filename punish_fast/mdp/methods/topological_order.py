@@ -1,7 +1,7 @@
-"""Topological order of strongly connected components: each follows all components to which it leads.
+"""Topological order of strongly connected components, in which each component comes after its successors.
 
-Play never returns to a component that it has left, so components that are solved in this order need to be solved only
-once [Dai, Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
+Play never returns to a component that it has left, so each component needs to be solved only once if components are
+solved in this order [Dai, Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ from punish_fast.runtime.parallel import cumulated
 
 
 def components_of(mdp: MDP) -> np.ndarray:
-    """Return the strongly connected component of each state, ``[n_states]``; none leads to one with a higher number."""
+    """Return the strongly connected component of each state, ``[n_states]``, numbered in topological order."""
     from scipy.sparse import csr_array
 
     pointers = mdp.indptr[mdp.state_ptr]
@@ -26,11 +26,11 @@ def components_of(mdp: MDP) -> np.ndarray:
 
 
 class Order:
-    """MDP with its states ordered by component, each after all components to which it leads."""
+    """MDP whose states are sorted by strongly connected component, in topological order."""
 
     def __init__(self, mdp: MDP) -> None:
         label = components_of(mdp)
-        self.sizes = np.bincount(label)  # int64 [n_components], number of states
+        self.sizes = np.bincount(label)  # int64 [n_components], number of states in each component
         self.states = np.argsort(label, kind="stable")  # int64 [n_states], original indices of the states
         lengths = np.diff(mdp.state_ptr)[self.states]
         self._state_ptr = cumulated(lengths)
@@ -44,9 +44,9 @@ class Order:
         return _reordered(self._original, self.states, self._state_ptr, self.rows)
 
     def runs(self, large: int) -> list[np.ndarray]:
-        """Divide the order into runs of small components and single components of at least ``large`` states.
+        """Divide the components into runs; each component of at least ``large`` states forms its own run.
 
-        Return the state offsets of the components in each part.
+        Return the state offsets of each run's components, including the end of the last component.
         """
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))

@@ -1,24 +1,24 @@
-"""Value iteration: sweeps, each with a certified bound on the remaining error.
+"""Value iteration by sweeps with certified error bounds.
 
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
 a contraction whose modulus is the discount ``g`` [Puterman 1994, ch. 6]. With discount 1, values are total rewards
-until a terminal is reached, terminals have value 0, and ``stopping_rule.py`` finds the modulus.
+until a terminal is reached, terminals have value 0, and ``stopping_rule.py`` determines the modulus.
 
-**Schedules.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` goes through the layers from the last
-to the first and uses new values immediately. If every layer leads only to the next and the last back to the first (a
-*cycle* of ``L`` layers), the result of a layered sweep depends only on the values of the first layer, and the sweep
-contracts them with modulus ``g^L``. Only these values are *carried* from sweep to sweep, so Anderson acceleration
-applies only to them. If there is no cycle, all values are carried.
+**Schedules.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
+and uses new values immediately. If each of ``L`` layers leads only to the next one, and the last layer only to the
+first (a *cycle*), the result of a layered sweep depends only on the values of the first layer, which the sweep
+contracts with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and only they are extrapolated
+(``anderson.py``). Without a cycle, all values are carried and none are extrapolated.
 
 **Error bound.** Let ``d`` be the largest change of a carried value in the last sweep, ``b`` the modulus, and ``e`` a
-bound on the rounding error of one sweep. By the contraction,
+bound on the rounding error of a sweep. Since sweeps contract,
 
     |v - v*| on carried values  <=  k (b d + e) / (1 - b),
 
-where ``k`` is 1 if the discount is below 1 (otherwise see ``stopping_rule.py``). The error of all other values is at
-most ``g`` times the carried error before the sweep, plus ``e``. A row of ``n`` entries computed in floating point with
-unit roundoff ``u`` is off by at most ``(n + 8) u`` times the largest value that can occur [Higham 2002, ch. 3]. This
-allows for stored probabilities that are off by up to four roundings; the bound holds for the MDP whose rows add up to
+where ``k`` is 1 if the discount is below 1 (otherwise see ``stopping_rule.py``). The error of any other value is at
+most ``g`` times the error of the carried values before the sweep, plus ``e``. The rounding error of a row of ``n``
+entries is at most ``(n + 8) u`` times the largest possible value, where ``u`` is the unit roundoff [Higham 2002, ch.
+3]. This includes up to four roundings of each stored probability; the bound holds for the MDP whose rows add up to
 exactly 1.
 """
 
@@ -42,8 +42,8 @@ class Log:
     """Statistics of each sweep."""
 
     residual: list[float] = field(default_factory=list)  # largest change of a state value
-    seconds: list[float] = field(default_factory=list)  # duration
-    # Square root of the sum of squared changes of Q, terminals included (jacobi only).
+    seconds: list[float] = field(default_factory=list)  # duration in seconds
+    # Euclidean norm of the changes of `q` and of the values of terminals (jacobi only).
     rmse: list[float] = field(default_factory=list)
     choice_changes: list[int] = field(default_factory=list)  # number of states whose greedy row changed (jacobi only)
 
@@ -57,10 +57,10 @@ class Iteration:
     def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
-        # States from which play can last forever, bool [n_states], or None if there are none. If there are any,
-        # undiscounted sweeps might not find the values.
+        # Mask of the states from which play can last forever, bool [n_states]; None if there are none or the discount
+        # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
-        self.is_at_floor = False  # True if rounding can explain the last changes
+        self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
         self.bound = np.inf  # error bound after the last sweep
         self.rows_taken: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
         self.log = Log()
@@ -68,11 +68,11 @@ class Iteration:
         # Row values and the first best rows; consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # Roundings of a backup in addition to one per entry of its row, including those of a stored probability.
+        # Number of roundings of a row in addition to one per entry, including those of stored probabilities.
         self._further_terms = 8
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
-        # Values before the last call of `_back_up_rows`.
+        # Values before the last call to `_back_up_rows`.
         self._before_close = self.v
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
@@ -97,16 +97,16 @@ class Iteration:
         return contraction
 
     def _find_endless(self, n_carried: int) -> np.ndarray | None:
-        """Find the states from which play can last forever, bool ``[n_states]``; return None if there are none."""
+        """Return a mask of states from which play can last forever, bool ``[n_states]``, or None if there are none."""
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
-        # Keep only states with a row that leads only to kept states, until none is removed.
+        # Remove states whose rows may all lead to removed states or terminals, until no more states are removed.
         while stays.any():
-            # Values are minus the probability of leaving, which is 0 only if no successor is outside.
+            # The value of a state is minus its minimum probability of leaving; it is 0 only if some row surely stays.
             v = np.full(self.mdp.n_columns, -1.0)
             v[:n_carried] = np.where(stays, 0.0, -1.0)
             for layer, states in reversed(list(enumerate(starmap(slice, pairwise(self.mdp.layer_ptr.tolist()))))):
                 v, _ = self._back_up_layer(layer, Payment(unpaid, 1.0), v)
-                # Keep only signs, because products of small probabilities would underflow.
+                # Store only signs, because products of small probabilities would underflow.
                 v[states] = np.sign(v[states])
             still = stays & (v[:n_carried] == 0)
             if np.array_equal(still, stays):
@@ -115,7 +115,7 @@ class Iteration:
         return None
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Sweep over ``v`` with other rewards and no discount, in place if possible; return the new values."""
+        """Sweep over ``v`` with the given rewards and no discount, in place if possible; return the new values."""
         for layer in reversed(range(self.mdp.n_layers)):
             v, _ = self._back_up_layer(layer, Payment(reward, 1.0), v)
         return v
@@ -126,18 +126,18 @@ class Iteration:
         return out, self._backups.sweep(layer, payment, v, out)
 
     def _rounding(self) -> np.ndarray:
-        """Return the largest rounding error of a backup in each layer, float64 ``[n_layers]``."""
+        """Return bounds on the rounding error of a backup in each layer, float64 ``[n_layers]``."""
         return np.asarray(
             (self.mdp.longest_rows + self._further_terms) * (UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST)
         )
 
     def _carried_error(self, change: float, rounding: float) -> float:
-        """Return an upper bound on the error of carried values that changed by at most ``change``."""
+        """Bound the error of carried values that changed by at most ``change`` in a sweep; also set `is_at_floor`."""
         self.is_at_floor = self.contraction.is_at_floor(change, rounding)
         return self.contraction.error_bound(change, rounding)
 
     def _back_up_rows(self) -> np.ndarray:
-        """Back up all states from the same ``v``; return the combined results of `Backups.close` for all layers."""
+        """Back up all states simultaneously; return the statistics of `Backups.close`, combined over the layers."""
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
@@ -148,7 +148,10 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy, given allowed losses in ascending order; return a bound on `v` minus its values."""
+        """Choose the policy; return a bound on its loss, which is `v` minus the values of the policy.
+
+        ``bounds`` contains the allowed losses, in ascending order.
+        """
         if self.discount == 1:
             return 0.0
         n = self.mdp.n_states
@@ -162,11 +165,11 @@ class Iteration:
         return without_ties
 
     def _loss(self, ties: np.ndarray) -> float:
-        """Return a bound on how much less than `v` a policy earns with a discount, given the backup of `close`.
+        """Return a bound on `v` minus the values of a policy with a discount.
 
-        The rows of the policy are worse than the best rows of each layer by up to ``ties``, float64 ``[n_layers]``.
-        `close` computed them from older values; with the new ones, they lose at most the largest decrease of a value,
-        discounted. In a cycle of layers, both losses add up from layer to layer.
+        In `close`, the rows of the policy were worse than the best rows of their states by up to ``ties``, float64
+        ``[n_layers]``. The backup in `close` may have lowered state values, which lowers row values by at most the
+        discount times the largest decrease. In a cycle of layers, both losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
         if not self.mdp.is_cycle:
@@ -177,13 +180,13 @@ class Iteration:
         return max(every) / (1 - g ** len(losses))
 
     def _falls(self) -> np.ndarray:
-        """Return the largest decrease of a state value of each layer in the last backup, float64 ``[n_layers]``."""
+        """Return the largest decrease of a state value in each layer during the last backup, float64 ``[n_layers]``."""
         fall = (self._before_close - self.v)[: self.mdp.n_states]
         return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
 
     def prefer(self, choice: np.ndarray) -> None:
-        """Make ``choice`` the policy, and lower the values of preceding rows so that its rows are the first best."""
-        # A preceding row that is tied with the row taken might lose more in the long run.
+        """Make ``choice`` the policy, and lower `q` in preceding rows so that the chosen rows are the first best."""
+        # Taking a preceding row that is tied with the chosen row might lose more in the long run.
         v = self.v[: self.mdp.n_states]
         self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
 
@@ -194,7 +197,7 @@ class Layered(Iteration):
     _least = -np.inf  # lower limit on values
 
     def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
-        """Start with the values ``start``, float64 ``[n_states]``, or with zeros."""
+        """Start with the values ``start``, float64 ``[n_states]``, or with zeros if None."""
         super().__init__(mdp, discount)
         if start is not None:
             largest = self.contraction.largest_value
@@ -216,7 +219,7 @@ class Layered(Iteration):
         return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound of ``v`` after `close`."""
+        """Sweep once over all states; return the error bound that `v` will have after `close`."""
         if self.mdp.is_cycle:
             self._accelerate()
         residuals = []
@@ -227,15 +230,15 @@ class Layered(Iteration):
         return self._closed(self._bound(residuals))
 
     def close(self) -> None:
-        """Back up every state once more to make ``q``, ``choice`` and ``v`` consistent."""
+        """Back up every state once more to make `q`, `choice` and `v` consistent."""
         self._back_up_rows()
 
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy; see `Iteration.settle`.
 
-        If the discount is 1, sweeps under the policy prove its values. The policy of a process that computes its
-        transitions is not checked, because its row probabilities would take as much memory as the row values. If no
-        policy is found, the loss is infinite.
+        Without a discount, sweeps under the policy prove its values; the loss is infinite if no policy with proved
+        values is found. If the process computes its transitions, the policy is not checked, because the row
+        probabilities would take as much memory as the row values, and the returned loss is 0.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if self.discount < 1:
@@ -295,7 +298,7 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the runs of the published model."""
+    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the published model."""
 
     def __init__(self, mdp: Process, discount: float) -> None:
         super().__init__(mdp, discount)
@@ -321,8 +324,8 @@ class Jacobi(Iteration):
         return self._carried_error(residual, rounding)
 
     def _falls(self) -> np.ndarray:
-        """Return the last residual as a bound for all layers, float64 ``[n_layers]``."""
+        """Return the last residual, which bounds the decrease in every layer, float64 ``[n_layers]``."""
         return np.full(self.mdp.n_layers, self.log.residual[-1])
 
     def close(self) -> None:
-        """Do nothing, because every sweep backs up ``q``."""
+        """Do nothing, because every sweep updates `q` and `choice`."""

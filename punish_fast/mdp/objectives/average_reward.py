@@ -1,7 +1,7 @@
 """The maximum average reward per step, in MDPs of any structure.
 
-The *gain* ``g`` of a policy is its expected reward per step in the long run, and the differences of its *bias* ``h``
-are the advantages of one initial state over another. For an optimal policy,
+The *gain* ``g`` of a policy is its expected reward per step in the long run. Differences in its *bias* ``h`` are the
+advantages of one initial state over another. For an optimal policy,
 
     g(s)  =  max_a sum_t P(t | s, a) g(t),        g(s) + h(s)  =  r(s, a) + sum_t P(t | s, a) h(t)
 
@@ -10,14 +10,13 @@ are the advantages of one initial state over another. For an optimal policy,
 **Within components.** Under every policy, play eventually stays in an end component. All states of a maximal end
 component can reach each other, so they have the same maximum gain, which ``component_gains.py`` brackets.
 
-**Between components.** Collapse the components (``end_components.py``) and let staying in a component pay its gain
-once. Play in this quotient ends under every policy, and the maximum total reward from a state is its gain [de Alfaro
-1997]. If staying and leaving are tied, or differ by less than half the width of the bracket, the policy takes the first
-of these rows if its gain is proved.
+**Between components.** In the quotient, each component is collapsed into one state (``end_components.py``), and staying
+in a component pays its gain once and ends play. Play in the quotient ends under every policy, and the maximum total
+reward from a state is its gain [de Alfaro 1997]. If staying and leaving are tied, or differ by less than half the width
+of the bracket, the policy takes the first of these rows, provided that its gain is proved.
 
-**Error bound.** The error bound is the bound for the values of the quotient plus half the width of the widest bracket
-that matters, including rounding. A bracket does not matter if leaving its component is better than staying would be at
-the upper bound.
+**Error bound.** The error bound is the quotient's error bound plus half the width of the widest relevant bracket,
+rounded up. A bracket is irrelevant if leaving its component is at least as good as staying would be at the upper bound.
 """
 
 from dataclasses import dataclass, replace
@@ -51,7 +50,7 @@ class AverageReward:
     # Relative values of the policy, float64 [n_states]. They solve the second equation of the module docstring and are
     # 0 in one state of each component in which play stays. Values too large for floating point are infinite or NaN.
     bias: np.ndarray
-    error_bound: float  # upper bound on the error of `gain`, and on `gain` minus the gain of the policy
+    error_bound: float  # upper bound on the error of `gain`, and on `gain` minus the policy's gain
     bias_residual: float  # largest residual of the second equation under the policy; infinite if `bias` is not finite
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
 
@@ -70,17 +69,17 @@ def average_reward(
 
     Args:
         mdp: The MDP, unichain or multichain. Use `check` to validate an MDP of unknown origin.
-        tolerance: Stop at this error bound of gains.
+        tolerance: Stop at this error bound of the gains.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
             ``progress("solve", sweeps, error_bound)`` after every sweep between them.
         max_sweeps: Maximum number of sweeps within end components, and also between them. In addition, policy iteration
             evaluates up to 600 policies of each component for which 1,000 sweeps are not sufficient.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
-            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+            is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: If an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
-            policy iteration reaches the tolerance or 1e-9 of the gain (the message contains the proved bracket), or
+        SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor
+            policy iteration reach the tolerance or 1e-9 of the gain (the message contains the proved bracket), or
             ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
@@ -118,7 +117,7 @@ def average_reward(
     between = Effort.of(tolerance / 2, max_sweeps, progress)
     ends = np.zeros(paying.n_states, dtype=bool)
     found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
-    # A bracket does not matter if staying is worse than leaving even at its upper bound.
+    # A bracket is irrelevant if leaving is at least as good as staying at the bracket's upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
@@ -140,7 +139,7 @@ def average_reward(
 def _first_of_ties(
     quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
 ) -> tuple[Exact, AverageReward | None]:
-    """Take the first of tied rows, whether they stay in a component or leave it, if its gain is proved.
+    """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
 
     Also return the evaluation of the new policy, or None if the policy is unchanged.
     """
@@ -171,13 +170,13 @@ def _first_of_ties(
 def _bias(
     mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Extend the bias of a policy from the ``settled`` states to all states; also return its largest residual."""
+    """Extend the bias of a policy from the ``settled`` states to all states; also return the largest residual."""
     rows = mdp.to_scipy()[choice]
     is_passing = np.ones(mdp.n_states, dtype=bool)
     is_passing[settled] = False
     earned = mdp.reward[choice] - gain
     if is_passing.any():
-        # Arrival at a settled state pays its bias.
+        # Reaching a settled state pays the bias of that state.
         taken = np.zeros(mdp.n_rows, dtype=bool)
         taken[choice[is_passing]] = True
         reward = np.zeros(mdp.n_rows)

@@ -1,10 +1,10 @@
-"""Discounted rewards of MDPs without layers.
+"""Discounted values of MDPs without layers.
 
 The methods of ``policy_evaluation.py`` are tried first. With ``auto``, exact policy iteration (``rational.py``) follows
-if the work of 50 to 20,000 sweeps, depending on the cost of an elimination, does not reach the tolerance, or if
-rounding leaves an error bound above both the tolerance and 1e-9 of the largest value. Values that may exceed 1e150 are
-left to exact policy iteration. The policy takes the first of tied rows if it still provably earns its values
-(``improvement.py``, ``tie_break.py``).
+if these methods do not reach the tolerance with the work of 50 to 20,000 sweeps, depending on the cost of an
+elimination, or if rounding leaves an error bound above both the tolerance and 1e-9 of the largest value. If values may
+exceed 1e150, only exact policy iteration is used. The policy takes the first of tied rows if it still provably earns
+its values (``improvement.py``, ``tie_break.py``).
 """
 
 import math
@@ -27,25 +27,26 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import Effort
 
-# Work (entries read, in sweeps over the MDP) after which exact policy iteration is tried: `_CHECKS` if it is cheap, and
+# Work, in sweeps over the MDP, after which exact policy iteration is tried: `_CHECKS` if an elimination is cheap, and
 # `_PATIENCE` in any case.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
-# An elimination is cheap if its number of operations is at most this fraction of the number of entries read so far, or
-# at most that number if there were few sweeps.
+# An elimination is cheap if it takes at most as many operations as the number of entries read so far, or, after more
+# than `_FEW` sweeps, at most this fraction of that number.
 _SHARE_OF_WORK, _FEW = 0.1, 100
-# Maximum number of further backups if the error bound is at most twice the goal.
+# Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
 _FURTHER_BACKUPS = 8
-# Larger values are left to exact policy iteration, because their squares overflow.
+# Larger values require exact policy iteration, because their squares would overflow.
 _LARGE_VALUE = 1e150
 
 
 def solve_discounted(
     mdp: MDP, discount: float, method: str, effort: Effort, start: np.ndarray | None = None
 ) -> Solution:
-    """Solve an MDP with one layer; use exact policy iteration if other methods do not reach the tolerance.
+    """Solve an MDP with one layer.
 
-    ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``; unless it is ``"auto"``, exact policy iteration is
-    used only if values are large. ``start``, float64 ``[n_states]``, contains initial values, 0 by default.
+    ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``. Exact policy iteration is used if values may
+    exceed 1e150 or, with ``"auto"``, if the other methods do not reach the tolerance. ``start``, float64
+    ``[n_states]``, contains initial values, 0 by default.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
@@ -98,7 +99,7 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close ``point``; if the error bound is just above the goal, try again after further backups."""
+    """Compute the final values of ``point``, after further backups if the error bound is just above the goal."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < found.error_bound <= 2 * point.goal:
@@ -108,7 +109,7 @@ def _closed(point: Improvement) -> Closed:
 
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
-    """Solve by exact policy iteration, starting with ``choice``; return None if nothing could be proved."""
+    """Solve by exact policy iteration, starting with ``choice``; return None if no error bound could be proved."""
     goal = effort.tolerance
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:

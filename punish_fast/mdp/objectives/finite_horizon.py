@@ -7,11 +7,11 @@ With ``k`` steps to go,
 so the best action depends on the number of remaining steps [Puterman 1994, ch. 4]. Terminals pay their reward at every
 step.
 
-**Error bound.** A backup is off by at most ``e`` (``rounding.py``). This bound is computed from the largest value and
-reward or, if the result is too large, from the terms of each row, so that large penalties do not matter. A step adds
-its own error to ``g`` times the error of the next step. It also adds the largest difference between a best row and the
-row that the policy takes, the first one within ``4 e`` of the best, so the bound also holds for the values of the
-policy.
+**Error bound.** The rounding error of a backup is at most ``e`` (``rounding.py``). ``e`` is computed from the largest
+value and reward or, if the result is too large, from the terms of each row, so that large penalties do not matter. The
+policy takes the first row whose value is within ``4 e`` of the best one. The error bound of a step is ``g`` times the
+bound of the next step, plus ``e``, plus the largest difference between the best row and the row taken, so it also holds
+for the values of the policy.
 
 **Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
 the first step takes no more memory than a sweep.
@@ -29,20 +29,20 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Payment, RowChoices
 
-# Largest difference between tied rows, in multiples of the rounding error.
+# Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0
-# Rounding errors up to this fraction of the largest value need no tighter bound.
+# Bounds on rounding errors up to this fraction of the largest value are not tightened.
 _SMALL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteHorizon:
-    """Values and choices of each step; the first dimension of both arrays is 1 if only the first step was kept."""
+    """Values and choices of each step; the first dimension of both arrays is 1 if only the first step was stored."""
 
     v: np.ndarray  # float64 [n_steps + 1, n_states], values before each step and after the last one
     choice: np.ndarray  # int64 [n_steps, n_states], row that the policy takes in each step and state
     discount: float
-    error_bound: float  # upper bound on the error of all values, and on values minus the values of the policy
+    error_bound: float  # upper bound on the error of `v`, and on `v` minus the values of the policy
 
     def __repr__(self) -> str:
         n, n_states = self.choice.shape
@@ -57,17 +57,17 @@ def finite_horizon(
     keep_all: bool = True,
     weight: np.ndarray | None = None,
 ) -> FiniteHorizon:
-    """Find the maximum expected reward in a number of steps, or the reward of a policy.
+    """Find the maximum expected total reward in ``n_steps`` steps, or the reward of a policy.
 
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
         n_steps: Number of steps, at least 1.
         discount: From 0 to 1.
-        terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals; values after the last step, 0
+        terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0
             by default.
-        keep_all: If False, keep only the values and choices of the first step.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. In this
-            case, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        keep_all: If False, return only the values and choices of the first step.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
+            given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
         SolveError: If an option is out of range, a value becomes infinite, or ``weight`` is not a policy or leads to a
@@ -133,7 +133,7 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
 
 
 def _backed_up(mdp: MDP, payment: Payment, rows: RowChoices, v: np.ndarray) -> np.ndarray:
-    """Return the values with one more step to go."""
+    """Return the values with one more step to go; ``rows`` receives row values and choices."""
     out = v.copy()
     for layer in range(mdp.n_layers):
         mdp.backups.close(layer, payment, rows, v, out)
@@ -142,7 +142,7 @@ def _backed_up(mdp: MDP, payment: Payment, rows: RowChoices, v: np.ndarray) -> n
 
 
 def _rounding(mdp: MDP, discount: float, before: np.ndarray, v: np.ndarray) -> float:
-    """Return the largest rounding error of a backup from values ``before`` to ``v``."""
+    """Return a bound on the rounding error of the backup that computed ``v`` from ``before``."""
     terms = sum(float(np.abs(values).max(initial=0)) for values in (before, mdp.reward, mdp.terminal_reward))
     bound = (mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST)
     if bound <= _SMALL * float(np.abs(v[: mdp.n_states]).max(initial=0)):

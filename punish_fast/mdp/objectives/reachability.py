@@ -1,17 +1,17 @@
 """The maximum and minimum probabilities of reaching a set of states, with certified bounds.
 
-*Maximum*: states that cannot reach the goal have probability 0, and states from which some policy reaches it almost
-surely have probability 1; both sets are found in the graph (``qualitative.py``). The remaining states form an MDP whose
-terminals are the two sets. After its end components are collapsed (``end_components.py``), the maximum probability of
-reaching the second set is bounded from both sides (``component_brackets.py``).
+*Maximum*: states that cannot reach the goal have probability 0, and states from which some policy almost surely reaches
+the goal have probability 1; both sets are found in the graph (``qualitative.py``). The remaining states form an MDP
+with two terminals, one for each set. After the end components of this MDP are collapsed (``end_components.py``), the
+maximum probability of reaching the second terminal is bounded from both sides (``component_brackets.py``).
 
 *Minimum*: let ``Z`` be the states from which some policy never reaches the goal. The other states contain no end
 component without the goal, since a policy that stays in it would never reach the goal. From these states, play
 therefore leads to ``Z`` or to the goal under every policy, and the minimum probability is 1 minus the maximum
-probability of reaching ``Z`` first [Baier and Katoen 2008, sec. 10.6]. The latter is found in the same way, but without
-end components to collapse.
+probability of reaching ``Z`` first [Baier and Katoen 2008, sec. 10.6]. This maximum is found as described above, but
+without end components to collapse.
 
-The policy attains the probabilities up to the error bound.
+The returned policy attains the probabilities up to the error bound.
 """
 
 from dataclasses import replace
@@ -46,16 +46,17 @@ def reach_probability(
         mdp: The MDP; its rewards are ignored. Use `check` to validate an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
         maximize: If False, find the minimum probability.
-        avoid: bool, same shape as ``goal``, states in which play fails unless they are in the goal; none by default.
+        avoid: bool ``[n_states]`` or ``[n_columns]``, states in which play fails unless they belong to the goal; none
+            by default.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
-            policy iteration also evaluates up to 300 policies.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
-            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
+            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+            is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: If an option is out of range, neither ``max_sweeps`` nor policy iteration proves a bound, or
+        SolveError: If an option is out of range, neither sweeps nor policy iteration prove a bound, or
             ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
@@ -77,7 +78,7 @@ def reach_probability(
     solve = largest_probability if maximize else _largest_evasion
     found, is_sure = solve(mdp, goal, stops, effort)
     v, bound = found.v, found.error_bound
-    # `nextafter` allows for the rounding of the sums.
+    # `nextafter` allows for rounding in the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
     upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
     return ObjectiveValues(v, lower, upper, bound, found.choice)
@@ -92,12 +93,15 @@ def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: E
 
 
 def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Find the minimum probability of reaching a goal, which is 1 minus the maximum probability of evading it."""
+    """Find the minimum probability of reaching a goal, 1 minus the maximum probability of evading the goal.
+
+    Also return a mask of states where the probability is exactly 0 or 1.
+    """
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
     found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
-    # The added term allows for the rounding of the difference.
+    # The added term allows for rounding in the difference.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound), is_sure
 
@@ -105,7 +109,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching the columns ``sure.found``, in which the policy takes ``sure.row``.
+    """Find the maximum probability of reaching the columns ``sure.found``; in these states, the rows are ``sure.row``.
 
     Also return a mask of states where the probability is exactly 0 or 1.
     """

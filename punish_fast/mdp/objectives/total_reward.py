@@ -4,23 +4,23 @@ A run collects the rewards of its rows until it first visits the goal. **A run t
 plus infinity**, whether rewards are maximized or minimized, as in ``R [F goal]`` of Storm and PRISM. Therefore,
 
 * the maximum is infinite if some policy misses the goal with positive probability;
-* the minimum is infinite if every policy does, since only policies that reach the goal almost surely count.
+* the minimum is infinite if no policy reaches the goal almost surely.
 
-Rewards may have either sign. To find the smallest cost, minimize costs rather than maximize negative rewards. The
-rewards of terminals are ignored.
+Rewards may have either sign. To minimize a cost, use costs as rewards and minimize; do not maximize negative costs.
+The rewards of terminals are ignored.
 
-*Maximum.* From all states with a finite maximum, play reaches the goal under every policy, and ``component_solver.py``
-finds the only fixed point.
+*Maximum.* From all states with a finite maximum, play almost surely reaches the goal under every policy, and
+``component_solver.py`` finds the unique fixed point.
 
 *Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Play might
 still never end. All states of an end component whose rows pay nothing have the same value, so the component is
 collapsed, without a row for staying in it (``end_components.py``). If all other play that never ends has unbounded
-cost, the optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and
-bounds that a sweep confirms are bounds on the optimal values (``component_brackets.py``, ``exact_iteration.py``). If
-some rewards are negative, the total might decrease the longer play stays in an end component. This depends on the sign
-of the component's minimum average reward (``component_gains.py``). If that is negative, play can stay for any number of
-steps before it ends, so the minimum is minus infinity in all states from which the component can be reached; if it is
-positive, staying has a cost; if it might be 0, the MDP is rejected.
+cost, the optimal values are the unique fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and
+bounds confirmed by a sweep are bounds on the optimal values (``component_brackets.py``, ``exact_iteration.py``). If
+some rewards are negative, staying in an end component might reduce the total, depending on the sign of the component's
+minimum average reward (``component_gains.py``). If this average is negative, play can stay for any number of steps
+before it ends, so the minimum is minus infinity in all states from which the component can be reached. If it is
+positive, staying has a cost. If it might be 0, the MDP is rejected.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
-# Precisions of the gain of an end component, as fractions of the largest reward, tried until its sign is known.
+# Precisions, as fractions of the largest reward, tried in turn until the sign of a component's gain is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
@@ -56,25 +56,25 @@ def total_reward(
 ) -> ObjectiveValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
-    A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity,
-    the total decreases without limit the longer a policy waits before heading for the goal; the policy returned never
-    heads for it.
+    A run that never reaches the goal has an infinite reward; see the module docstring. A value of minus infinity means
+    that the total decreases without limit the longer play stays away from the goal. From these states, the returned
+    policy does not head for the goal.
 
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops there.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops in the goal.
         maximize: If False, find the minimum reward.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
-            policy iteration also evaluates up to 300 policies.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
-            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
+            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+            is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: If an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
-            policy iteration proves a bound, rewards of both signs are minimized and might add up to 0 in play that
-            never ends, or ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+        SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
+            iteration prove a bound, rewards of both signs are minimized and might add up to 0 in play that never ends,
+            or ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -123,7 +123,7 @@ def total_reward(
 
 
 def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveValues]) -> ObjectiveValues:
-    """Evaluate a policy; the bounds include the rounding of its rewards."""
+    """Evaluate a policy; the bounds include rounding errors of its rewards."""
     found, more = evaluated(mdp, weight, solve)
     if more is None:
         return found
@@ -138,7 +138,7 @@ def _largest(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _settled(mdp: MDP, found: Exact, effort: Effort) -> Exact:
-    """Take the first of tied rows, if the policy still ends play and earns the values; see `first_of_ties`."""
+    """Change the policy to the first of tied rows if it still ends play and earns the values; see `first_of_ties`."""
     return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
 
 
@@ -147,7 +147,7 @@ def _payoff(mdp: MDP) -> Payoff:
 
 
 def _least_cost(mdp: MDP, effort: Effort) -> Exact:
-    """Find the maximum total reward of policies that end play almost surely; from every state, one such must exist."""
+    """Find the maximum total reward of policies that almost surely end play, which must exist for every state."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, effort)
@@ -171,7 +171,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can collect any amount in end components, whose rows are ``earning``."""
+    """Find the states from which play can collect unlimited rewards in end components, whose rows are ``earning``."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
@@ -196,10 +196,10 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
 
 
 def _of_quotient(mdp: MDP, effort: Effort) -> Exact:
-    """Find the maximum total reward of policies that end play, after collapsing end components that pay nothing."""
+    """Collapse end components that pay nothing, and find the maximum total reward of policies that end play."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
     inner = replace(effort, tolerance=effort.tolerance / 2)
-    # Play that never ends has infinite costs, and from every state some policy ends play.
+    # Play that never ends has infinite cost, and every state has a policy that ends play.
     found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
     return _settled(
         mdp, replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice)), effort
