@@ -1,4 +1,4 @@
 """Kernel compilation, threads, random numbers, files, figures, interrupts and memory limits."""
 
-# Stored in files, and part of the digest that names the folder of the kernel cache.
+# Version of the package, recorded in files and included in the digest that names the kernel cache folder.
 __version__ = "0.1.0"

@@ -1,13 +1,13 @@
 """Compilation and caching of kernels.
 
-A kernel is a small pure function compiled by Numba; a routine is a compiled function that only kernels call. Both are
-defined in files whose names begin with an underscore; they take arrays and tuples, write into arrays allocated by the
-caller, and never raise.
+A kernel is a small function that is compiled by Numba and called from Python; a routine is a compiled function that
+only kernels and other routines call. Both are defined in files whose names begin with an underscore. They take numbers,
+arrays and tuples, write into arrays allocated by the caller, and never raise.
 
-To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes to the
-functions that the kernel calls. The cache is therefore stored in a folder named by a digest of all kernel sources, of
-the named tuples that kernels take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR`` if that
-is set.
+To validate cached machine code, Numba checks only the kernel's source file, so it would miss changes to functions that
+the kernel calls from other files. The cache is therefore stored in a folder named after a digest of all kernel sources,
+of the files that define named tuples, and of the compiler settings. The folder is in ``NUMBA_CACHE_DIR`` if this
+variable is set, and otherwise in the user's cache directory.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from punish_fast.runtime.limits import usable_cores
 
 _PACKAGE = Path(__file__).parent.parent
 
-# Numba sets these attributes from the environment on import, so type checkers do not know them.
+# Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
 config: Any = numba.config
 
 
@@ -57,7 +57,7 @@ def source_digest() -> str:
 
 
 def _find_cache_folder() -> str | None:
-    """Return the folder of the kernel cache, or None if it cannot be written or the JIT is disabled."""
+    """Create and return the folder of the kernel cache; return None if it is not writable or the JIT is disabled."""
     if config.DISABLE_JIT:
         return None
     base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
@@ -92,7 +92,7 @@ class _Announcer(Listener):
 
 
 class _Nesting(threading.local):
-    """Nesting depth of a thread in the compiler, and the block that defers its interrupts."""
+    """Number of nested compilations in a thread, and the block that defers interrupts during these."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -100,7 +100,7 @@ class _Nesting(threading.local):
 
 
 class _Guard(Listener):
-    """Defers interrupts of the main thread during compilation, since LLVM may crash when it discards a library."""
+    """Defers interrupts of the main thread during compilation, because an interrupt could make LLVM crash."""
 
     def __init__(self) -> None:
         self._here = _Nesting()
@@ -128,13 +128,13 @@ if hasattr(os, "register_at_fork"):  # not on Windows
         after_in_child=global_compiler_lock.release,
     )
 
-# With the error model "numpy", division by zero returns inf instead of raising, so kernels never raise and are faster.
-# Wrappers for calls from C are unused and take time to compile and load.
+# With the error model "numpy", division by zero returns inf or NaN instead of raising, so kernels never raise and are
+# faster. Wrappers for calls from C would not be used, but would take time to compile and load.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from Python; the result is cached and runs without the interpreter lock."""
+    """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
         compiled._cache = KernelFiles.of(function, Path(cache_folder))
@@ -143,19 +143,19 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from kernels; it is cached as a part of them."""
+    """Compile ``function`` for calls from kernels; its machine code is cached as part of theirs."""
     compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
     return compiled
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Inline ``function`` into its callers, for inner loops whose time is dominated by passing arguments."""
+    """Inline ``function`` into its callers, for inner loops in which passing arguments would take most of the time."""
     compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
     return compiled
 
 
 def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
-    """Define a Numba intrinsic for kernels; if the JIT is disabled, it does nothing."""
+    """Define a Numba intrinsic for kernels; if the JIT is disabled, the intrinsic does nothing."""
     return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
 
 
@@ -172,7 +172,7 @@ class ThreadsError(PunishFastError, ValueError):
     """Raised for an invalid number of threads. The message names the allowed range."""
 
 
-# Numba considers the affinity of the process, but not the quota of a container. The variable overrides both.
+# Numba respects the process's CPU affinity, but not a container's CPU quota. NUMBA_NUM_THREADS overrides both.
 _threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
 
 
@@ -182,7 +182,7 @@ def threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Set the number of threads that run kernels; raise `ThreadsError` if it is not from 1 to `max_threads`."""
+    """Set the number of threads that run kernels; raise `ThreadsError` if it is not between 1 and `max_threads()`."""
     global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
     if not 1 <= count <= max_threads():
         raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")

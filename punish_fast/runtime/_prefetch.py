@@ -1,8 +1,8 @@
 """Prefetch hints.
 
 Processors detect sequential reads of an array and fetch the next entries, but they stop at the end of each memory page
-and do not follow jumps between short rows. A hint costs one cycle and affects only the time of later reads; its address
-may be invalid, for example past the end of the array.
+and cannot predict jumps between short rows. A hint costs one cycle and affects only the time of later reads; its
+address may be invalid, for example past the end of the array.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba import types
 
 from punish_fast.runtime._jit import intrinsic
 
-# Arguments of the LLVM intrinsic: read access, all cache levels, data cache.
+# Arguments of LLVM's prefetch intrinsic: read access, all cache levels, data cache.
 _HINTS = (0, 3, 1)
 
 
@@ -21,7 +21,7 @@ def prefetch(_context, array, index):
     """Fetch ``array[index]`` into the cache; ``index`` is unsigned."""
 
     def generate(context, builder, signature, args):
-        # The import takes as long as some sweeps, and only compilation needs it.
+        # Only compilation needs this import, which takes as long as some sweeps.
         from numba.np.arrayobj import make_array
 
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)

@@ -1,7 +1,7 @@
 """Counter-based random numbers for kernels.
 
 Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011) maps a
-counter and a key to four words of 32 bits. The generator is stateless, so draws depend neither on their order nor on
+counter and a key to four 32-bit words. The generator is stateless, so a draw depends neither on earlier draws nor on
 the thread.
 """
 
@@ -23,7 +23,7 @@ _ROUNDS = 10
 
 @routine
 def draw_words(game, breath, stream, seed):
-    """Return four random words of 32 bits, as uint64."""
+    """Return four random 32-bit words as uint64, given the counter (game, breath and stream) and the key (seed)."""
     game, seed = np.uint64(game), np.uint64(seed)
     c0, c1 = game & _WORD, game >> _WORD_BITS
     c2, c3 = np.uint64(breath), np.uint64(stream)

@@ -1,4 +1,4 @@
-"""Public names of a package that are imported on first use, so that importing the package is fast."""
+"""Lazy import of a package's public names on first use, so that importing the package is fast."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def on_first_use(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package; ``names`` lists the public names of each of its modules."""
+    """Return a ``__getattr__`` function for a package; ``names`` maps each of its modules to its public names."""
     homes = {name: module for module, of_module in names.items() for name in of_module}
 
     def find(name: str) -> Any:

@@ -1,8 +1,8 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
-The colours are based on the palette of Okabe and Ito (2008), which is distinguishable with all common forms of colour
-blindness; their lightness varies so that they also differ in greyscale. Each colour has its own marker, line
-style and hatch, so no plot relies on colour only. Titles are sentences; shares are in per cent.
+The colours are based on the palette of Okabe and Ito (2008), which people with any common form of colour blindness can
+distinguish; the lightness of the colours varies so that they also differ in greyscale. Each colour has its own marker,
+line style and hatch, so no plot relies only on colour. Titles are sentences; shares are shown in per cent.
 """
 
 from __future__ import annotations
@@ -81,23 +81,29 @@ def set_headline(figure: Figure, text: str) -> None:
 
 
 def ink_on(colour: Any) -> str:
-    """Return the text colour, black or white, that is more readable on a background colour."""
+    """Return the more readable text colour on a background colour: white or `INK`."""
     from matplotlib.colors import to_rgb
 
     return "white" if is_dark(to_rgb(colour)) else INK
 
 
 def is_dark(rgb: Sequence[float]) -> bool:
-    """Return True if white is more readable than black on a colour (relative luminance, WCAG 2); ``rgb`` in [0, 1]."""
+    """Return True if white is more readable than `INK` on an sRGB colour, given its components in [0, 1].
+
+    The criterion is the relative luminance of WCAG 2.
+    """
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22
 
 
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
-    """Draw shares of games won, float64 ``[rows, columns]``, as a heat map in per cent; return it for `add_share_bar`.
+    """Draw shares of games won as a heat map in per cent, and return the image for `add_share_bar`.
 
-    Colours diverge around 50 %: blue above, vermilion below. NaN leaves a cell empty. ``labels``, str ``[rows,
-    columns]``, is a second line of text for each cell.
+    Colours diverge around 50 %: blue above, vermilion below.
+
+    Args:
+        share: float64 ``[rows, columns]``, shares from 0 to 1; a cell with NaN is left empty.
+        labels: str ``[rows, columns]``, second line of text in each cell.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -124,7 +130,7 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
-    """Write names to the right of the panel, at least ``gap`` apart, with a leader line to each point."""
+    """Write names to the right of the panel, at least ``gap`` apart in data units, with a leader line to each point."""
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
     leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)}
@@ -149,7 +155,7 @@ class FigureError(PunishFastError, ValueError):
 
 
 def check_picture(path: Path) -> None:
-    """Raise `FigureError` unless the suffix is .png or .svg, and `ExtraError` if matplotlib is not installed."""
+    """Raise `FigureError` if the suffix is not .png or .svg, and `ExtraError` if matplotlib is not installed."""
     if path.suffix[1:] not in FORMATS:
         raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png or .svg")
     require("plot", "matplotlib")
@@ -157,9 +163,10 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """Yield a figure that is written to a PNG or SVG file when the block ends; raise the errors of `check_picture`.
+    """Yield a figure, and write it to a PNG or SVG file when the block ends.
 
-    Equal figures are written as identical bytes. ``kind`` is the seed of the identifiers in SVG files.
+    Equal figures result in identical files. ``kind`` is the seed of the identifiers in SVG files. Raises the errors of
+    `check_picture` and `replacing`.
     """
     check_picture(path)
     import matplotlib as mpl
@@ -171,7 +178,7 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            # Report a single warning; matplotlib issues one for each character that the font lacks.
+            # Issue a single warning, although matplotlib warns of every character that is missing from the font.
             with warnings.catch_warnings(record=True) as told:
                 figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
             if told:

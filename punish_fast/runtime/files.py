@@ -1,7 +1,8 @@
 """Atomic writing of files, and checks of paths.
 
-A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file is kept until
-the new one is complete. If a process is killed, the next writer to the folder removes the temporary file.
+A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
+the new one is complete. If a process is killed, the next process that writes a file to the folder removes the temporary
+file.
 """
 
 import ctypes
@@ -23,7 +24,7 @@ class StoreError(PunishFastError):
 
 
 class ReadError(StoreError):
-    """Raised when a file cannot be read or has invalid content. The message names the field."""
+    """Raised when a file cannot be read or has invalid content. The message names the file and any invalid field."""
 
 
 class WriteError(StoreError):
@@ -33,7 +34,7 @@ class WriteError(StoreError):
 
 
 class OutputError(StoreError):
-    """Raised, before any work is done, when no file can be written to a path."""
+    """Raised when a path is not writable, before any work is done."""
 
 
 _numbers = itertools.count()
@@ -41,9 +42,9 @@ _numbers = itertools.count()
 _temporaries: set[Path] = set()
 # Constants of the Windows API.
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
-# Process ids are meaningful only on their own machine.
+# Checksum of this machine's name, because process ids are meaningful only on the machine of the process.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
-# File name, machine and process id.
+# Name of a temporary file: the name of the file to write, the machine, the process id, and a number.
 _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
 
 
@@ -72,7 +73,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended; on Windows, ``os.kill`` would terminate it."""
+    """Return True unless a process has ended. On Windows, ``os.kill`` would terminate the process."""
     kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel32.OpenProcess.restype = ctypes.c_void_p
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
@@ -94,9 +95,9 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Raise `OutputError` if a file cannot be written to ``path``; the message gives the reason."""
+    """Raise `OutputError` if no file can be written to ``path``; the message states the reason."""
     try:
-        # Links are kept, and their targets are replaced.
+        # Symbolic links are kept, and their targets are replaced.
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -116,7 +117,7 @@ def check_output(path: Path) -> None:
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
     """Return the reason why a path is not a regular file, or None if it is one."""
-    # Pipes are rejected because reading one might block and is possible only once.
+    # Pipes are rejected, because reading a pipe might block and is possible only once.
     # Unlike the methods of Path, these functions accept invalid file names.
     if os.path.isfile(path):  # noqa: PTH113
         return None
@@ -126,7 +127,7 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
 
 
 def _is_standard_stream(path: Path) -> bool:
-    """Return True if a path, such as ``/dev/stdout``, is the file of a standard stream."""
+    """Return True if a path, such as ``/dev/stdout``, refers to the same file as a standard stream."""
     for descriptor in range(3):
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -142,9 +143,9 @@ def explain(path: Path, error: OSError) -> WriteError:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that is renamed to ``path`` when the block ends, and removed if the block fails.
+    """Yield the path of a temporary file that is renamed to ``path`` when the block ends, or removed if it fails.
 
-    Raise `OutputError` if ``path`` cannot be written, and `WriteError` if the block, flushing or renaming raises
+    Raises `OutputError` if ``path`` is not writable, and `WriteError` if the block, the flush or the renaming raises
     OSError.
     """
     check_output(path)
@@ -172,6 +173,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file atomically; raise the errors of `replacing`."""
+    """Write text to a UTF-8 file atomically; raise the errors of `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
 """Deferred interrupts.
 
-Python may raise an interrupt between any two instructions of the main thread, even inside a library that cannot
-recover, or after a lock is acquired and before the block that releases it is entered.
+Python can raise an interrupt between any two instructions of the main thread: even inside a library that cannot recover
+from it, or after a lock was acquired but before the block that releases the lock is entered.
 """
 
 import os
@@ -17,7 +17,7 @@ from punish_fast.runtime.files import discard_temporaries
 # Keyboard interrupts and termination requests.
 SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
 
-# Signals received in each of the nested blocks, handlers set before the outermost block, and the thread of the blocks.
+# Signals received in each nested block, signal handlers from before the outermost block, and the thread of the blocks.
 _blocks: list[list[int]] = []
 _handlers: dict[int, Any] = {}
 _thread = 0
@@ -50,7 +50,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def abort(number: int) -> None:
-    """Terminate this process immediately by a signal, after removing its temporary files."""
+    """Terminate this process immediately with a signal, after removing its temporary files."""
     discard_temporaries()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
@@ -58,13 +58,14 @@ def abort(number: int) -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
-    """Defer interrupts until the end of the block; yield a list that stays empty until one arrives.
+    """Defer interrupts until the end of the block; yield a list of the signals received in the block.
 
-    If one has arrived, the previous handler is called at the end of the block; it might not raise. A second interrupt
-    aborts the process.
+    If a signal was received, its previous handler is called at the end of the outermost block; the handler might not
+    raise. A second signal terminates the process immediately. Only the main thread handles signals, so in other threads
+    the list stays empty.
 
-    HDF5 cannot recover from an interrupt, even while it reads or frees objects. Decorate functions that keep HDF5
-    objects in local variables, so that the objects are freed before the block ends.
+    HDF5 cannot recover from an interrupt, not even while it reads or frees objects. Use this function to decorate
+    functions that keep HDF5 objects in local variables, so that the objects are freed before the block ends.
     """
     pending: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -14,6 +14,6 @@ def is_number(value: object, low: float, high: float) -> bool:
 
 
 def brief(value: object) -> str:
-    """Format a value for a message, in ASCII and truncated if long."""
+    """Format a value in ASCII for a message; texts of more than 60 characters are truncated."""
     text = ascii(value)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

@@ -1,8 +1,9 @@
 """Cache files of compiled kernels.
 
-Numba's cache files have no checksum: a file truncated by a crash or a full disk makes every later process fail, and
-corrupted machine code may crash it. In addition, concurrent writers can damage Numba's index of a kernel's argument
-types, a failed write raises an error, and if the folder cannot be created, Numba may choose one without the digest.
+Numba's cache files have no checksums: a file truncated by a crash or a full disk makes every later process fail, and
+corrupted machine code can crash a process. In addition, concurrent writers can damage Numba's index of a kernel's
+argument types, a failed write raises an error, and if the folder cannot be created, Numba might choose another folder,
+whose name does not contain the digest.
 
 This cache stores one file per kernel and combination of argument types; each file begins with a checksum.
 """
@@ -36,16 +37,16 @@ def _stamp_of(path: str) -> bytes:
 
 
 class KernelFiles:
-    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``; invalid files are replaced."""
+    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``; invalid files are overwritten."""
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
-        """Use the files ``name.*.nbc`` in ``folder``; files saved with a different ``stamp`` are outdated."""
+        """Use the files ``name.*.nbc`` in ``folder``; files that were saved with another ``stamp`` are ignored."""
         self._folder, self._name, self._stamp = folder, name, stamp
         self.cache_path = str(folder)
 
     @classmethod
     def of(cls, function: Callable[..., Any], folder: Path) -> KernelFiles:
-        """Return the cache of a function; its files are outdated if the source file has changed."""
+        """Return the cache of a function; files from before a change to the function's source file are ignored."""
         name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}"
         return cls(folder, name.replace("<", "").replace(">", ""), _stamp_of(inspect.getfile(function)))
 
@@ -61,11 +62,11 @@ class KernelFiles:
             self.save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
 
     def _path(self, key: Any) -> Path:
-        # Short, because Windows limits the length of paths.
+        # The digest is short because Windows limits the length of paths.
         return self._folder / f"{self._name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
 
     def load(self, key: Any) -> Any:
-        """Return the data saved under a key, or None."""
+        """Return the data saved under a key, or None if there is no valid file for the key."""
         try:
             content = self._path(key).read_bytes()
         except OSError:
@@ -77,7 +78,7 @@ class KernelFiles:
         return data if (stamp, saved_key) == (self._stamp, key) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save data under a key; errors of the file system are ignored."""
+        """Save data under a key; file system errors are ignored."""
         pickled = dumps((self._stamp, key, data))
         path = self._path(key)
         temporary = self._folder / f"{uuid.uuid4().hex[:16]}.tmp"
@@ -89,6 +90,6 @@ class KernelFiles:
                 temporary.unlink(missing_ok=True)
 
     def flush(self) -> None:
-        """Remove all files of the kernel."""
+        """Remove all cache files of the kernel."""
         for path in self._folder.glob(f"{self._name}.*.nbc"):
             path.unlink(missing_ok=True)

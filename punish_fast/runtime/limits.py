@@ -1,8 +1,8 @@
-"""Cores and memory available to this process, limited by its affinity, the machine and its control groups.
+"""Cores and memory available to this process, which its affinity, its control groups and the machine limit.
 
-Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which may
-set a limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the root
-may be the group of the container.
+Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which can
+set a limit. Version 2 of control groups has a single tree of groups; version 1 has one tree per controller. Inside a
+container, the root of a tree might be the container's group.
 """
 
 import ctypes
@@ -18,20 +18,20 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, at least 1; fractions are rounded up."""
+    """Return the number of cores that this process can use, rounded up to an integer of at least 1."""
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     return max(1, math.ceil(min([cores, *map(_quota_of, _groups("cpu"))])))
 
 
 def memory_limit() -> float:
-    """Return the memory limit of this process's control groups in bytes, or infinity."""
+    """Return the memory limit of this process's control groups in bytes; infinity if they set none."""
     limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
     return min([math.inf, *(limit[0] for limit in limits if limit)])
 
 
 def _groups(controller: str) -> Iterator[Path]:
-    """Yield the control groups of this process, from the root down."""
+    """Yield the folders of the control groups of this process, from the root down."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -45,7 +45,7 @@ def _groups(controller: str) -> Iterator[Path]:
 
 
 def _quota_of(group: Path) -> float:
-    """Return the average number of cores that a group may use."""
+    """Return the average number of cores that a group can use; infinity if it has no quota."""
     numbers = _numbers(group / "cpu.max")
     numbers = numbers or _numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us")
     quota, period = numbers if len(numbers) == 2 else (-1.0, 0.0)
@@ -53,7 +53,7 @@ def _quota_of(group: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Return the numbers in a file, or an empty list if it cannot be read."""
+    """Return the numbers in a file, with infinity for "max"; return an empty list if the file is unreadable."""
     try:
         return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ def _numbers(path: Path) -> list[float]:
 
 
 def parse_size(text: str) -> int:
-    """Parse a size such as ``4GB``, ``1.5 GB`` or ``800MB``; return bytes, or raise ValueError."""
+    """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes; raise ValueError if ``text`` is not a size."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)B?", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
         raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB")
@@ -69,7 +69,7 @@ def parse_size(text: str) -> int:
 
 
 class _MemoryStatus(ctypes.Structure):
-    """MEMORYSTATUSEX of the Windows API."""
+    """The structure MEMORYSTATUSEX of the Windows API."""
 
     _fields_ = (
         ("length", ctypes.c_uint32),
@@ -80,7 +80,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def total_memory() -> int | None:
-    """Return the memory of the machine, or of the container if smaller, in bytes; None if unknown."""
+    """Return the machine's memory or the container's limit, whichever is smaller, in bytes; None if unknown."""
     found = _physical_memory()
     return None if found is None else int(min(found, memory_limit()))
 
@@ -97,7 +97,7 @@ def _physical_memory() -> int | None:
 
 
 def require_memory(n_bytes: int, what: str) -> None:
-    """Raise MemoryError if the total memory is below ``n_bytes``; ``what`` is the subject of the message."""
+    """Raise MemoryError if ``n_bytes`` exceeds the total memory; ``what`` is the subject of the error message."""
     total = total_memory()
     if total is not None and n_bytes > total:
         raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB; this machine has {total / 1e9:,.0f} GB")

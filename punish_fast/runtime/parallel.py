@@ -1,9 +1,9 @@
 """Multithreaded execution of kernels on chunks of items.
 
-Kernels release the interpreter lock, so Python threads can share the work. Compared with parallel loops inside kernels,
-this halves compile time, needs no threading layer, and divides long work into short calls, between which it can be
-interrupted. Each item is computed by one thread, and sums are taken over chunks that do not depend on the number of
-threads, so results are independent of it.
+Kernels release the interpreter lock, so Python threads can run them in parallel. Compared with parallel loops inside
+kernels, this halves compile time, needs no threading layer, and allows interrupts between the short calls. Each item is
+computed by one thread, and sums are computed over chunks that do not depend on the number of threads. Results therefore
+do not depend on the number of threads either.
 """
 
 import os
@@ -25,17 +25,17 @@ _CHUNKS_PER_THREAD = 4
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
     """Divide items into at most ``n_chunks`` chunks of similar weight.
 
-    ``ptr``, ``[n + 1]``, contains ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``. Return strictly
-    ascending boundaries from 0 to ``n``, int64 ``[k + 1]``; ``k`` is 0 if ``n`` is 0.
+    ``ptr``, ``[n + 1]``, contains ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``. Return the
+    boundaries of ``k`` chunks, int64 ``[k + 1]``, strictly ascending from 0 to ``n``; ``k`` is 0 if ``n`` is 0.
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
-    # If the dtypes differed, NumPy would convert all of ptr.
+    # If the two dtypes differed, NumPy would convert all of ptr.
     inner = np.searchsorted(ptr, np.ceil(goals[1:-1]).astype(ptr.dtype))
     return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
 
 
 def cumulated(counts: np.ndarray) -> np.ndarray:
-    """Return the offsets, int64 ``[n + 1]``, of consecutive runs of these lengths."""
+    """Return the cumulative sums of ``counts``, beginning with 0, as int64 ``[n + 1]``."""
     ptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
@@ -57,15 +57,15 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
     The kernel must write only the results of items ``begin`` to ``end - 1``.
 
     Args:
-        ptr: ``[n + 1]``, weights of the items as in `balanced_chunks`.
-        origin: Index of the first item.
-        alone: Use the calling thread only.
+        ptr: ``[n + 1]``, cumulative weights of the items, as for `balanced_chunks`.
+        origin: Index of the first item, added to ``begin`` and ``end``.
+        alone: Whether to use only the calling thread.
     """
     _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args, alone)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
-    """Call ``kernel`` for items of equal weight, like `for_chunks`."""
+    """Call ``kernel(begin, end, *args)`` for chunks of ``n_items`` items of equal weight; see `for_chunks`."""
     _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args, alone)
 
 
@@ -78,9 +78,9 @@ def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
 def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
-    """Process chunks in several threads, including the calling one; an interrupt waits for the current chunks."""
+    """Process chunks in several threads, including the calling one; interrupts are deferred until current calls end."""
     if alone or threads() == 1 or len(chunks) <= 1:
-        # An interrupt waits for one chunk only.
+        # An interrupt is deferred only until the current call ends.
         for begin, end in chunks:
             kernel(begin, end, *args)
         return
@@ -98,12 +98,12 @@ def _spread(
             failed.set()
             raise
         finally:
-            # Calls that have not started yet would find no work, so they are cancelled.
+            # Threads that have not begun would find no chunks left, so they are cancelled.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:
             other.result()
-    # Continue with the rest if an interrupt stopped the work but its handler did not raise.
+    # Process the remaining chunks if an interrupt stopped the threads but its handler did not raise.
     left = list(rest)
     if left:
         _spread(kernel, left, args)

@@ -7,8 +7,8 @@ _GAP = " ... "
 
 
 def printable(text: str, most: int = MOST_OF_NAME) -> str:
-    """Escape control characters, and shorten ``text`` to ``most`` characters by omitting the middle."""
-    # Both ends are kept, since a message starts with the file name and ends with the fault.
+    """Escape unprintable characters in ``text``, and shorten it to ``most`` characters by omitting the middle."""
+    # Keep both ends, because a message begins with the file name and ends with the fault.
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in ends)
     if len(line) <= most and ends is text:
