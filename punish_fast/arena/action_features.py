@@ -1,4 +1,4 @@
-"""Policies that play the actions with the highest score; scores are computed from features of the actions."""
+"""Policies that play the actions with the highest scores, which are computed from features of the actions."""
 
 from collections.abc import Callable
 
@@ -16,16 +16,17 @@ class ActionFeatures:
     """Features of the actions in all states, from which built-in players compute scores.
 
     Attributes:
-        attack: float64 ``[n_rows]``, base damage of the card picked; 0 for rest.
-        card: int64 ``[n_rows]``, the card picked; 5 for rest.
+        attack: float64 ``[n_rows]``, base damage of the picked card; 0 for rest.
+        card: int64 ``[n_rows]``, index of the picked card; 5 for rest.
         feints: bool ``[n_rows]``, True for feints.
-        exhausts: bool ``[n_rows]``, True if the card picked exhausts its player.
+        exhausts: bool ``[n_rows]``, True if the picked card exhausts its player.
         enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted and must rest.
-        danger: int64 ``[n_rows]``, number of unseen cards that exhaust their player.
+        danger: int64 ``[n_rows]``, number of cards that exhaust their player and are neither in the player's hand nor
+            in the discard pile.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Compute the features of all rows of ``space``."""
+        """Compute the features of all actions in ``space``."""
         rules = space.rules
         digits = digits_of(space).astype(np.int64)
         lengths = np.diff(space.state_ptr)

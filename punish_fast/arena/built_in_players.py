@@ -1,6 +1,6 @@
-"""Built-in players: descriptions of all, and scores of the players that follow a rule of thumb.
+"""Built-in players: descriptions, and score functions of the players that follow a rule of thumb.
 
-Players with scores play each of the actions with the highest score with equal probability.
+A player with a score function chooses uniformly among the actions with the highest score.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _GUARD, _DODGE = 0, 2
 
 
 def _careful(actions: ActionFeatures) -> np.ndarray:
-    """Prefer guard, then dodge, then weak attacks; if the enemy rests, prefer strong attacks that do not exhaust.
+    """Prefer guard, then dodge, then the weakest attack, and never feint.
 
-    Feints are never played.
+    If the enemy rests, prefer the strongest attack that does not exhaust the player.
     """
     cover = 2.0 * (actions.card == _GUARD) + 1.0 * (actions.card == _DODGE) - actions.attack
     hit = actions.attack - 100 * actions.exhausts
@@ -32,10 +32,9 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 
 
 def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests; otherwise prefer cards that do not exhaust.
+    """Play the strongest attack if the enemy rests; otherwise prefer cards that do not exhaust the player. Never feint.
 
-    Among these, prefer dodge while a card that exhausts its player is unseen, and then the strongest attack. Feints are
-    never played.
+    Among these, prefer dodge if any unseen card exhausts its player, and then the strongest attack.
     """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)

@@ -1,14 +1,14 @@
-"""Players of the arena: built-in players, and agents and strategies from files.
+"""Players of the arena: built-in players, agent files and strategy files.
 
 A player is a policy over information states. *random* is the uniform policy. *naive* is the optimal agent against
 *random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
 standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
-The player of a file can use a finer information model than the view and therefore remember more. The policies of all
-other players are then lifted to that model, which does not change how they play.
+A file can have a finer information model than ``view``, so that its player remembers more. The policies of all other
+players are then lifted to the finer model, which does not change how they play.
 
 The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
-redeal can play the game; all their other rules must agree with the game's.
+redeal can play the game; all their other rules must match the rules of the game.
 """
 
 import difflib
@@ -53,11 +53,11 @@ class PolicyPlayer:
     # that maps a state to weights of its legal actions.
     policy: Any
     temperature: float | None = None  # softmax temperature; None if the player does not use softmax
-    response: np.ndarray | None = None  # float64 ``[n_rows]``, response stored in the player's file, if any
+    response: np.ndarray | None = None  # float64 ``[n_rows]``, response from the player's file; None if there is none
     is_human: ClassVar[bool] = False
 
     def choice(self, match: Any, seat: int) -> int:
-        """Sample the action of a seat from the policy."""
+        """Sample an action for a seat from the policy."""
         return int(match.draw_choice(seat, self.policy))
 
 
@@ -66,13 +66,13 @@ NAMES = tuple(DESCRIPTIONS)
 
 
 class Player:
-    """A built-in player or the player of a file, for any rules that it supports.
+    """A built-in player or a player from a file, under any rules that the player supports.
 
     Attributes:
         argument: One of ``NAMES``, an agent file or a strategy file. The suffix ``@T`` makes the player use softmax
             at temperature ``T``, in units of the agent's values.
         name: Short name: the argument without the folder and the file extension.
-        rules: The rules of the file, or None if the player is built in.
+        rules: Rules of the file, or None if the player is built in.
         has_values: True for *naive* and agent files, which have values and can therefore use softmax.
     """
 
@@ -101,7 +101,7 @@ class Player:
 
     @property
     def marked_name(self) -> str:
-        """Short name, with the suffix ``-file`` if a file shadows a built-in player."""
+        """Short name, with ``-file`` before the temperature if the file has the name of a built-in player."""
         stem = self._source if self.file is None else Path(self._source).stem
         temperature = "" if self._temperature is None else f"@{self._temperature:g}"
         return stem + ("-file" if self.file and stem in NAMES else "") + temperature
@@ -113,11 +113,11 @@ class Player:
 
     @property
     def is_random(self) -> bool:
-        """True for the built-in player *random*; a tensor against it is built without a policy."""
+        """True for the built-in player *random*; tensors against *random* are built without a policy."""
         return self._source == "random" and self.file is None
 
     def note(self) -> dict[str, Any]:
-        """Return the JSON object that describes this player as the enemy in the file of an agent or a tensor."""
+        """Return the JSON object that describes this player, as the enemy, in an agent or tensor file."""
         if self.file is None:
             note: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
@@ -141,7 +141,7 @@ class Player:
     def settled(self, temperature: float | None) -> float | None:
         """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
 
-        Returns None if the player has no values or no temperature is given.
+        If the player has no values, or neither temperature is given, return None.
 
         Raises:
             PolicyError: If the temperature is not above 0.
@@ -153,11 +153,11 @@ class Player:
         return settled
 
     def policy(self, space: StateSpace) -> np.ndarray:
-        """Return the policy, float64 ``[n_rows]`` along ``space.action``.
+        """Return the policy: float64 ``[n_rows]``, one probability for each ``space.action``.
 
         Raises:
-            ReadError: If the file is damaged, if its information model is finer than the model of ``space``, or if its
-                rules differ from the game's in more than the redeal.
+            ReadError: If the file is invalid, has a finer information model than ``space``, or was made for rules that
+                differ in more than the redeal.
             VeteranError: If the player is the veteran and the rules are not the standard ones.
         """
         if self.file is not None:
@@ -168,7 +168,7 @@ class Player:
         return lift(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
-        """Return a `PolicyPlayer` with the policy for a given game and, by default, the short name."""
+        """Return a `PolicyPlayer` for the game with these states; by default, its name is the short name."""
         response = None if self.file is None else self.file.response(space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 
@@ -185,7 +185,11 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
 
 
 def recorded_enemy(agent: Artefact) -> Player:
-    """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder."""
+    """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder.
+
+    Raises:
+        PlayerError: If the enemy is not recorded, or if its file is missing or has changed.
+    """
     note = agent.enemy
     source = note.get("name", "")
     if note["kind"] != "built-in":
@@ -209,7 +213,11 @@ def brief_name(argument: str) -> str:
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Return a name for each argument: the short name if it is unique, otherwise the argument."""
+    """Return a name for each argument: the short name if it is unique, otherwise the argument.
+
+    Raises:
+        PlayerError: If an argument occurs twice.
+    """
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
         raise PlayerError(f"{twice[0]}: is named twice")
@@ -218,9 +226,9 @@ def names_of(arguments: list[str]) -> list[str]:
 
 
 def _split(argument: str) -> tuple[str, float | None]:
-    """Split an argument into the name or file and the temperature after ``@``, or None."""
+    """Split an argument into the name or file, and the temperature after ``@`` (None if there is no temperature)."""
     name, _, temperature = argument.rpartition("@")
-    # A file with exactly this name takes precedence.
+    # If the whole argument is the name of a file, it contains no temperature.
     if not name or _exists(argument):
         return argument, None
     number = None
@@ -237,7 +245,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Return True if the file exists, and False if the name is invalid."""
+    """Return True if a file exists, and False if it does not or its name is invalid."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):
@@ -266,7 +274,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 
 def naive_solution(space: StateSpace) -> Solution:
-    """Return the solution of *naive* under ``view``, with values from -1 (loss) to 1 (win)."""
+    """Return the solution that *naive* plays, under ``view`` and with values from -1 (loss) to 1 (win)."""
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
     return solve(build(true_space), discount=1.0)
 
@@ -274,8 +282,8 @@ def naive_solution(space: StateSpace) -> Solution:
 class PlayerGroup:
     """Players given by name or file, and the game that they play.
 
-    The rules always have the true redeal. The information model is the finest among the players; the policies of all
-    other players are lifted to it, which does not change how they play.
+    The rules always have the true redeal. The game has the finest information model of any player; the policies of all
+    other players are lifted to that model, which does not change how they play.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
@@ -292,9 +300,9 @@ class PlayerGroup:
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
     ) -> tuple[Graph, list[PolicyPlayer]]:
-        """Build the graph of the game and the players' policies in it.
+        """Build the graph of the game, and the players with their policies in its states.
 
-        ``stage`` returns a context manager for a stage, given its name: ``agents`` or ``graph``.
+        ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.

@@ -1,7 +1,7 @@
 """Record simulated games in the same form as games between people, for logs and databases.
 
-The games are the same as in `simulate`. They are imported into a database like any other log: every breath is checked,
-and all games are stored in a single transaction.
+For equal arguments, the games are identical to those of `simulate`. They are imported into a database like any other
+log: every breath is checked, and all games are stored in a single transaction.
 """
 
 import time
@@ -25,7 +25,7 @@ MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Check, before any game is played, that the games of a tournament can be recorded."""
+    """Raise an error if the games of a tournament cannot be recorded; to be called before any game is played."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} are too many to record; the maximum is {MAX_RECORDED_GAMES:,}")
@@ -42,7 +42,10 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
 
 
 def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
-    """Simulate games of every pair of different policies and store them in a database, created if necessary."""
+    """Simulate games between every pair of different policies and store them in a database, which may be a new file.
+
+    ``games`` is the number of games of each pair, an even number.
+    """
     check_recording([player.name for player in players], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
@@ -52,12 +55,12 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 def record_match(
     graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
-    """Play pairs of games with the same deals and swapped seats; record every breath.
+    """Simulate pairs of games with the same deals and swapped seats, and return records of all breaths.
 
     Args:
-        graph: The game under ``view``.
+        graph: Graph of the game under ``view``.
         players: The two players.
-        n_games: Number of games, even.
+        n_games: Number of games, an even number.
         seed: Random seed, 0 to 2^64 - 1.
     """
     own, enemy = players

@@ -1,8 +1,8 @@
 """Round-robin tournaments, by exact duels or by simulated games.
 
 Seats do not matter: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``, so each
-pair plays only once. An agent wins half of its games against itself, so only the length of these games is used.
-Simulated games come in pairs with the same cards and swapped seats.
+pair plays only one match. An agent wins half of its games against itself, so only the lengths of these games are used.
+Games are simulated in pairs with the same cards and swapped seats.
 """
 
 import hashlib
@@ -52,19 +52,20 @@ class Tournament:
 def round_robin(
     graph: Graph, players: list[PolicyPlayer], games: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Tournament:
-    """Run a tournament in which every pair of agents plays.
+    """Run a tournament in which every agent plays a match against every agent, including itself.
 
     Args:
-        games: Games per pair, an even number; by default, results are exact.
+        games: Number of games per pair, an even number; by default, results are computed exactly.
         seed: Random seed of the games, 0 to 2^64 - 1; results do not depend on the number of threads.
-        progress: Called as ``progress("arena", done, matches)`` after every match.
+        progress: Called as ``progress("arena", done, matches)`` after every match, with the numbers of completed
+            matches and of all matches.
     """
     check_tournament(len(players), games)
     digests = [digest_of(player.policy) for player in players]
     n, pairs = len(players), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
-    # Results are reused for pairs with the same policies.
+    # Results are reused for pairs with equal policies.
     known: dict[tuple[str, str], tuple[float, float, Batch | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
@@ -75,7 +76,7 @@ def round_robin(
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
             if batch is not None:
-                # If all pairs of games have equal results, the estimated error is 0, but the next pair could differ.
+                # If all pairs of games have the same result, the estimated error is 0, but the next pair could differ.
                 error[i, j] = error[j, i] = max(batch.standard_error, 1 / batch.games)
                 lengths = added(lengths, batch.lengths)
         if progress is not None:
@@ -96,7 +97,7 @@ def _play(
 
 
 def check_tournament(n_players: int, games: int | None) -> None:
-    """Check arguments of `round_robin` before any work."""
+    """Raise `TournamentError` if the number of players or games is invalid."""
     if n_players < 2:
         raise TournamentError(f"agents: a tournament needs at least 2, not {n_players}")
     if games is not None and not (games % 2 == 0 and MIN_GAMES <= games <= MAX_GAMES):
@@ -109,9 +110,9 @@ def digest_of(policy: np.ndarray) -> str:
 
 
 def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield all pairs, including each agent with itself.
+    """Yield all pairs of agents as pairs of indices, including each agent with itself.
 
-    Each pair is in the order of its digests, so that results do not depend on the order of the agents.
+    The agents of a pair are ordered by their digests, so that results do not depend on the order of ``digests``.
     """
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):

@@ -1,9 +1,10 @@
 """The veteran: an opponent for the standard rules, included in the package.
 
-The veteran is an approximate equilibrium strategy under ``view`` (``equilibrium/solver.py``, 80 iterations). It is
-compressed: probabilities are multiples of 1 / 15, and states that self-play visits less than once in ten million games
-are played uniformly. The file stores one bit per state, set if the state is covered, and the probabilities in covered
-states in units of 1 / 15, in the order of the `StateSpace` of ``tabletop``. It is written by ``bench/make/veteran.py``.
+The veteran plays an approximate equilibrium strategy under ``view`` (``equilibrium/solver.py``, 80 iterations). The
+strategy is compressed: it covers only states that self-play visits at least once in ten million games, and plays
+uniformly in all others; its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``,
+stores one bit per state, which is set if the state is covered, and the probabilities in covered states in units of
+1 / 15, in the order of the `StateSpace` of ``tabletop``.
 """
 
 from pathlib import Path
@@ -16,7 +17,8 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
-# Win rate of the exploiter ``true`` against the veteran: the strongest response found, not an upper bound.
+# Win rate of the exploiter ``true`` against the veteran. The exploiter is the best response found, so this is not an
+# upper bound.
 EXPLOITER_WINS = 0.545
 
 FILE = Path(__file__).with_name("veteran.npz")
@@ -24,27 +26,27 @@ UNITS = 15
 
 
 class VeteranError(PunishFastError, ValueError):
-    """Raised when the veteran does not support the rules; the message names them."""
+    """Raised when the veteran does not support the rules; the message names the rules."""
 
 
 def supports(rules: Rules) -> bool:
-    """Return True if the veteran supports these rules."""
+    """Return True if the veteran supports these rules: the standard rules with either redeal."""
     return true_rules(rules) == PRESETS["tabletop"]
 
 
 def default_opponent(rules: Rules) -> str:
-    """Return the default opponent: the veteran if it supports these rules, otherwise ``naive``."""
+    """Return the name of the default opponent: the veteran if it supports these rules, otherwise ``naive``."""
     return NAME if supports(rules) else "naive"
 
 
 def must_support(rules: Rules) -> None:
-    """Check that the veteran supports these rules."""
+    """Raise `VeteranError` if the veteran does not support these rules."""
     if not supports(rules):
         raise VeteranError(f"{NAME}: plays only under the standard rules, not {name_of(rules)}; use naive instead")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of the view."""
+    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of ``view``."""
     must_support(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)
