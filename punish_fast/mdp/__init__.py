@@ -1,4 +1,4 @@
-"""Sparse Markov decision processes, and solvers for their objectives."""
+"""Sparse Markov decision processes and solvers for several objectives."""
 
 from typing import TYPE_CHECKING
 

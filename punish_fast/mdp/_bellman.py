@@ -4,18 +4,19 @@ One backup of a state takes the maximum over its rows::
 
     q(s, a) = r(s, a) + discount * sum_t P(t | s, a) v(t),        v(s) = max_a q(s, a)
 
-Kernels that take ``chunks`` process the chunks of states with indices ``begin`` to ``end - 1``. Each chunk is summed in
-a fixed order, and the caller combines the sums, so that results are bitwise identical for every number of threads.
+Kernels with an argument ``chunks`` process chunks ``begin`` to ``end - 1``; chunk ``i`` contains the states from
+``chunks[i]`` to ``chunks[i + 1] - 1``. Sums within a chunk are computed in a fixed order, and the caller combines the
+results of the chunks, so the output is bitwise identical for any number of threads.
 
 Backups are memory-bound, and every additional instruction slows them down. Pointers and columns are therefore unsigned
 integers, because Numba checks whether a signed index is negative, and inner loops are written out, because a call or a
-``range`` costs several cycles in each of the many short rows. `sweep`, which takes nearly all the time, reads three
-entries per iteration, giving weight zero to entries past the end of the row, because processors predict the end of a
-shorter loop better. Together, these measures more than halve the time of a sweep without changing any sum. Entries are
-prefetched `AHEAD` positions in advance.
+``range`` costs several cycles in each of the many short rows. `sweep`, which accounts for nearly all of the running
+time, reads three entries per iteration and gives weight zero to entries past the end of the row, because processors
+predict the end of a shorter loop better. Together, these measures more than halve the time of a sweep without changing
+any sum. Entries are prefetched `AHEAD` positions in advance.
 
-In a compact MDP, the probabilities of a row start at ``data_ptr[row]``, ``shift`` positions before its columns. For
-other MDPs, ``data_ptr`` is None, and Numba compiles the kernels without the shift.
+In a compact MDP, the probabilities of a row start at ``data_ptr[row]`` instead of ``indptr[row]``, that is, ``shift``
+positions earlier. For other MDPs, ``data_ptr`` is None, and Numba compiles the kernels without the shift.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ AHEAD = np.uint64(96)
 
 
 class Tensor(NamedTuple):
-    """Arrays of an MDP for the kernels: pointers uint64, columns uint32."""
+    """Arrays of an MDP in the dtypes that kernels expect: uint64 pointers, uint32 columns and float64 numbers."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -50,7 +51,8 @@ class Tensor(NamedTuple):
 def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
     """Back up states from ``v`` into ``out``, which holds their old values on entry.
 
-    ``residual[chunk]`` receives the largest change. ``out`` may be ``v`` if no state leads to a state in its own layer.
+    ``residual[chunk]`` receives the largest absolute change of a state value. ``out`` may be ``v`` if no state leads to
+    a state in its own layer.
     """
     state_ptr, indptr, indices, data, reward = tensor
     n_columns, n_data = np.uint64(len(indices)), np.uint64(len(data))
@@ -92,10 +94,10 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
 
 @kernel
 def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choice, statistics):
-    """Back up states like `sweep`, and update ``q``, the row values, and ``choice``, the first best row of each state.
+    """Back up states like `sweep`; also update the row values ``q`` and the first best row ``choice`` of each state.
 
-    ``statistics[chunk]`` receives the largest change of ``out``, the sum of squared changes of ``q``, and the number of
-    states whose choice changed.
+    ``statistics[chunk]`` receives the largest absolute change of ``out``, the sum of squared changes of ``q``, and the
+    number of states whose choice changed.
     """
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
@@ -164,9 +166,9 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 @kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
-    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the lowest and highest successor, excluding terminals.
+    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the chunk's lowest and highest successor state.
 
-    If all successors are terminals, these are ``n_states`` and -1.
+    If all successors are terminals, the results are ``n_states`` and -1.
     """
     limit = np.int32(n_states)
     none = np.int32(-1)
@@ -182,7 +184,7 @@ def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lo
 
 @kernel
 def count_shared(begin, end, indptr, data_ptr, data, lengths):
-    """Set ``lengths[row]`` to the number of nonzero probabilities in a row of a compact MDP."""
+    """Set ``lengths[row]`` to the number of nonzero probabilities in each row of a compact MDP."""
     for row in range(begin, end):
         n = 0
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):

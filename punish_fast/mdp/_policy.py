@@ -1,4 +1,4 @@
-"""Kernels that choose a row in each state, or adjust row values to a choice."""
+"""Kernels that choose a row in each state or adjust row values to match such choices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def choose_first(begin, end, state_ptr, q, tie, choice):
-    """Set ``choice[state]`` to the first row whose ``q`` is within ``tie`` of the maximum in the state."""
+    """Set ``choice[state]`` to the first row of each state whose ``q`` is within ``tie`` of the state's maximum."""
     for state in range(begin, end):
         best = -np.inf
         for row in range(state_ptr[state], state_ptr[state + 1]):
@@ -22,10 +22,10 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
 
 @kernel
 def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
-    """Copy ``q`` to ``preferred``, but make the chosen row of each state the first maximum.
+    """Copy ``q`` to ``preferred`` and adjust it so that the chosen row of each state is the first maximum.
 
-    The chosen row receives the *maximum*, the largest ``q`` in the state. Rows before it are reduced to at most
-    ``max(maximum - margin, least)``.
+    The chosen row receives ``maximum``, the largest ``q`` of its state. Earlier rows of the state are reduced to at
+    most ``max(maximum - margin, least)``.
     """
     for state in range(begin, end):
         best = -np.inf

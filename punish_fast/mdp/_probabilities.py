@@ -2,7 +2,8 @@
 
 A plain sum of ``n`` probabilities may be off by ``n`` rounding units, so the sum of a valid row of 40,000 entries may
 appear to differ from 1 by 1e-12. `add_up` also accumulates the rounding error of each addition (Knuth's TwoSum; Ogita,
-Rump and Oishi, "Accurate sum and dot product", 2005), so the error is at most one rounding plus ``n ** 2 / 2 ** 106``.
+Rump and Oishi, "Accurate sum and dot product", 2005), so the relative error is at most one rounding unit plus
+``n ** 2 / 2 ** 106``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def add_up(data, begin, end):
 
 @kernel
 def sum_rows(begin, end, first, lengths, data, total, deviation):
-    """Set ``total[row]`` to the sum of the row, and ``deviation[row]`` to its exact sum minus 1.
+    """Set ``total[row]`` to the sum of each row, and ``deviation[row]`` to its exact sum minus 1.
 
     The entries of a row are ``data[first[row]:first[row] + lengths[row]]``.
     """
@@ -39,7 +40,7 @@ def sum_rows(begin, end, first, lengths, data, total, deviation):
 
 @kernel
 def merge_columns(begin, end, indptr, indices, data):
-    """Add up the probabilities of consecutive equal columns in the first entry, and set the other entries to 0."""
+    """Store the sum of the probabilities of consecutive equal columns in the first entry, and set the others to 0."""
     for row in range(begin, end):
         k = indptr[row]
         while k < indptr[row + 1]:

@@ -35,16 +35,16 @@ class Differences:
 class Comparison:
     """Differences between two solutions."""
 
-    q: Differences  # of row values
-    v: Differences  # of state values
+    q: Differences  # differences of row values
+    v: Differences  # differences of state values
     choices: np.ndarray  # int64 [2, n_states], greedy rows of each solution
     disagreement: np.ndarray  # float64 [n_states], sum of both regrets
-    n_states: np.ndarray  # int64 [n_layers], number of states
-    n_changed: np.ndarray  # int64 [n_layers], number of states whose greedy choices differ
-    n_clear: np.ndarray  # int64 [n_layers], number of these states, excluding ties broken by rounding
+    n_states: np.ndarray  # int64 [n_layers], number of states in each layer
+    n_changed: np.ndarray  # int64 [n_layers], number of states in each layer whose greedy choices differ
+    n_clear: np.ndarray  # int64 [n_layers], number of changed states in each layer, excluding ties
 
     def largest(self, count: int) -> np.ndarray:
-        """Return up to ``count`` states in descending order of disagreement, ties excluded: int64 ``[k]``."""
+        """Return up to ``count`` states in descending order of disagreement, without ties, int64 ``[k]``."""
         order = np.argsort(-self.disagreement, kind="stable")[: min(count, int(self.n_clear.sum()))]
         return np.asarray(order)
 

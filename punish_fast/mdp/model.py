@@ -35,7 +35,7 @@ _MOST_ROWS = 2**32 - 1
 
 
 class ModelError(PunishFastError, ValueError):
-    """Raised if the input is not a valid Markov decision process; the message names array, row and value."""
+    """Raised if the input is not a valid Markov decision process; the message names the array, row and value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,13 @@ class MDP(Process):
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
         indptr: int64 ``[n_rows + 1]``, entry offsets of the rows.
         indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities; in a compact MDP, of any length and possibly with zeros.
+        data: float64 ``[n_entries]``, probabilities; in a compact MDP, the array can have any length and contain zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, reward of each terminal at every step.
         layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers; a layer may be empty.
         action: uint8 ``[n_rows]``, action label of each row; uint16 or uint32 if a label is above 255.
-        data_ptr: int64 ``[n_rows]``, offset of each row's probabilities, at most ``indptr``; None if the MDP is not
-            compact.
+        data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``; None if
+            the MDP is not compact.
     """
 
     state_ptr: np.ndarray
@@ -74,7 +74,7 @@ class MDP(Process):
 
     @property
     def n_entries(self) -> int:
-        """Number of entries of all rows."""
+        """Total number of entries in all rows."""
         return len(self.indices)
 
     @property
@@ -106,7 +106,10 @@ class MDP(Process):
 
     @cached_property
     def _successors(self) -> np.ndarray:
-        """Lowest and highest successor state of each layer, int64 ``[n_layers, 2]``."""
+        """Lowest and highest successor state of each layer, int64 ``[n_layers, 2]``.
+
+        The row of a layer that leads only to terminals is ``[n_states, -1]``.
+        """
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
             chunks = self.chunks(layer)
@@ -117,13 +120,13 @@ class MDP(Process):
         return ends
 
     def is_independent(self, layer: int) -> bool:
-        """Return True if no state of a layer leads to that layer, so the layer can be updated in place."""
+        """Return True if a layer's successors all precede it or all follow it, so it can be updated in place."""
         low, high = self._successors[layer]
         return bool(high < self.layer_ptr[layer] or low >= self.layer_ptr[layer + 1])
 
     @cached_property
     def is_cycle(self) -> bool:
-        """True if each layer leads only to the next one and the last layer only to the first."""
+        """True if there are several layers and each leads only to the next (the last to the first) or to terminals."""
         lowest, highest = self._successors.T
         to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
         return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
@@ -138,7 +141,7 @@ class MDP(Process):
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
     def nonzeros(self) -> NonzeroCount:
-        """Count the nonzero probabilities of the rows."""
+        """Count the nonzero probabilities in all rows and in the longest row."""
         lengths = np.diff(self.indptr)
         # Only compact MDPs are expected to store zeros.
         if self.data_ptr is not None and not self.data.all():
@@ -146,7 +149,7 @@ class MDP(Process):
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
-        """Return an equivalent MDP that is not compact and stores no zeros; self if this one is not compact."""
+        """Return an equivalent MDP that is not compact and stores no zeros; return self if the MDP is not compact."""
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
@@ -158,7 +161,7 @@ class MDP(Process):
         return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
-        """Return the MDP without entries of probability 0; self if there are none. The MDP must not be compact."""
+        """Return the MDP without entries of probability 0, or self if it has none. The MDP must not be compact."""
         if self.data.all():
             return self
         kept = self.data != 0
@@ -169,15 +172,16 @@ class MDP(Process):
         from scipy.sparse import csr_array
 
         mdp = self.expanded()
-        # SciPy requires one dtype for both index arrays; converting the pointers copies much less.
+        # SciPy requires one dtype for both index arrays; converting the pointers copies much less than converting the
+        # columns.
         indptr = mdp.indptr.astype(np.int32) if mdp.n_entries <= np.iinfo(np.int32).max else mdp.indptr
         return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
         """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with a discount from 0 to 1.
 
-        Terminals become the last states. Each has one row, with action 0, which leads to itself and pays the terminal's
-        reward. All other rows keep the labels in ``action``.
+        Terminals become the last states. Each has a single row, labelled 0, that leads back to the terminal and pays
+        its reward. All other rows keep the labels in ``action``.
 
         Raises:
             ModuleNotFoundError: If QuantEcon is not installed. The message says how to install it.
@@ -193,20 +197,20 @@ class MDP(Process):
     ) -> MDP:
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
-        Rows whose exact sum differs from 1 by more than rounding are divided by it; other rows are not changed. Arrays
-        that already have the right order and dtype are not copied.
+        A row whose exact sum differs from 1 by more than rounding is divided by that sum; other rows are not changed.
+        Arrays that already have the right order and dtype are not copied.
 
         Args:
-            transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a SciPy sparse matrix or array in any
+            transitions: Probabilities, a SciPy sparse matrix or array ``[n_rows, n_states + n_terminals]`` in any
                 format, with columns in any order. Duplicate entries are added up.
             reward: ``[n_rows]``, expected immediate rewards.
             state_ptr: ``[n_states + 1]``, row offsets of the states.
             terminal_reward: ``[n_terminals]``, reward of each terminal at every step.
-            normalize: Accept rows with any positive sum, such as single-precision probabilities or counts. By default
+            normalize: Accept rows with any positive sum, such as single-precision probabilities or counts. By default,
                 the sum must be within 1e-12 of 1.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP. The message names row, column and value.
+            ModelError: If the arrays do not form a valid MDP. The message names the row, column and value.
         """
         from punish_fast.mdp.conversion.construction import from_scipy
 
@@ -217,7 +221,8 @@ class MDP(Process):
         """Build an MDP in which all states have the same actions, from arrays in the convention of pymdptoolbox.
 
         Args:
-            P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
+            P: Transition probabilities, an array ``[n_actions, n_states, n_states]`` or a list of sparse matrices
+                ``[n_states, n_states]``, one for each action.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
                 excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
                 list of vectors ``[n_states]``, one for each action, is accepted if the numbers of actions and states
@@ -225,8 +230,8 @@ class MDP(Process):
             normalize: Accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message names action, state
-                and value.
+            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message names the action,
+                state and value.
         """
         from punish_fast.mdp.conversion.construction import from_dense
 
@@ -240,7 +245,7 @@ class MDP(Process):
         ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If ``ddp`` is not a valid MDP. The message names action, state and value.
+            ModelError: If ``ddp`` is not a valid MDP. The message names the action, state and value.
         """
         from punish_fast.mdp.conversion.discrete_dp import from_quantecon
 
@@ -255,7 +260,7 @@ class MDP(Process):
         of the table. Set ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If the table is missing or not a valid MDP. The message names the value.
+            ModelError: If the table is missing or does not define a valid MDP. The message names the invalid value.
         """
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
@@ -271,14 +276,14 @@ def from_rows(
     """Build a small MDP from lists.
 
     Args:
-        states: List of rows for each state. A row is a pair of the reward and a dictionary with the probability of each
-            successor. Successors from ``len(states)`` on are the terminals.
+        states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
+            probabilities. Successors from ``len(states)`` on are the terminals.
         layers: Number of states in each layer; by default, all states form one layer.
         terminals: Reward of each terminal at every step.
         normalize: Accept rows with any positive sum, as in `MDP.from_scipy`.
 
     Raises:
-        ModelError: If the lists do not form a valid MDP. The message names state, row and value.
+        ModelError: If the lists do not form a valid MDP. The message names the state, row and value.
     """
     from punish_fast.mdp.conversion.row_lists import from_rows
 
@@ -286,7 +291,7 @@ def from_rows(
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, but not the entries, because that would take longer."""
+    """Check dtypes, lengths, pointers and rewards, but not columns and probabilities, which would take longer."""
     if not isinstance(mdp, MDP):
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space)")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
@@ -324,7 +329,7 @@ def check(mdp: MDP) -> MDP:
 
     Raises:
         ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a column is out of range, or the
-            probabilities of a row are negative, above 1, or do not add up to 1. The message names row and value.
+            probabilities of a row are negative, above 1, or do not add up to 1. The message names the row and value.
     """
     check_arrays(mdp)
     if flaw := flaw_of_rows(mdp):

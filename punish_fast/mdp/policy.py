@@ -1,11 +1,11 @@
-"""Policies, float64 ``[n_rows]``: the probability of each row in its state.
+"""Policies, given as the probability of each row in its state, float64 ``[n_rows]``.
 
-**Ties.** Symmetric actions have equal values, but rounding changes their last digits depending on the order of
+**Ties.** Symmetric actions have equal values, but rounding changes the last digits, depending on the order of
 summation. The greedy choice, or *best row*, is therefore the *first* row whose value is below the maximum of its state
 by at most 1e-12 of the largest absolute state value. (Row values are not used for this scale, because a penalty of -1e9
-would make all rows tied.) All programs that follow this rule make the same choices if their errors are smaller than
-this tolerance and the exact values of two rows never differ by so little unless they are equal; in the solved games of
-Punish, no such difference is below 1e-10.
+would raise the tolerance to 1e-3.) All programs that follow this rule make the same choices, provided that their errors
+are much smaller than the tolerance and that unequal row values differ by much more than the tolerance. In the solved
+games of Punish, unequal values differ by at least 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the lower row. A
 solver therefore takes the first of tied rows only if the resulting policy provably earns the computed values up to the
@@ -20,7 +20,7 @@ from punish_fast.runtime.parallel import for_chunks
 
 # Tolerance for the sum of the probabilities in a state.
 SUM_TOLERANCE = 1e-9
-# Differences up to this fraction of the largest absolute value count as ties.
+# Differences up to this fraction of the largest absolute state value count as ties.
 TIE = 1e-12
 
 
@@ -29,7 +29,7 @@ class PolicyError(PunishFastError, ValueError):
 
 
 def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
-    """Describe the first flaw of a policy, float64 ``[n_rows]``; return None if it is a distribution in every state."""
+    """Describe the first flaw of the policy ``weight``, float64 ``[n_rows]``; return None if the policy is valid."""
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
         return f"{weight.dtype} {weight.shape}; it must be float64 {shape}"
@@ -62,7 +62,11 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 def first_best(
     state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
 ) -> np.ndarray:
-    """Return the best row of each state, with ties up to ``largest_tie``; ``v`` contains the state values if known."""
+    """Return the best row of each state, int64 ``[n_states]``.
+
+    The tie tolerance is computed from the state values ``v``, by default the maxima of ``q``, and is at most
+    ``largest_tie``.
+    """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     tie = tie_of(best_values(state_ptr, q) if v is None else v)
@@ -75,9 +79,9 @@ def preferring(
 ) -> np.ndarray:
     """Return row values, float64 ``[n_rows]``, for which ``choice`` is the first best row of each state.
 
-    The chosen row receives the largest ``q`` in the state. The rows before it are lower by at least twice the tie
-    tolerance of the state values ``v``, except that they are not reduced below 0 if no ``q`` is negative. The result is
-    written to ``out`` if given, which may be ``q``.
+    The chosen row receives the largest ``q`` of its state. Earlier rows of the state are lower by at least twice the
+    tie tolerance of the state values ``v``, except that they are not reduced below 0 if no ``q`` is negative. If
+    ``out`` is given, the result is written there; ``out`` may be ``q``.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     preferred = np.empty(len(q)) if out is None else out
@@ -94,7 +98,7 @@ def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the policy that takes the best row of each state, the first of tied rows.
+    """Return the policy that takes the best row of each state, or the first best row if several tie.
 
     Returns:
         float64 ``[n_rows]``, 1 for rows that are taken and 0 for other rows.
@@ -124,10 +128,10 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     Args:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         q: float64 ``[n_rows]``, row values.
-        temperature: Positive, in the unit of ``q``; lower values are closer to greedy.
+        temperature: Positive number in the unit of ``q``; at lower temperatures, the policy is closer to greedy.
 
     Returns:
-        float64 ``[n_rows]``, adding up to 1 in each state.
+        float64 ``[n_rows]``, probabilities that add up to 1 in each state.
 
     Raises:
         PolicyError: If the temperature is not positive and finite, or another argument is not an array of the right

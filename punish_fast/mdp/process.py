@@ -1,4 +1,4 @@
-"""Interface of processes that solvers sweep over: sizes, and backups of the states of a layer."""
+"""Interface of the processes that solvers sweep over: their sizes, and backups of each layer."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class Backups(Protocol):
     """
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its best row; return the largest change."""
+        """Back up each state with its best row; return the largest absolute change."""
 
     def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest change."""
+        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest absolute change."""
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.
 
-        Return the largest change, the sum of squared changes of ``q``, and the number of changed choices.
+        Return the largest absolute change, the sum of squared changes of ``q``, and the number of changed choices.
         """
 
 
 class NonzeroCount(NamedTuple):
     """Numbers of successors with nonzero probability."""
 
-    total: int  # in all rows
-    longest: int  # in the row with the most successors
+    total: int  # number in all rows
+    longest: int  # number in the row with the most successors
 
 
 class Process(ABC):
@@ -101,7 +101,7 @@ class Process(ABC):
     @property
     @abstractmethod
     def is_cycle(self) -> bool:
-        """True if each layer leads only to the next one and the last layer only to the first."""
+        """True if there are several layers and each leads only to the next (the last to the first) or to terminals."""
 
     @property
     @abstractmethod
@@ -110,15 +110,15 @@ class Process(ABC):
 
     @abstractmethod
     def is_independent(self, layer: int) -> bool:
-        """Return True if no state of a layer leads to that layer, so the layer can be updated in place."""
+        """Return True only if no state of a layer leads to that layer, so the layer can be updated in place."""
 
     @abstractmethod
     def nonzeros(self) -> NonzeroCount:
-        """Count the nonzero probabilities of the rows."""
+        """Count the nonzero probabilities in all rows and in the longest row."""
 
 
 def tensor_of(mdp: MDP, reward: np.ndarray | None = None) -> _bellman.Tensor:
-    """Return the arrays of an MDP for kernels; ``reward``, float64 ``[n_rows]``, replaces its rewards if given."""
+    """Return the arrays of an MDP for kernels; ``reward``, float64 ``[n_rows]``, replaces the rewards if given."""
     pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
     return _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward if reward is None else reward)
 

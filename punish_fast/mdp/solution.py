@@ -15,7 +15,7 @@ class Solution:
     """Values and policy of a Markov decision process, and statistics of the solver.
 
     Attributes:
-        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` among the rows of ``s``.
+        v: float64 ``[n_states]``, state values; ``v[s]`` is the largest ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         objective: ``"discounted"``, or ``"win-probability"``, for which values are probabilities.
@@ -24,10 +24,11 @@ class Solution:
         tolerance: Requested error bound; None if a number of sweeps was requested.
         sweeps: Number of sweeps. The methods of ``policy_evaluation.py`` count backups of all states; solving by
             component counts 1 plus the sweeps of large or slow components. Evaluated policies count as sweeps.
-        residual: Largest change of a state value in the last sweep.
+        residual: Largest absolute change of a state value in the last sweep. If the solver finished with policy
+            iteration or solved by component, this is the error bound.
         error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` minus
             this bound, so it loses at most twice the bound.
-        log: One entry for each sweep, and one for policy iteration.
+        log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
         policies: Number of policies that exact policy iteration evaluated; 0 if sweeps were sufficient.
         reason: Reason for the choice of the method, or a summary of its steps; empty if the method was requested.
         rows_taken: int64 ``[n_states]``, the rows of `choice`; if None, the first best rows of ``q``.
@@ -54,7 +55,7 @@ class Solution:
 
     @property
     def schedule(self) -> str:
-        """The method, under the name that files and commands use for it."""
+        """Alias of ``method``; files and commands use this name."""
         return self.method
 
     @property
@@ -68,14 +69,14 @@ class Solution:
         return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     def greedy(self) -> np.ndarray:
-        """Return the policy that takes the best row of each state, the first of tied rows, float64 ``[n_rows]``."""
+        """Return the policy that takes the first best row of each state, float64 ``[n_rows]``."""
         return greedy(self.state_ptr, self.q)
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``, float64 ``[n_rows]``.
 
         Raises:
-            PolicyError: If the temperature is not positive.
+            PolicyError: If the temperature is not positive and finite.
         """
         return softmax(self.state_ptr, self.q, temperature)
 

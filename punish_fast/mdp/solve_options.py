@@ -31,16 +31,17 @@ def keep_quiet(_sweeps: int, _bound: float) -> None:
 
 @dataclass(frozen=True)
 class Effort:
-    """Error bound to reach, and limits on the work.
+    """Error bound to reach, and limits on the computation.
 
     Attributes:
         tolerance: Error bound to reach.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
         progress: Called with the number of sweeps so far and the error bound.
-        is_patient: True to try bounds at a decreasing distance if a constant one fails (``component_brackets.py``).
+        is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
+            constant distance fails (``component_brackets.py``).
         start: float64 ``[n_states]``, initial values; zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
-            changes this array in place. To resume, pass the saved values as initial values to `solve`.
+            changes this array in place. To resume, pass a saved copy as the argument ``start`` of `solve`.
     """
 
     tolerance: float
@@ -51,7 +52,7 @@ class Effort:
     save: Callable[[np.ndarray], None] | None = None
 
     def __post_init__(self) -> None:
-        """Check the number of sweeps."""
+        """Check ``max_sweeps``."""
         if not _is_whole(self.max_sweeps):
             raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
 
@@ -68,7 +69,7 @@ def check_options(
     sweeps: int | None = None,
     objective: str = "discounted",
 ) -> None:
-    """Check options of `solve` and their combination before any work is done."""
+    """Check options of `solve` and their combination."""
     _check_choice("objective", objective, OBJECTIVES)
     _check_choice("method", method, METHODS)
     if objective == "win-probability" and discount not in (None, 1):

@@ -1,14 +1,15 @@
 """Solver of sparse Markov decision processes: optimal values, or values of a policy, with a certified error bound.
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
-reward until a terminal is reached, and play that never ends must pay nothing. ``"win-probability"`` maximizes the
-probability of reaching a terminal with a positive reward and ignores all other rewards; it has no discount.
+reward until a terminal is reached, and play that never ends must not earn or cost anything. ``"win-probability"``
+maximizes the probability of reaching a terminal with a positive reward and ignores all other rewards; it has no
+discount.
 
 MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
 ``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
 reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds the
-tolerance only because of rounding: by up to 1e-9 of the largest value, by the rounding of probabilities when the MDP
-was built, or by more if the MDP is too large for policy iteration.
+tolerance only if rounding prevents a smaller one. In this case, it is at most 1e-9 of the largest value, unless rounded
+probabilities of the MDP cause a larger error or the MDP is too large for policy iteration.
 
 **The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. With a discount, the last backup
 proves this (``improvement.py``); otherwise it is proved by lower bounds that the rows of the policy raised, or by
@@ -53,8 +54,8 @@ from punish_fast.mdp.solve_options import (
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000
-# From this number of states on, this fraction of the largest value is accepted as the error bound if rounding prevents
-# a smaller one.
+# If an MDP has at least `_FEW_STATES` states, sweeps may end with an error bound of `_LEAST_PRECISION` times the
+# largest value.
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 
@@ -87,12 +88,12 @@ def solve(
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions. Use `check` to validate an `MDP` of unknown origin.
-        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Not used for win probabilities.
+        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Must be None or 1 for win probabilities.
         method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
             simultaneously, as in the published model. The methods of ``policy_evaluation.py`` are for MDPs without
             layers. ``"auto"`` chooses a method and records the reason in `Solution.reason`.
         tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
-            steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. If
+            steps of a method with a discount (by default 100,000). Policy iteration evaluates up to 100 policies. If
             rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps to make, regardless of the error bound.
         start: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
@@ -100,8 +101,8 @@ def solve(
         objective: ``"discounted"``, or ``"win-probability"`` (method ``"auto"`` or ``"layered"``).
 
     Raises:
-        SolveError: If an option is out of range, the discount is 1 and play can collect rewards forever, a value is too
-            large for floating point, or the maximum number of sweeps is not sufficient.
+        SolveError: If an option is out of range, the discount is 1 and play can collect nonzero rewards forever, a
+            value is too large for floating point, or the maximum number of sweeps is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -212,7 +213,7 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
 
 
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
-    """Return the iteration before its first sweep."""
+    """Return the iteration, ready for its first sweep."""
     if options.objective == "win-probability":
         return Reachability(mdp, options.goal, start)
     if options.method == LAYERED:
@@ -221,7 +222,7 @@ def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered
 
 
 def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
-    """Sweep until the goal is reached; return None if it is not reached and other methods can take over."""
+    """Sweep until the goal is reached; return None if sweeps fail and other methods can take over."""
     goal, n_states = options.goal, iteration.mdp.n_states
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
@@ -232,7 +233,7 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
         limit = min(limit, _PATIENCE)
     bound = _iterate(iteration, goal, limit, options.effort)
     if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
-        raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}; use more, or a discount")
+        raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
     precision = PRECISION if n_states < _FEW_STATES else _LEAST_PRECISION
@@ -293,7 +294,7 @@ def evaluate(
         return iteration.v[: mdp.n_states].copy()
     if isinstance(mdp, MDP):
         return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
-    raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}; use more, or a discount")
+    raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
 
 
 def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:

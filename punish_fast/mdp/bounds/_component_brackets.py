@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp._bellman import NONE, ONE
 from punish_fast.runtime._jit import kernel, routine
 
-# Roundings in addition to one per entry of a row: of the stored probability, the product, the reward and the bound.
+# Roundings in a row in addition to one per entry: of the stored probability, the product, the reward and the bound.
 FURTHER_ROUNDINGS = 8
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
@@ -33,13 +33,13 @@ class Bounds(NamedTuple):
     # ``choice``, and the upper bounds once all its states are marked in ``is_above``.
     lower: np.ndarray
     upper: np.ndarray
-    choice: np.ndarray  # int64 ``[n_states]``, row by which a policy attains the lower bound; -1 if none is known
+    choice: np.ndarray  # int64 ``[n_states]``, row with which a policy attains the lower bound; -1 if none is known
     is_above: np.ndarray  # bool ``[n_states]``, True if a backup of the upper bounds did not exceed the state's bound
 
 
 @routine
 def relax_run(first, last, is_descending, tensor, v):
-    """Back up the states from ``first`` to ``last`` in place, in either direction; return the largest change.
+    """Back up states ``first`` to ``last - 1`` in place, in either direction; return the largest absolute change.
 
     A row with a self-loop is solved for the value of its state: the reward plus the weighted values of other successors
     is divided by the probability of leaving. This probability is computed as a sum, since one minus the probability of
@@ -71,9 +71,9 @@ def relax_run(first, last, is_descending, tensor, v):
 
 @kernel
 def relax_components(begin, end, boundary, tensor, v, goal, most):
-    """Solve components in order, in place: sweep each until no change exceeds ``goal``, but at most ``most`` times.
+    """Sweep each component in turn, in place, until no change exceeds ``goal``, but at most ``most`` times.
 
-    A component of one state needs only one backup.
+    A component with a single state is backed up only once.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + 1]
@@ -86,7 +86,10 @@ def relax_components(begin, end, boundary, tensor, v, goal, most):
 
 @kernel
 def begin(first, last, distance, limits, v, bounds):
-    """Set the bounds of states to ``v`` minus and plus ``distance``, float64 ``[n_states]``; mark them as unproved."""
+    """Set the bounds of states to ``v`` minus and plus ``distance``, and mark the bounds as unproved.
+
+    ``distance`` is float64 ``[n_states]``. The bounds are clipped to ``limits``.
+    """
     for state in range(first, last):
         bounds.lower[state] = max(v[state] - distance[state], limits.least)
         bounds.upper[state] = min(v[state] + distance[state], limits.most)
@@ -96,7 +99,7 @@ def begin(first, last, distance, limits, v, bounds):
 
 @routine
 def narrow_run(first, last, is_descending, tensor, limits, bounds):
-    """Sweep the bounds of a component once, in place; return the number of bounds not yet proved."""
+    """Sweep a component's bounds once, in place; return the number of bounds that are not yet proved."""
     state_ptr, indptr, indices, data, reward = tensor
     lower, upper, choice, is_above = bounds
     n_open = 0
@@ -128,9 +131,9 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
 
 @kernel
 def narrow(begin, end, boundary, tensor, limits, bounds, most):
-    """Sweep the bounds of components in order until they are proved, each at most ``most`` times.
+    """Sweep the bounds of each component in turn until they are proved, but at most ``most`` times.
 
-    Stop at the first component whose bounds are not proved, and return its index, or ``end`` if there is none.
+    Stop at the first component whose bounds are not proved and return its index; return ``end`` if all are proved.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + ONE]

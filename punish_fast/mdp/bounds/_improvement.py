@@ -1,8 +1,8 @@
 """Bellman backups of MDPs without layers, restricted to the rows that may still be optimal.
 
-`improve` backs up all states from one ``v``. It skips rows that an earlier backup proved to be suboptimal
-(``improvement.py``). The other rows, the *candidates* of a state, are moved to the beginning of the state's part of
-``candidate``, so nothing is copied, and each state is updated by one thread only.
+`improve` backs up all states from the same ``v``. It skips rows that an earlier backup proved to be suboptimal
+(``improvement.py``). The indices of the other rows, a state's *candidates*, are moved to the front of the state's
+section of `Candidates.rows`, so no row is copied. Each state is updated by only one thread.
 
 Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
@@ -21,12 +21,12 @@ from punish_fast.runtime._prefetch import prefetch
 class Candidates(NamedTuple):
     """The rows of each state that may be optimal."""
 
-    rows: np.ndarray  # uint32 ``[n_rows]``; the candidates of state ``s``, ascending, begin at ``state_ptr[s]``
+    rows: np.ndarray  # uint32 ``[n_rows]``; the ascending candidates of state ``s`` start at ``state_ptr[s]``
     number: np.ndarray  # uint32 ``[n_states]``, number of candidates of each state
 
 
 class Greedy(NamedTuple):
-    """Output of `improve`: values of rows ``[n_rows]`` and columns ``[n_columns]``, and the best row of each state."""
+    """Output of `improve`: row values ``[n_rows]``, column values ``[n_columns]``, and the best row of each state."""
 
     q: np.ndarray
     v: np.ndarray
@@ -37,9 +37,9 @@ class Greedy(NamedTuple):
 def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, statistics):
     """Back up states from ``v`` over their candidates.
 
-    First drop candidates whose value in the last backup was more than ``slack`` below the best one of their state.
-    ``statistics[chunk]`` receives the smallest and the largest change of a state, the number of states whose choice
-    changed, and the number of entries read.
+    First drop candidates whose value in the last backup was more than ``slack`` below the best value of their state.
+    ``statistics[chunk]`` receives the smallest and the largest change of a state value, the number of states whose
+    choice changed, and the number of entries read.
     """
     state_ptr, indptr, indices, data, reward = tensor
     candidate, number = candidates
@@ -88,7 +88,7 @@ def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, 
 
 @kernel
 def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, unit, smallest, errors):
-    """Set ``errors[chunk]`` to a bound on the rounding error of a backup of its states (``rounding.py``)."""
+    """Set ``errors[chunk]`` to a bound on the rounding error of backing up the chunk's states (``rounding.py``)."""
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
         largest = 0.0

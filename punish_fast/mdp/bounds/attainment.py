@@ -1,8 +1,8 @@
-"""Policies that attain the computed values without a discount.
+"""Policies that provably attain the values computed without a discount.
 
 Even if values are within ``d`` of the optimum, their greedy policy may be poor: without a discount, a row that loses
 less than ``d`` might be taken many times. In an MDP in which every policy terminates, let ``F`` be a sweep under one
-policy, and let ``e`` bound its rounding error. As in ``interval_iteration.py``,
+policy, and let ``e`` bound the rounding error of a sweep. Then, for any values ``l`` (``interval_iteration.py``),
 
     F^k(l) - k e >= l   =>   the policy earns at least l
 
@@ -34,7 +34,7 @@ class Aim(NamedTuple):
 
     reward: np.ndarray  # float64 ``[n_rows]``
     lower: np.ndarray  # float64 ``[n_columns]``, required value of each state, and values of terminals
-    floor: float  # Lower bound on the values of every policy; -inf if unknown
+    floor: float  # Lower bound on all values of all policies; -inf if unknown
     rounding: float  # Bound on the rounding error of a sweep
     allowance: float = 0.0  # Permitted shortfall in all layers of a cycle except the first
 
@@ -60,7 +60,10 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
 
 def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Find a policy that attains the aim, int64 ``[n_states]``; return None if sweeps prove none. Play must end."""
+    """Return a policy that attains the aim, int64 ``[n_states]``, or None if sweeps find no such policy.
+
+    Every policy of the process must terminate.
+    """
     payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
     lower, out = aim.lower.copy(), np.empty(mdp.n_columns)
     found = RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))

@@ -1,25 +1,25 @@
-"""Undiscounted total rewards, component by component; the bounds of each are proved before the next one is solved.
+"""Undiscounted total rewards, computed and proved one strongly connected component at a time.
 
-Strongly connected components are solved in topological order (``topological_order.py``), so a component is never
-revisited. Each component goes through two stages:
+Components are solved in topological order (``topological_order.py``), so no component is revisited. Each component goes
+through two stages:
 
 * *Values* are computed by in-place sweeps in alternating directions; in a large component, pairs of sweeps are
   extrapolated (``anderson.py``). This stage proves nothing.
 * *Bounds*, which start a small distance below and above the values, are swept in the same way. Let ``T`` back up the
-  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be the bounds; a sweep replaces a bound only by
-  a tighter one. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains true once a backup
-  of ``s`` has found it to be true. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a`` that last
-  raised ``l(s)``. Once both hold in all states of a component, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <=
-  u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration: Hartmanns and
-  Kaminski 2020, CAV].
+  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be the upper and lower bounds; a sweep replaces
+  a bound only with a tighter one. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains
+  true once it holds in a backup of ``s``. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a``
+  that last raised ``l(s)``. Once both hold in all states of a component, ``T u <= u`` and ``T_a l >= l``, so
+  ``l <= v_a <= v* <= u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration:
+  Hartmanns and Kaminski 2020, CAV].
 
 If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
 in states from which the episode may soon end. After 50 to 1,000 sweeps, the caller therefore tries policy iteration
-(``exact_iteration.py``). If the MDP is too large for that, further sweeps use a distance that grows with the number of
-remaining steps (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier components, and ``h``
-is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for every row ``a``. A
-backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might continue forever, even
-at a cost, no ``h`` satisfies this, and nothing is proved.
+(``exact_iteration.py``). If the MDP is too large for policy iteration, further sweeps use a distance that grows with
+the number of remaining steps (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
+components, and ``h`` is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
+every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might
+continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
 
 The method requires that sweeps from any start converge to ``v*``: either every policy terminates, or some policy
 terminates and every policy that does not has unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
@@ -58,8 +58,9 @@ _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
-    ``mdp`` must not be compact, and its own rewards are ignored. Every policy must either terminate or have unbounded
-    cost. If sweeps do not prove the tolerance, the error bound is infinite, and the policy might not attain the values.
+    ``mdp`` must not be compact; its rewards are ignored. Every policy must either terminate or have unbounded cost. If
+    sweeps do not prove an error bound within the tolerance, the returned bound is infinite, and the policy might not
+    attain the values.
     """
     order = Order(mdp)
     ordered = replace(order.mdp, reward=reward.row[order.rows])
@@ -94,7 +95,10 @@ class _Sweeps:
         self.n_sweeps = 1  # Number of sweeps of components that were swept individually, plus 1 for all others
 
     def result(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return values ``[n_columns]``, rows of a policy, and the error bound of both, infinite if not proved."""
+        """Return values ``[n_columns]``, a policy ``[n_states]``, and their error bound.
+
+        The error bound is infinite if a component was not proved.
+        """
         n, v = self._mdp.n_states, self._v
         if self.is_proved:
             v = np.clip(v, self.bounds.lower, self.bounds.upper)
@@ -108,7 +112,7 @@ class _Sweeps:
 
     def prove_each(self, boundary: np.ndarray) -> None:
         """Bracket small components in order."""
-        # In chunks, so that an interrupt is handled soon.
+        # Work in chunks so that interrupts are handled promptly.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
             self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._effort.max_sweeps)
             place = self._narrow(boundary, begin, end)
@@ -166,13 +170,16 @@ class _Sweeps:
         _component_brackets.relax_components(0, len(boundary) - 1, *args)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
-        """Bracket components; return the index of the first one that is not proved, or ``last``."""
+        """Bracket components; return the index of the first component that is not proved, or ``last``.
+
+        Do nothing if an earlier component was not proved.
+        """
         if not self.is_proved:
             return last
         begin, end = int(boundary[first]), int(boundary[last])
         _component_brackets.begin(begin, end, self._distance, self._limits, self._v, self.bounds)
         n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
-        # Stop when a batch of sweeps proves no further bounds, because more sweeps are not likely to.
+        # Stop when a batch of sweeps proves no further bounds, because more sweeps are unlikely to help.
         for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
             args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _SWEEPS_OF_BOUNDS
             first = int(_component_brackets.narrow(first, last, *args))

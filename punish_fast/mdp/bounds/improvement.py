@@ -14,15 +14,15 @@ Puterman 1994, sec. 6.6]
 The midpoint of these bounds has an error of at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low``
 matters: if play mixes fast, all changes soon become nearly equal, and the span decreases by far more than a factor of
 ``g`` per sweep, while the largest change does not. If play under the policy never reaches a terminal, the span
-eventually shrinks per sweep by ``g`` times the absolute value of the second eigenvalue of the policy's transitions.
-Every row that is worse than the best row of its state by more than
+eventually shrinks by a factor of ``g |lambda|`` per sweep, where ``lambda`` is the second eigenvalue of the policy's
+transition matrix. Every row that is worse than the best row of its state by more than
 
     (g (high - low) + 2 e) / (1 - g)
 
 is suboptimal and can be eliminated permanently; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
 
-The lower bound also holds for the values of the greedy policy, since it uses only that policy's backups. A policy whose
-rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
+The lower bound also holds for the values of the greedy policy, since its proof uses only that policy's backups. A
+policy whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
 """
 
 from functools import cached_property
@@ -44,10 +44,10 @@ from punish_fast.runtime.parallel import balanced_chunks, for_each
 class SpanBound(NamedTuple):
     """Bounds on the optimal values from the changes of a backup."""
 
-    low: float  # Smallest change of a column
-    high: float  # Largest change of a column
+    low: float  # Smallest change of a column's value
+    high: float  # Largest change of a column's value
     discount: float  # Below 1
-    rounding: float  # Largest rounding error of the backup
+    rounding: float  # Upper bound on the rounding error of the backup
 
     @property
     def span(self) -> float:
@@ -72,7 +72,7 @@ class SpanBound(NamedTuple):
         return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
 
     def tie_within(self, allowed: float) -> float:
-        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0."""
+        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0 if there is none."""
         return max(allowed * (1 - self.discount) + self.discount * self.low - 2 * self.rounding, 0.0)
 
     @property
@@ -82,7 +82,7 @@ class SpanBound(NamedTuple):
 
     @property
     def is_at_floor(self) -> bool:
-        """True if rounding could explain the span of the changes."""
+        """True if rounding errors alone could cause a span this large."""
         return self.discount * self.span <= 4 * self.rounding
 
 
@@ -97,11 +97,11 @@ class Closed(NamedTuple):
 
 
 class Improvement:
-    """Values, their greedy policy, and a bound on their distance from the optimum."""
+    """Values, their greedy policy, and a bound on the distance of the values from the optimum."""
 
     def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
         """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
-        # The MDP is not compact, the discount is below 1, and the goal is the error bound to reach.
+        # The MDP must not be compact, and the discount must be below 1; the goal is the error bound to reach.
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
@@ -111,7 +111,7 @@ class Improvement:
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
         self.bound: SpanBound | None = None  # Proved by the last backup
-        self.n_changed = n  # States whose choice changed in the last backup
+        self.n_changed = n  # Number of states whose choice changed in the last backup
         # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
         self.work, self.most_work = 0, np.inf
         self._q = np.empty(0)
@@ -123,7 +123,7 @@ class Improvement:
             self.v[:n] = np.clip(start, -self._largest, self._largest)
 
     def greedy_chain(self) -> PolicyChain:
-        """Return the chain of the policy `choice`. Every call updates and returns the same object."""
+        """Return the Markov chain of the policy `choice`. Every call updates and returns the same object."""
         self._chain.follow(self.choice)
         return self._chain
 
@@ -133,12 +133,12 @@ class Improvement:
 
     @property
     def rounding(self) -> float:
-        """Largest rounding error of a backup."""
+        """Upper bound on the rounding error of a backup."""
         return (self.mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * self._largest + SMALLEST)
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of the result of `improve` after a shift to the midpoint of its bounds."""
+        """Upper bound on the error of `v` after `improve` and a shift to the midpoint of the bounds."""
         return np.inf if self.bound is None else self.bound.error
 
     @property
@@ -148,7 +148,7 @@ class Improvement:
 
     @property
     def goal_of_changes(self) -> float:
-        """Half of the span of changes at which the goal is reached."""
+        """Half of the largest span of changes that reaches the goal."""
         return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
 
     def improve(self) -> np.ndarray:
@@ -168,24 +168,27 @@ class Improvement:
         return before
 
     def with_terminals(self, low: float, high: float) -> tuple[float, float]:
-        """Extend the range of changes from states to all columns; terminals do not change."""
+        """Extend the range of changes from states to all columns; the values of terminals do not change."""
         return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
     def _row_values(self) -> np.ndarray:
-        """Return the array for row values; allocate a new one if `close` has returned the last one."""
+        """Return the array for row values; allocate a new array if `close` has returned the last one."""
         if len(self._q) < self.mdp.n_rows:
             self._q = np.zeros(self.mdp.n_rows)
         return self._q
 
     def _bound_of(self, low: float, high: float, before: np.ndarray) -> SpanBound:
-        """Return the bound proved by changes from ``low`` to ``high``; read every row if rounding limits it."""
+        """Return the bound proved by changes from ``low`` to ``high``.
+
+        If rounding errors keep the bound above the goal, read all rows to estimate these errors more tightly.
+        """
         bound = SpanBound(low, high, self.discount, self.rounding)
         if bound.error <= self.goal or not bound.is_at_floor:
             return bound
         return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
 
     def close(self) -> Closed:
-        """Back up all rows once more; shift the values to the midpoint of their bounds if their error exceeds the goal.
+        """Back up all rows once more; if the error exceeds the goal, shift the values to the midpoint of their bounds.
 
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
         of the best rows plus rounding.
@@ -213,7 +216,7 @@ class Improvement:
         return Closed(v, q, choice, max(above - shift, loss + shift))
 
     def clip(self) -> None:
-        """Clip values of states to the possible range after an advance; NaN becomes 0."""
+        """Clip state values to their possible range after an advance, and replace NaN with 0."""
         values = self.v[: self.mdp.n_states]
         np.clip(values, -self._largest, self._largest, out=values)
         values[np.isnan(values)] = 0.0

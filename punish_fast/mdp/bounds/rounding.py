@@ -1,4 +1,4 @@
-"""Bounds on the rounding error of a Bellman backup, from the terms of each row.
+"""Bounds on the rounding error of a Bellman backup, computed from the terms of each row.
 
 The value of a row of ``n`` entries has an error of at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g
 sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This includes up to four roundings of stored probabilities.
@@ -23,7 +23,10 @@ FURTHER_TERMS = 8
 
 
 def rounding_of_backup(mdp: MDP, v: np.ndarray, discount: float) -> float:
-    """Bound the rounding error of a backup of all states from ``v``, float64 ``[n_columns]``; infinite on overflow."""
+    """Return a bound on the rounding error of backing up all states from ``v``, float64 ``[n_columns]``.
+
+    The bound is infinite if values overflow.
+    """
     chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
     errors = np.zeros(len(chunks) - 1)
     constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST

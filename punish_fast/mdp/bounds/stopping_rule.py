@@ -1,18 +1,18 @@
-"""The error bound that stops value iteration, from the contraction of a sweep.
+"""Error bounds that stop value iteration, derived from the contraction of a sweep.
 
-With a discount ``g`` below 1, backing up every state once contracts by ``g`` in the sup norm, and a cycle of ``L``
-layers contracts by ``g^L``. Undiscounted sweeps contract because episodes end. Let ``U`` be the operator ``(U
-w)(s) = max_a sum_t P(t | s, a) w(t)``, where ``t`` runs over the states but not the terminals. Any weights ``w > 0``
-with ``U w <= m w`` make the undiscounted Bellman operator a contraction with modulus ``m`` in the norm ``max_s |x(s)| /
-w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, if the last change is at most ``d`` and the rounding error of a
-sweep is at most ``e``,
+With a discount ``g`` below 1, a backup of all states is a contraction with modulus ``g`` in the sup norm, and a sweep
+over a cycle of ``L`` layers is a contraction with modulus ``g^L``. Undiscounted sweeps contract because episodes end.
+Let ``U`` be the operator ``(U w)(s) = max_a sum_t P(t | s, a) w(t)``, where ``t`` runs over the states but not the
+terminals. Any weights ``w > 0`` with ``U w <= m w`` make the undiscounted Bellman operator a contraction with modulus
+``m`` in the norm ``max_s |x(s)| / w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, if the last change is at
+most ``d`` and the rounding error of a sweep is at most ``e``,
 
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w
 
 Suitable weights are found by sweeping ``w <- 1 + U w``, which increases to the maximum expected time to termination.
 Once no weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no expected time to
-termination exceeds ``max w / (1 - h)``. In a cycle, time is counted in whole cycles. If episodes are too long to find
-such weights soon, the contraction is unknown.
+termination exceeds ``max w / (1 - h)``. In a cycle of layers, time is counted in whole cycles. If episodes are too long
+to find such weights soon, the contraction is unknown.
 """
 
 from collections.abc import Callable
@@ -36,24 +36,24 @@ _ALLOWANCE = 1e-9
 _PENALTY = 10.0
 # Larger penalties might give values above `LARGEST_VALUE`.
 _LARGE_REWARD = 1e150
-# Sums of a few such values and of their rounding errors are finite.
+# Sums of a few values of this size and of their rounding errors are finite.
 LARGEST_VALUE = 1e305
 
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class SolveError(PunishFastError, ValueError):
-    """Raised when an MDP cannot be solved, at least not with the given options; the message gives the reason."""
+    """Raised if an MDP cannot be solved with the given options; the message gives the reason."""
 
 
 class LargeValueError(SolveError):
-    """Raised when values may be too large for sweeps."""
+    """Raised if values may be too large for sweeps."""
 
 
 class Contraction(NamedTuple):
-    """The contraction of a sweep."""
+    """Contraction of a sweep; *carried* values are those passed on to the next sweep."""
 
-    modulus: float  # Largest ratio of the error of carried values after a sweep to the error before it
+    modulus: float  # Largest ratio of the error of carried values after a sweep to the error before the sweep
     spread: float  # Ratio of the largest to the smallest weight of the norm
     # Upper bound on the absolute value of any state, and on the terms of any row that may be optimal
     largest_value: float
@@ -83,8 +83,8 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
 
     Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
     the largest of the states' largest rewards, the rewards of terminals, and 0. A row with a reward below ``-2 L`` is
-    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties do not count. Unless
-    there may be large penalties, ``low`` and ``high`` are simply taken over all rewards.
+    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties are ignored. If large
+    penalties are ruled out, ``low`` and ``high`` are simply taken over all rewards.
 
     Args:
         weight: float64 ``[n_rows]``, a policy to evaluate; None for optimal values.

@@ -12,10 +12,10 @@ from punish_fast.mdp.methods.exact_iteration import Exact
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import TIE, preferring
 
-# Largest difference of equal values after rounding, as a share of the largest value.
+# Largest difference that rounding causes between equal values, as a share of the largest value.
 _ROUNDING = 1e-15
-# Permitted loss from taking tied rows, in multiples of the error bound; rational arithmetic bounds the values, but not
-# always those of the policy.
+# Permitted loss from taking tied rows, in multiples of the error bound; rational arithmetic bounds the optimal values,
+# but not always the values of the policy.
 _MOST_BOUNDS = 4
 
 
@@ -31,13 +31,13 @@ class TieBreak(NamedTuple):
 def settle_ties(
     mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Take the first of tied rows if the proved loss is at most the tolerance or four times the error bound.
+    """Take the first of tied rows if the proved loss is within the tolerance or four times the error bound.
 
-    Rows are tied as in ``policy.py`` or, if the policy then loses too much, within 1e-15 of the largest value.
+    Rows tie as in ``policy.py`` or, if the policy then loses too much, if they are within 1e-15 of the largest value.
 
     Args:
         tolerance: Allowed difference between the values and those earned by the policy.
-        scale: Lower bound on the largest value.
+        scale: Lower bound on the largest absolute value.
 
     Returns:
         Values and policy, and row values, float64 ``[n_rows]``, for which the policy takes the first best row of each

@@ -1,4 +1,4 @@
-"""State reduction of a chain in a sparse matrix; see ``elimination.py``.
+"""State reduction of a chain stored as a sparse matrix; see ``elimination.py``.
 
 A *position* is the index of a state in the elimination order, in which each component follows the components it leads
 to.
@@ -16,25 +16,26 @@ from punish_fast.runtime._jit import kernel
 class ChainEntries(NamedTuple):
     """A chain in CSR form, and the elimination order of its states."""
 
-    indptr: np.ndarray  # int64 ``[n_states + 1]``
+    indptr: np.ndarray  # int64 ``[n_states + 1]``, entry offsets of the states
     indices: np.ndarray  # int32 ``[n_entries]``, columns; terminals from ``n_states`` on
     data: np.ndarray  # float64 ``[n_entries]``, probabilities
     state: np.ndarray  # int32 ``[n_states]``, states in elimination order
     position: np.ndarray  # int32 ``[n_states]``, the position of each state
     first: np.ndarray  # int64 ``[n_components + 1]``, the first position of each component
-    dense: np.ndarray  # int64 ``[n_components]``, the first position that is eliminated in a dense matrix
+    dense: np.ndarray  # int64 ``[n_components]``, first position of each component that is eliminated in a dense matrix
 
 
 class ReducedChain(NamedTuple):
-    """The factors of a chain."""
+    """Factors of a chain's matrix."""
 
     # int64 ``[n_states]``, start of each position's entries in ``later``; equals ``end`` in a dense matrix
     begin: np.ndarray
     end: np.ndarray  # int64 ``[n_states]``, end of these entries
     later: np.ndarray  # int32 ``[n_later]``, later positions connected with each position when it is eliminated
-    into: np.ndarray  # float64 ``[n_later]``, probabilities of moving here from the later position, over the pivot
-    onto: np.ndarray  # float64 ``[n_later]``, probabilities of moving from here to the later position
-    # float64 ``[n_states]``, probabilities of moving to any later position, another component or a terminal
+    # float64 ``[n_later]``, probability of moving from the later position to this one, divided by the pivot of this one
+    into: np.ndarray
+    onto: np.ndarray  # float64 ``[n_later]``, probability of moving from this position to the later one
+    # float64 ``[n_states]``, probability of moving to any later position, another component or a terminal
     pivot: np.ndarray
     # int64 ``[n_components]``, start of each component's dense matrix, ``[m, m + 1]`` in row-major order: below the
     # diagonal as in ``into``, above it as in ``onto``, and in the last column the probability of leaving the component
@@ -46,8 +47,8 @@ class ReducedChain(NamedTuple):
 def transpose_later(begin, end, later, ptr, owner, at):
     """Transpose the lists of later positions.
 
-    ``ptr``, ``[n_states + 2]``, must be zeros on entry. On return, ``owner[ptr[i]:ptr[i + 1]]`` contains the positions
-    whose lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` the indices of these entries.
+    ``ptr``, ``[n_states + 2]``, must contain zeros on entry. On return, ``owner[ptr[i]:ptr[i + 1]]`` contains the
+    positions whose lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` the indices of these entries.
     """
     for q in range(len(later)):
         ptr[later[q] + 2] += 1
@@ -62,9 +63,10 @@ def transpose_later(begin, end, later, ptr, owner, at):
 
 @kernel
 def reduce_chain(chain, reduced, earlier, leak, row):
-    """Compute the sparse factors, and the entries of dense matrices before these are eliminated.
+    """Compute the sparse factors, and fill the dense matrices that are eliminated afterwards.
 
-    ``earlier`` contains the results of `transpose_later`; ``leak`` and ``row`` are work arrays, zeros ``[n_states]``.
+    ``earlier`` contains the results of `transpose_later`. The work arrays ``leak`` and ``row``, ``[n_states]``, must
+    contain zeros.
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
@@ -105,7 +107,10 @@ def reduce_chain(chain, reduced, earlier, leak, row):
 
 @kernel
 def reduce_panel(matrix, pivot, begin, end):
-    """Eliminate states ``begin`` to ``end`` of a dense matrix ``[m, m + 1]``; do not update ``matrix[end:, end:]``."""
+    """Eliminate states ``begin`` to ``end - 1`` of a dense matrix ``[m, m + 1]``.
+
+    The caller must update ``matrix[end:, end:]``.
+    """
     m = len(pivot)
     for k in range(begin, end):
         pivot[k] = 0.0
@@ -155,7 +160,7 @@ def solve_reduced(chain, reduced, r, x):
 
 @kernel
 def weigh_states(chain, reduced, weight):
-    """Set ``weight``, indexed by position, to the stationary weights of a chain with a single component."""
+    """Set ``weight``, indexed by position, to the stationary weights of a chain with one component and no terminals."""
     n, dense = len(weight), chain.dense[0]
     width = n - dense + 1
     for k in range(n - 1, -1, -1):
@@ -174,9 +179,9 @@ def find_gains(begin, end, chain, rows, v, constants, gain, error):
     """Set ``gain[row]`` to a row's value minus its state's value, and ``error[row]`` to a bound on the rounding error.
 
     Args:
-        chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.
-        rows: State int32 ``[n_rows]`` and reward float64 ``[n_rows]`` of each row.
-        v: Two arrays, float64 ``[n_columns]``, whose sums are the values of columns.
+        chain: Rows in CSR form: ``indptr``, int64 ``[n_rows + 1]``; ``indices``, int32; ``data``, float64.
+        rows: State of each row, int32 ``[n_rows]``, and reward of each row, float64 ``[n_rows]``.
+        v: Two arrays, float64 ``[n_columns]``, whose sum contains the values of columns.
         constants: Number of roundings in addition to one per entry, unit roundoff, and smallest positive number.
     """
     (indptr, indices, data), (state, reward), (high, low) = chain, rows, v

@@ -1,8 +1,8 @@
 """Minimum-degree elimination on the quotient graph; see ``minimum_degree.py``.
 
-An eliminated state is an *element*: the list of the later states that it connects. Eliminating a state *absorbs* the
+An eliminated state is an *element*, a list of the later states that it connects. Eliminating a state *absorbs* the
 elements that contain it into the new element. Each state stores the unabsorbed elements that contain it, and the
-neighbours that no element connects to it, in the memory of its original neighbours [George and Liu 1989].
+neighbours that no element connects to it, in the memory of its original list of neighbours [George and Liu 1989].
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
 
-# Minimum number of states, and minimum ratio of degree to states, for eliminating a component as a dense matrix.
+# The remaining states of a component are left to a dense matrix once there are at least `_LEAST_DENSE` of them and all
+# their degrees are at least `_DENSE_SHARE` of their number.
 _LEAST_DENSE, _DENSE_SHARE = 64, 0.3
 # Cost of finding a list entry, in multiplications.
 _ORDERING = 100.0
@@ -22,32 +23,32 @@ N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 
 
 class QuotientGraph(NamedTuple):
-    """The uneliminated part of a symmetric graph, and its elements."""
+    """The states of a symmetric graph that are not yet eliminated, and the graph's elements."""
 
     begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; neighbours follow
     adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbours
     n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
-    n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours that follow
+    n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours, which follow the elements
     component: np.ndarray  # int32 ``[n_states]``, component of each state
     is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
-    remaining: np.ndarray  # int64 ``[n_components]``, number of states not eliminated
+    remaining: np.ndarray  # int64 ``[n_components]``, number of states not yet eliminated
     is_dense: np.ndarray  # bool ``[n_components]``, True if the remaining states are left to a dense matrix
     degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, not counting hubs
-    first: np.ndarray  # int32 ``[n_states + 1]``, the first state of each degree, or -1
-    beside: np.ndarray  # int32 ``[2, n_states]``, the previous and the next state of the same degree, or -1
+    first: np.ndarray  # int32 ``[n_states + 1]``, first state of each degree; -1 if there is none
+    beside: np.ndarray  # int32 ``[2, n_states]``, previous and next state of the same degree; -1 if there is none
     marks: np.ndarray  # int32 ``[2, n_states]``, the last elimination that visited each state, and each element
-    # int32 ``[2, n_states]``, numbers of members of each element, without hubs: all, and outside the current element
+    # int32 ``[2, n_states]``, number of members of each element, excluding hubs: in total, and outside the new element
     members: np.ndarray
     is_absorbed: np.ndarray  # bool ``[n_states]``, True for absorbed elements
     # bool ``[n_states]``, True for states from which play may leave the component without visiting a later state
     leaks: np.ndarray
-    # int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states
+    # int64 ``[3]``: total length of the lists of later states, lowest degree, and number of eliminated states
     counts: np.ndarray
 
 
 @kernel
 def sort_by_degree(graph):
-    """Fill the lists of states of each degree."""
+    """Fill the list of states of each degree."""
     for state in range(len(graph.degree) - 1, -1, -1):
         if not graph.is_hub[state]:
             _link(graph, state)
@@ -57,9 +58,9 @@ def sort_by_degree(graph):
 def eliminate_by_degree(graph, rank, ptr, later, most):
     """Eliminate states until only hubs and dense components remain, continuing where the last call stopped.
 
-    ``rank`` receives the index of each eliminated state in the order, and ``later[ptr[k]:ptr[k + 1]]`` the later states
-    of the state with index ``k``. Return the number of operations of ordering and elimination, or -1 if ``later`` is
-    full or this number exceeds ``most``.
+    ``rank`` receives the index of each eliminated state in the elimination order, and ``later[ptr[k]:ptr[k + 1]]`` the
+    later states connected with the state of index ``k``. Return the number of operations for ordering and elimination,
+    or -1 if ``later`` is full or the number exceeds ``most``.
     """
     counts, total = graph.counts, 0.0
     for k in range(counts[N_ELIMINATED]):
@@ -91,13 +92,13 @@ def eliminate_by_degree(graph, rank, ptr, later, most):
 
 @routine
 def _operations(n_later):
-    """Return the cost of eliminating a state."""
+    """Return the cost of eliminating a state, in multiplications."""
     return _ORDERING * (n_later + 1) + n_later**2
 
 
 @routine
 def _degree(graph, state):
-    """Return the degree of a state; termination counts as a neighbour."""
+    """Return the degree bound of a state, counting termination as a neighbour."""
     return graph.degree[state] + np.int32(graph.leaks[state])
 
 
@@ -146,7 +147,7 @@ def _connect(graph, state, rank, later):
             seen[other] = state
             later[end] = other
             end += 1
-    # The state is an element now, and these entries describe its list.
+    # The state is now an element; these entries describe its list of later states.
     graph.begin[state], graph.n_neighbours[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
     for t in range(graph.counts[N_LATER], end):
         n_members += not graph.is_hub[later[t]]
@@ -156,7 +157,7 @@ def _connect(graph, state, rank, later):
 
 @routine
 def _count_outside(graph, state, later, begin, end):
-    """Count the members of other elements that are not in the new element."""
+    """Count the members of each older element that are not in the new element."""
     seen = graph.marks[1]
     for t in range(begin, end):
         other = later[t]
@@ -172,7 +173,7 @@ def _count_outside(graph, state, later, begin, end):
 
 @routine
 def _update(graph, other, state, rank):
-    """Add the new element to one of its members, remove entries that it replaces, and update the degree bound."""
+    """Add the new element to one of its members, remove entries it replaces, and update the member's degree bound."""
     adjacent, begin = graph.adjacent, graph.begin[other]
     last_element = begin + graph.n_elements[other]
     inside = graph.members[0, state] - 1

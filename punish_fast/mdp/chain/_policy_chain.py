@@ -1,6 +1,6 @@
 """Sweeps over the rows taken by a policy; see ``policy_chain.py``.
 
-Sums are computed within a chunk in a fixed order, as in ``_bellman.py``.
+Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Chain(NamedTuple):
     """The rows of a policy, with room for the longest row of each state."""
 
     ptr: np.ndarray  # uint64 ``[n_states + 1]``, start of each state's entries
-    length: np.ndarray  # uint32 ``[n_states]``, number of entries
+    length: np.ndarray  # uint32 ``[n_states]``, number of entries of each state
     row: np.ndarray  # uint64 ``[n_states]``, row from which the entries were copied, or `NO_ROW`
     indices: np.ndarray  # uint32 ``[ptr[-1]]``, columns
     data: np.ndarray  # float64 ``[ptr[-1]]``, probabilities
@@ -74,9 +74,10 @@ def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
 
 @kernel
 def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
-    """Back up the states of blocks into ``out``, which holds their old values.
+    """Back up the states of blocks into ``out``, which holds their old values on entry.
 
-    A block begins at each ``boundary``. Updates use the new values of states in the same block, and ``v`` for others.
+    Block ``i`` contains the states from ``boundary[i]`` to ``boundary[i + 1] - 1``. Updates use the current values in
+    ``out`` for states of the same block and ``v`` for other states.
     """
     ptr, length, _, indices, data, reward, leaving = chain
     for block in range(begin, end):
@@ -90,5 +91,5 @@ def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
                 column = np.uint64(indices[k])
                 total += data[k] * (out[column] if first <= column < past else v[column])
                 k += ONE
-            # Since the sum includes the state's old value, the change is divided by the probability of leaving.
+            # Since the sum includes the state's old value, divide the change by the discounted probability of leaving.
             out[state] += (reward[state] + discount * total - out[state]) / leaving[state]

@@ -1,7 +1,7 @@
 """Maximum average rewards within end components, with bounds.
 
 Every policy eventually remains in an end component. Within a maximal one, all states can reach each other, so they have
-the same maximum gain ``g``. Let ``T`` be the backup with its rows. Then for any ``h``
+the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. Then, for any ``h``,
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
@@ -30,11 +30,11 @@ from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import Payment
 from punish_fast.mdp.solve_options import Effort
 
-# Step size, as a share of a sweep's change; with 1, values of cycles might oscillate.
+# Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
 _STEP = 0.75
 # Sweeps before policy iteration is tried.
 _FEW_SWEEPS = 1000
-# Components with more states are improved one at a time, smaller ones together.
+# Components with more states are improved one at a time, smaller components together.
 _LARGE = 1000
 # Goal for half the width of brackets, not counting rounding errors, as a share of the tolerance.
 _SHARE = 0.5
@@ -47,7 +47,7 @@ class _Bracket:
     lower: np.ndarray  # float64 ``[n_components]``
     upper: np.ndarray  # float64 ``[n_components]``
     h: np.ndarray  # float64 ``[n_states]``, relative values, 0 in the first state of each component
-    choice: np.ndarray  # int64 ``[n_states]``, rows
+    choice: np.ndarray  # int64 ``[n_states]``, row taken in each state
 
     @property
     def half_width(self) -> np.ndarray:
@@ -56,7 +56,7 @@ class _Bracket:
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
     def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
-        """Return a mask of brackets whose half-width exceeds ``tolerance`` and ``precision`` times the gain."""
+        """Return a mask of brackets whose half-width exceeds both ``tolerance`` and ``precision`` times the gain."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
         return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
 
@@ -86,7 +86,7 @@ class ComponentGains(_Bracket):
         return part, (np.cumsum(marked) - 1)[self.component[states]]
 
     def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
-        """Replace brackets of the marked components by narrower ones that were found in their restriction, ``part``."""
+        """Replace brackets of the marked components with narrower ones found in ``part``, the restriction to them."""
         closer = found.half_width < self.half_width[marked]
         numbers = np.flatnonzero(marked)[closer]
         self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
@@ -101,8 +101,8 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
     Args:
         number: int64 ``[n_states]``, component of each state.
         inside: int64 ``[k]``, rows of all components.
-        effort: Half the width of brackets to reach (the tolerance), and the maximum number of sweeps. A half-width of
-            1e-9 of the gain is also accepted. Brackets are wider if neither can be reached.
+        effort: The tolerance, which is the half-width of brackets to reach, and the maximum number of sweeps. A
+            half-width of 1e-9 times the gain is also accepted. Brackets are wider if neither half-width can be reached.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True
@@ -129,7 +129,7 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
             mdp.backups.sweep(layer, payment, h, out)
         change = out - h
         width = np.maximum.reduceat(change[order], begins) - np.minimum.reduceat(change[order], begins)
-        # Remove the change shared by all states of a component: it has no meaning, and would accumulate.
+        # Remove the change shared by all states of a component, which is meaningless and would accumulate.
         h += _STEP * change
         h -= h[order[begins]][component]
         half_width = float(width.max()) / 2
@@ -140,7 +140,7 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
 
 
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
-    """Bracket the maximum gain of each component by a backup of relative values."""
+    """Bracket the maximum gain of each component by backing up the relative values ``h``."""
     begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
     with np.errstate(all="ignore"):
         gain, error = rows.gains(h)
@@ -163,7 +163,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
 
 
 def _improve(found: ComponentGains, tolerance: float) -> None:
-    """Narrow brackets by policy iteration; if that is not enough, by rational arithmetic or stationary weights."""
+    """Narrow brackets by policy iteration and, if they are still wide, by rational arithmetic or stationary weights."""
     wide, sizes = found.is_wide(tolerance), np.bincount(found.component)
     large = np.flatnonzero(wide & (sizes > _LARGE))
     for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):

@@ -1,17 +1,17 @@
 """Linear equations of a terminating Markov chain, solved accurately even if the chain takes long to terminate.
 
-For probabilities ``p`` of a chain that terminates from every state, and any ``r``, these are the equations
+For a chain with transition probabilities ``p`` that terminates from every state, and for any ``r``, the equations are
 
     sum_t p(s, t) (x(s) - x(t))  =  r(s),        x = 0 at terminals.
 
-An elimination that subtracts loses ``log10 N`` digits if the chain runs for ``N`` steps. Two techniques help.
-*Components*: if states are ordered so that successors come first, the matrix is block triangular, with a block for each
-strongly connected component, and components of a single state need no elimination. *State reduction* [Grassmann, Taksar
-and Heyman 1985]: to eliminate a state, replace transitions into it by transitions to its successors, and compute its
-probability of leaving as a sum, never as one minus the probability of staying. Then nothing is subtracted, and every
-digit is correct up to rounding [O'Cinneide 1993]. States are eliminated in an order that creates few new transitions
-(``minimum_degree.py``), first in a sparse matrix and then, once most of the remaining states are connected, in a dense
-one.
+An elimination that subtracts loses ``log10 N`` digits if the chain runs for ``N`` steps. Two techniques avoid this
+loss. *Components*: if states are ordered so that successors come first, the matrix is block triangular, with a block
+for each strongly connected component, and components of a single state need no elimination. *State reduction*
+[Grassmann, Taksar and Heyman 1985]: to eliminate a state, replace transitions into it by transitions to its successors,
+and compute its probability of leaving as a sum, never as one minus the probability of staying. Then nothing is
+subtracted, and every digit is correct up to rounding [O'Cinneide 1993]. States are eliminated in an order that creates
+few new transitions (``minimum_degree.py``), first in a sparse matrix and then, once most of the remaining states are
+connected, in a dense one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from punish_fast.mdp.chain.minimum_degree import EliminationOrder, hubs, minimum
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
-# Maximum number of operations, about half a minute of work.
+# Maximum number of operations, which take about half a minute.
 _MOST_OPERATIONS = 1e10
 # Number of states of a dense matrix that are eliminated together.
 _PANEL = 64
@@ -36,10 +36,13 @@ _LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
 
 class Elimination:
-    """Factors of a chain, for any number of right-hand sides."""
+    """Factors of a chain that solve its equations for any number of right-hand sides."""
 
     def __init__(self, chain: Any, before: Elimination | None = None) -> None:
-        """Factorize a chain, CSR ``[n_states, n_columns]``; reuse the order of ``before`` if its pattern is equal."""
+        """Factorize a chain, CSR ``[n_states, n_columns]``.
+
+        The elimination order of ``before`` is reused if both chains have the same sparsity pattern.
+        """
         from scipy.sparse import csr_array
 
         chain = csr_array(chain, copy=True)
@@ -73,7 +76,7 @@ class Elimination:
     def solve(self, r: np.ndarray) -> np.ndarray:
         """Return the solution for the right-hand side ``r``, float64 ``[n_states]``.
 
-        It is not finite if the chain does not terminate or is too large, or if numbers overflow.
+        The solution is not finite if the chain does not terminate or is too large, or if numbers overflow.
         """
         x: np.ndarray = np.full(len(r), np.nan)
         if not self.is_affordable:
@@ -98,12 +101,12 @@ class Elimination:
 
 
 def _order(chain: Any, most: float) -> EliminationOrder | None:
-    """Order the states of a chain by component, and for elimination within each component."""
+    """Return an elimination order for a chain, or None if it needs more than ``most`` operations or 3e7 entries."""
     return minimum_degree(*_neighbours(chain), most)
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return connections within components, each state's component, and a mask of states that may leave theirs.
+    """Return connections within components, each state's component, and a mask of states that may leave it.
 
     The connections are a symmetric CSR matrix, bool ``[n_states, n_states]``.
     """
@@ -131,14 +134,14 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
 
 
 def components(within: Any) -> np.ndarray:
-    """Return the strongly connected component of each state, numbered so that none leads to a higher number."""
+    """Return the strongly connected component of each state; no component leads to one with a higher number."""
     from scipy.sparse.csgraph import connected_components
 
     if not within.has_canonical_format:
         # SciPy's search might not terminate if an entry is stored twice.
         within = within.copy()
         within.sum_duplicates()
-    # SciPy numbers a component after its successors, which a test checks.
+    # SciPy numbers a component after its successors; a test checks this.
     return np.asarray(connected_components(within, connection="strong")[1])
 
 
@@ -158,7 +161,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the number of operations to eliminate the chain of a random policy; infinity if it exceeds ``most``."""
+    """Return the number of operations for eliminating a random policy's chain, or infinity if it exceeds ``most``."""
     order = _order(_random_chain(mdp), most)
     return np.inf if order is None else order.operations
 
@@ -169,7 +172,7 @@ def _random_chain(mdp: MDP) -> Any:
 
 
 def patience(mdp: MDP) -> int:
-    """Return the number of sweeps, from 50 to 1,000, that take about as long as policy iteration; 1,000 if unknown."""
+    """Return the number of sweeps, from 50 to 1,000, that takes about as long as policy iteration; 1,000 if unknown."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     if mdp.n_entries > _MOST_ESTIMATED:

@@ -17,7 +17,10 @@ Result = TypeVar("Result")
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """Return the chain of a policy ``weight``, float64 ``[n_rows]``; only states in which it mixes rows are rounded."""
+    """Return the chain of the policy ``weight``, float64 ``[n_rows]``.
+
+    Only the probabilities and rewards of states in which the policy mixes rows are rounded.
+    """
     from scipy.sparse import csr_array
 
     weight = np.asarray(weight, dtype=np.float64)
@@ -36,8 +39,8 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
         raise SolveError(
-            f"weight: a probability in state {state} is too small for floating point; products of a probability of the "
-            "policy and one of its row must be above 2.3e-308"
+            f"weight: a probability in state {state} is too small for floating point; the product of a row's policy "
+            "probability and a transition probability must be above 2.3e-308"
         )
     chain = replace(
         mdp,
@@ -61,7 +64,7 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
 
 
 def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, and the chain with bounds on the rounding errors of its rewards as rewards.
+    """Solve the chain of a policy, and the same chain with its rewards replaced by bounds on their rounding errors.
 
     The second result is None if all bounds are 0.
     """

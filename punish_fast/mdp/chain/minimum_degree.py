@@ -1,10 +1,10 @@
-"""Minimum-degree order, an elimination order that connects few states [Tinney and Walker 1967].
+"""Minimum-degree order, an elimination order that creates few connections between states [Tinney and Walker 1967].
 
-Eliminating a state connects all its neighbours. The state with the fewest neighbours is next; instead of their number,
-an upper bound is used, as in [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long path to it is
-eliminated from the far end; in the opposite order, the probability of termination might underflow. *Hubs*, which have
-very many neighbours, are last. Once every state of a component is connected with a large share of the others, the
-remaining states and the hubs are eliminated in a dense matrix.
+Eliminating a state connects all its neighbours. The state with the fewest neighbours is eliminated next; an upper bound
+replaces the exact number of neighbours [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long
+path to it is eliminated from the far end; in the opposite order, the probability of termination might underflow.
+*Hubs*, which have very many neighbours, are eliminated last. Once every state of a component is connected with a large
+share of the others, the remaining states and the hubs are eliminated in a dense matrix.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from punish_fast.mdp.chain import _minimum_degree
 from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
 
-# A hub has more neighbours than the larger of a constant and a multiple of the square root of the number of states.
+# A hub has more neighbours than the larger of a constant and a multiple of the square root of its component's size.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
 # Speed of multiplications in a dense matrix, relative to multiplications in a sparse one.
 _DENSE_SPEED = 4.0
@@ -30,19 +30,19 @@ class EliminationOrder(NamedTuple):
     first: np.ndarray  # int64 ``[n_components + 1]``, first position of each component
     dense: np.ndarray  # int64 ``[n_components]``, first position of each component that is left to a dense matrix
     begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
-    end: np.ndarray  # int64 ``[n_states]``, end of the list; lists are empty in dense matrices
+    end: np.ndarray  # int64 ``[n_states]``, end of each position's list; lists are empty in dense matrices
     later: np.ndarray  # int32, later positions connected with each position when it is eliminated
     operations: float  # Cost of ordering and elimination; the unit is a multiplication in a sparse matrix
 
 
 def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
-    """Return a mask of hubs, bool ``[n_states]``; arguments as in `minimum_degree`."""
+    """Return a mask of hubs, bool ``[n_states]``; the arguments are those of `minimum_degree`."""
     most = np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(np.bincount(component)))
     return np.asarray(np.diff(graph.indptr) > most[component])
 
 
 def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
-    """Find a minimum-degree order; return None if it needs more than ``most`` operations or 3e7 entries.
+    """Return a minimum-degree order, or None if the elimination needs more than ``most`` operations or 3e7 entries.
 
     ``graph`` is a symmetric SciPy CSR matrix ``[n_states, n_states]`` without diagonal entries or entries that connect
     different components. ``component``, int ``[n_states]``, is the component of each state, and ``leaks``, bool

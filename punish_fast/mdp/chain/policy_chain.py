@@ -1,7 +1,8 @@
-"""The Markov chain of a policy, copied from an MDP, and its sweeps.
+"""Copies of the Markov chains of policies, and sweeps over them.
 
-The rows of a policy are copied to separate arrays, since a sweep over every n-th row of the MDP would fetch all of its
-memory. Each state has room for its longest row, so that only rows that changed are copied for another policy.
+The rows of a policy are copied to separate arrays, since a sweep over rows scattered across the MDP would fetch nearly
+all of its memory. Each state has room for its longest row, so only rows that differ from the previous policy's are
+copied.
 """
 
 import numpy as np
@@ -53,7 +54,7 @@ class PolicyChain:
         return out
 
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
-        """Solve ``x - discount * P x = residual`` approximately by two Gauss-Seidel sweeps; 0 for terminals."""
+        """Solve ``x - discount * P x = residual``, with 0 at terminals, approximately by two Gauss-Seidel sweeps."""
         chain = self._chain._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)
         for is_descending in (True, False):

@@ -7,11 +7,11 @@ component, which limits the method to small components; rewards and probabilitie
 
 Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
 built, the error bound holds for all MDPs whose probabilities differ from the given ones by at most a relative error
-``e`` of four roundings. The value of a policy of ``n`` states is a sum of rewards with weights that are quotients of
-sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the weights
-differ by a relative error ``d`` of at most about ``2 n e``. States whose rows all have one successor do not count in
-``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values with rewards
-``r + d |r|`` are upper bounds.
+``e`` of four rounding units. The value of a policy of ``n`` states is a sum of rewards with weights that are quotients
+of sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the
+weights differ by a relative error ``d`` of at most about ``2 n e``. States whose rows all have a single successor are
+not counted in ``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values
+with rewards ``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from punish_fast.mdp.model import MDP
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
-# Twice four roundings, with a margin for their products.
+# Twice four rounding units, with a margin for their products.
 _ALLOWANCE = Fraction(9, 2**53)
-# Error bound, as a share of the largest value, that counts as the limit of rounding.
+# Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
 PRECISION = 1e-9
 
 Numbers = list[Fraction]
@@ -56,11 +56,11 @@ class RationalProcess:
     """An MDP whose rewards and probabilities are fractions."""
 
     def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
-        """Convert an MDP that is not compact, with the rewards ``reward``, float64 ``[n_rows]``."""
+        """Convert an MDP that is not compact; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
         self._state_ptr, self._factor = ends, Fraction(discount)
-        self.rows: list[list[Equation]] = []  # Reward and discounted probabilities of each state's rows
+        self.rows: list[list[Equation]] = []  # Rewards and discounted probabilities of each state's rows
         for state in range(mdp.n_states):
             equations = []
             for row in range(ends[state], ends[state + 1]):
@@ -128,7 +128,7 @@ class RationalProcess:
     def _cycle(self, choice: Sequence[int], states: Sequence[int]) -> tuple[Fraction, dict[int, Fraction]]:
         """Return the gain and the bias of a policy within a set of states.
 
-        The policy never leaves these states, and visits the first of them with probability 1.
+        The policy must never leave these states, and must visit the first of them with probability 1.
         """
         position, sums = {state: k for k, state in enumerate(states)}, []
         for pays in (True, False):
@@ -149,12 +149,12 @@ class RationalProcess:
 
     @property
     def share(self) -> Fraction:
-        """Upper bound on the relative errors that rounded probabilities cause in the weights of rewards."""
+        """Upper bound on the relative error that rounded probabilities cause in the weight of a reward."""
         rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
         return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
 
     def changed(self, share: Fraction) -> RationalProcess:
-        """Return the MDP with rewards raised by a share of their absolute values."""
+        """Return a copy of the MDP in which each reward is raised by a share of its absolute value."""
         other = copy(self)
         other.rows = [[row._replace(constant=raised(row.constant, share)) for row in rows] for rows in self.rows]
         return other
@@ -228,7 +228,7 @@ def solve_certified(
 
 
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Maximize the expected total reward plus the value of the terminal reached; the error bound covers rounded input.
+    """Maximize the expected total reward plus the value of the terminal reached; the error bound covers rounded inputs.
 
     ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals; ``mdp`` must not be compact.
     """
@@ -264,7 +264,7 @@ class BestGain(NamedTuple):
 
 
 def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
-    """Find the maximum average reward of an MDP without terminals, whose states can all reach each other."""
+    """Find the maximum average reward of an MDP without terminals whose states can all reach each other."""
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
     first = [
@@ -287,13 +287,13 @@ def raised(x: Fraction, share: Fraction) -> Fraction:
 
 
 def upward(x: Fraction) -> float:
-    """Return the smallest float not below ``x``, which must be within the range of floats."""
+    """Return the smallest float not below ``x``, which must be in the range of finite floats."""
     rounded = float(x)
     return rounded if Fraction(rounded) >= x else float(np.nextafter(rounded, np.inf))
 
 
 def downward(x: Fraction) -> float:
-    """Return the largest float not above ``x``, which must be within the range of floats."""
+    """Return the largest float not above ``x``, which must be in the range of finite floats."""
     return -upward(-x)
 
 

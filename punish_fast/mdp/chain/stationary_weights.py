@@ -4,7 +4,7 @@ If a chain seldom moves between groups of states, its bias is many orders of mag
 bias computed in floating point proves nothing. Stationary weights can still be computed to almost full precision: state
 reduction (``elimination.py``) eliminates one state after another, and when a state ``k`` is restored, its weight is
 
-    w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i later than k in the order of elimination.
+    w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i later than k in the elimination order.
 
 **Error bound.** If the probabilities of ``t`` rows have a relative error of ``e``, the ratios of stationary weights
 have a relative error of at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. Eliminating a state that
@@ -31,7 +31,7 @@ _LARGEST_SHARE = 1e-3
 
 
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
-    """Return bounds on the average reward of an irreducible chain without terminals or zeros.
+    """Return bounds on the average reward of an irreducible chain without terminals or stored zeros.
 
     Return None if the chain or the rounding errors are too large.
     """
@@ -52,7 +52,7 @@ def _mean(weight: np.ndarray, reward: np.ndarray) -> float:
 
 
 def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
-    """Return weights, float64 ``[n_states]``, and a bound on the relative error of their ratios, or infinity."""
+    """Return weights, float64 ``[n_states]``, and a bound on the relative error of their ratios; it may be infinite."""
     chain, n = mdp.to_scipy(), mdp.n_states
     elimination = Elimination(chain)
     if not elimination.is_affordable:

@@ -1,1 +1,1 @@
-"""Conversion of MDPs from lists, from and to other libraries, and from models with named states."""
+"""Conversion of MDPs from lists, from models with named states, and from and to other libraries."""

@@ -1,12 +1,13 @@
 """Construction of MDPs from the arrays of other libraries.
 
-Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate columns
-of a row are added up with compensation, and zeros are removed. Rows whose exact sum differs from 1 by more than
-rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few rounding units.
-Arrays that need no change are not copied. Errors name the row, column and value of invalid input.
+Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate entries
+of a row are added up with compensated summation, and zeros are removed. A row whose exact sum differs from 1 by more
+than rounding is divided by that sum, so every probability is the given one divided by the exact sum, up to a few
+rounding units. Arrays that need no change are not copied. Error messages name the row, column and value of invalid
+input.
 
-A table of all actions in all states, ``P[action, state, successor]``, is converted to a row for each state and action,
-ordered by state. A reward of minus infinity excludes an action from a state.
+A table of all actions in all states, ``P[action, state, successor]``, is converted to one row for each state and
+action, ordered by state. A reward of minus infinity excludes an action from a state.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Implement `MDP.from_scipy`; ``action`` contains row labels, and ``name_of`` returns row names for messages."""
+    """Implement `MDP.from_scipy`; ``action`` contains row labels, and ``name_of`` returns the name of a row."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
     terminals = _finite("terminal_reward", terminal_reward)
@@ -131,7 +132,7 @@ def from_pairs(
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
-    """Return action labels in the narrowest unsigned dtype that can hold them."""
+    """Return action labels in the narrowest unsigned dtype that can represent them."""
     low, high = int(action.min(initial=0)), int(action.max(initial=0))
     if low < 0 or high > _LARGEST_LABEL:
         raise ModelError(f"action: {low if low < 0 else high} is not allowed; labels are from 0 to {_LARGEST_LABEL:,}")
@@ -139,7 +140,7 @@ def narrowed(action: np.ndarray) -> np.ndarray:
 
 
 def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Return the sum of each row, float64 ``[n_rows]``, or 1 if the sum is 1 up to rounding or not positive."""
+    """Return the sum of each row, float64 ``[n_rows]``, or 1 if the sum equals 1 up to rounding or is not positive."""
     total, deviation = row_sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
 
@@ -155,7 +156,7 @@ def normalized(mdp: MDP) -> MDP:
 
 
 def entries_of(name: str, given: Any) -> csr_array:
-    """Return a sparse matrix as CSR in float64, with duplicate entries kept; copy arrays only if necessary."""
+    """Convert a sparse matrix to CSR and float64, preserving duplicate entries; copy arrays only if necessary."""
     from scipy.sparse import coo_array, csr_array, issparse
 
     is_sparse: bool = issparse(given)
@@ -204,7 +205,7 @@ def _distributions(
         indices = matrix.indices.astype(np.int32, copy=False)
         for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
         matrix.eliminate_zeros()
-    # If a row has a single entry, it may exceed 1 by rounding.
+    # The only entry of a row may exceed 1 because of rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
 
@@ -231,7 +232,7 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
 
 
 def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) -> np.ndarray:
-    """Return expected rewards, float64 ``[n_states, n_actions]``, from rewards of states, pairs or transitions."""
+    """Compute expected rewards, float64 ``[n_states, n_actions]``, from rewards of states, pairs or transitions."""
     from scipy.sparse import issparse
 
     n_states, n_actions = shape
@@ -245,8 +246,8 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
         if is_list and array.shape == shape[::-1]:
             if 1 < n_states == n_actions:
                 raise ModelError(
-                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous; give an array [n_states, "
-                    "n_actions]: np.stack(R, axis=1) of a vector for each action, np.array(R) of one for each state"
+                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous; pass an array [n_states, "
+                    "n_actions]: np.stack(R, axis=1) if each vector is for an action, np.array(R) if for a state"
                 )
             return array.T
         if array.shape == shape:

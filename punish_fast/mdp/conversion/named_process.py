@@ -21,11 +21,11 @@ class NameUnknownError(PunishFastError, ValueError):
 class NamedProcess:
     """MDP with names and without terminals: a state in which play ends leads to itself."""
 
-    mdp: MDP  # its rewards are 0, and `mdp.action` contains indices of `actions`
+    mdp: MDP  # the MDP; its rewards are 0, and its action labels are indices into `actions`
     labels: dict[str, np.ndarray]  # states with each label, bool [n_states]
-    rewards: dict[str, np.ndarray]  # rewards by name: expected immediate rewards of rows, float64 [n_rows]
+    rewards: dict[str, np.ndarray]  # expected immediate rewards by name, float64 [n_rows]
     initial: np.ndarray  # int64, initial states
-    actions: tuple[str, ...]  # names of actions; empty if actions have no names, only numbers
+    actions: tuple[str, ...]  # names of actions; empty if actions are only numbered
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
@@ -37,7 +37,7 @@ class NamedProcess:
         return self.labels[name]
 
     def paying(self, name: str | None = None) -> MDP:
-        """Return the MDP with the named rewards; the name is optional if the model has only one kind of reward."""
+        """Return the MDP with the named rewards; the name is optional if the process has only one kind of reward."""
         if name is None and len(self.rewards) == 1:
             (name,) = self.rewards
         if name is None:

@@ -1,4 +1,4 @@
-"""Textual objectives for MDPs with names: maximum or minimum probabilities and expected rewards.
+"""Textual objectives for MDPs with names: the maximum or minimum of a probability or an expected reward.
 
 ::
 
@@ -34,10 +34,10 @@ _HEADS = (
 _TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
-# Unsupported operators of Storm and PRISM, with patterns that match them in texts from which quoted names are removed.
+# Unsupported operators of Storm and PRISM, with patterns that match them in text without quoted names.
 _UNSUPPORTED = {
     "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
-    "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
+    "a bound on the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
     "multi, filter or a coalition": r"^(multi|filter)\b|^<<",
     "C (cumulative rewards)": r"\bC\b",
     "I (rewards at one step)": r"\bI\b",
@@ -45,7 +45,7 @@ _UNSUPPORTED = {
     "G (always)": r"\bG\b",
     "X (next)": r"\bX\b",
     "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
-    "a bound of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
+    "a bound on the number of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
     "=> or <=>": r"=>",
     "an expression of variables": r"\b[A-Za-z_]\w*\s*[=<>]",
 }
@@ -63,13 +63,13 @@ class Objective:
 
     maximise: bool
     is_probability: bool  # True for a probability, False for an expected reward
-    reward: str | None  # name of the rewards; None if the model has only one
-    goal: Formula | None  # states to reach; None if rewards are discounted
-    within: Formula | None  # states that may be visited before the goal; None if all
+    reward: str | None  # name of the rewards; None if the text does not name them
+    goal: Formula | None  # states to reach; None for discounted rewards
+    within: Formula | None  # states that may be visited before the goal; None for all states
 
 
 def parse_objective(text: str) -> Objective:
-    """Parse the text of an objective."""
+    """Parse an objective."""
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
         raise ObjectiveError(f"objective: {printable(text, 80)!r} is not understood{_reason(text)}use {_EXAMPLES}")
@@ -114,7 +114,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
 
 
 class _Parser:
-    """Recursive descent parser of a path: ``[F goal]`` or ``[within U goal]``."""
+    """Recursive descent parser for a path formula, ``[F goal]`` or ``[within U goal]``."""
 
     def __init__(self, text: str, rest: str) -> None:
         self._text, self._depth = text, 0
@@ -129,7 +129,7 @@ class _Parser:
         self._tokens.append("")
 
     def path(self) -> tuple[Formula | None, Formula]:
-        """Return two formulas: for the states allowed on the way (None if all are) and for the goal states."""
+        """Return formulas for the states allowed before the goal (None if all are allowed) and for the goal states."""
         self._take("[")
         within = None
         if self._tokens[0] == "F":
@@ -191,7 +191,7 @@ class _Parser:
 
 
 def _reason(text: str) -> str:
-    """Return the part of the message that names the first unsupported operator of a text, or just a semicolon."""
+    """Return a message fragment that names the first unsupported operator of a text, or a semicolon if it has none."""
     unnamed = re.sub(r'"[^"]*"', '""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return "; " if found is None else f": {found} is not supported; "

@@ -1,7 +1,7 @@
 """Construction of MDPs from lists of rows and from the tables of Gymnasium.
 
-Messages name state, action or row, and value. Rows whose exact sum differs from 1 by more than rounding are divided by
-it, as in ``construction.py``.
+Error messages name the state, the action or row, and the value. A row whose exact sum differs from 1 by more than
+rounding is divided by that sum, as in ``construction.py``.
 """
 
 import math
@@ -84,7 +84,7 @@ class _Rows:
     """Builder that collects the rows of an MDP."""
 
     def __init__(self) -> None:
-        self.reward: list[float] = []  # of each row
+        self.reward: list[float] = []  # reward of each row
         self._names: list[str] = []
         self._action: list[int] = []
         self._state_ptr, self._indptr = [0], [0]
@@ -92,7 +92,7 @@ class _Rows:
         self._data: list[float] = []
 
     def add(self, name: str, columns: list[int], p: Iterable[Any], action: int) -> list[float]:
-        """Add a row, whose reward the caller adds; return its probabilities as floats."""
+        """Add a row and return its probabilities as floats; the caller must append its reward to `reward`."""
         columned = zip(columns, p, strict=True)
         data = [_number(f"{name}: probability of successor {column}", value) for column, value in columned]
         self._indices += columns
@@ -108,7 +108,7 @@ class _Rows:
         self._state_ptr.append(len(self._names))
 
     def process(self, terminals: list[float], normalize: bool) -> MDP:
-        """Build an MDP of all rows, in one layer."""
+        """Build an MDP with all rows and a single layer."""
         from scipy.sparse import csr_array
 
         n_states = len(self._state_ptr) - 1
@@ -121,7 +121,7 @@ class _Rows:
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:
-    """Return the actions of a state and their outcomes from a transition table, in ascending order of actions."""
+    """Return the actions of a state and their outcomes from a transition table; a dictionary's actions are sorted."""
     try:
         actions = table[state]
         pairs = sorted(actions.items()) if hasattr(actions, "items") else list(enumerate(actions))

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Rows whose sum differs more from 1 are divided by it. This rounds twice, leaving at most half of this difference.
+# Rows whose sum differs from 1 by more than this are divided by their sum. The division rounds twice, which leaves a
+# difference of at most half this value.
 ROUNDING = 2.0**-51
 # Sums of larger numbers might overflow.
 _LARGEST_COUNT = 1e300
 
 
 def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of each row, and its exact sum minus 1; float64 ``[n_rows]``, not finite if the sum overflows."""
+    """Return each row's sum and its exact sum minus 1, both float64 ``[n_rows]``; not finite if the sum overflows."""
     indptr = indptr.astype(np.int64, copy=False)
     total, deviation = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
     first = indptr[:-1] if data_ptr is None else data_ptr
@@ -30,14 +31,17 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
 
 
 def largest_deviation(mdp: MDP) -> float:
-    """Return the largest absolute difference between 1 and the exact sum of a row, in about the time of a sweep."""
+    """Return the largest absolute difference between 1 and the exact sum of a row.
+
+    This takes about as long as a sweep.
+    """
     _, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     # NaN counts as infinite.
     return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
 
 
 def flaw_of_rows(mdp: MDP) -> str | None:
-    """Describe the first invalid column, or else the first invalid probability, or else the first wrong row sum."""
+    """Describe the first invalid column, probability or row sum, in this order; return None if there is none."""
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
@@ -65,12 +69,15 @@ def row_name(state_ptr: np.ndarray, row: int) -> str:
 
 
 def largest_entry(normalize: bool) -> float:
-    """Return the largest accepted entry."""
+    """Return the largest accepted entry of a row."""
     return _LARGEST_COUNT if normalize else 1 + SUM_TOLERANCE
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True if a row's sum is accepted; it is ``total``, or exactly ``1 + deviation`` (scalars or arrays)."""
+    """Return True if a row's sum is accepted, given as scalar or array.
+
+    ``total`` is the rounded sum, and ``deviation`` is the exact sum minus 1.
+    """
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 

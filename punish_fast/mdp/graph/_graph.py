@@ -1,7 +1,7 @@
 """Searches in the graph of an MDP, backward from columns to the rows that lead to them.
 
-``column_ptr`` and ``into`` list the rows that lead to each column. A search visits each entry once, on one thread and
-in a fixed order, so its results do not depend on the number of threads.
+``column_ptr`` and ``into`` list the rows that lead to each column. A search visits each entry at most once, on one
+thread and in a fixed order, so its results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def read_backwards(indptr, indices, data, column_ptr, into):
 def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
     """Mark in ``reached`` all states from which allowed rows may lead to a marked column.
 
-    ``row[state]`` receives an allowed row that may lead closer. ``queue``, ``[n_columns]``, is overwritten.
+    ``row[state]`` receives an allowed row that may lead closer to a marked column. ``queue``, ``[n_columns]``, is a
+    work array.
     """
     n = 0
     for column in range(len(reached)):
@@ -56,8 +57,8 @@ def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
 def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
     """Mark in ``forced`` all states whose every row may lead to a marked column.
 
-    The rows that may lead to one are marked in ``risky``, bool ``[n_rows]``, and subtracted from ``n_free[state]``, the
-    number of other rows. ``queue``, ``[n_columns]``, is overwritten.
+    Rows that may lead to a marked column are marked in ``risky``, bool ``[n_rows]``, and ``n_free[state]``, the number
+    of the state's other rows, is reduced accordingly. ``queue``, ``[n_columns]``, is a work array.
     """
     n = 0
     for column in range(len(forced)):

@@ -1,4 +1,4 @@
-"""Kernels over the rows of an MDP; see ``row_selection.py``."""
+"""Kernels that copy and measure rows of an MDP; see ``row_selection.py``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_indices, to_data):
-    """Copy row ``rows[i]`` to row ``i``, with column ``c`` renumbered to ``column[c]``.
+    """Copy row ``rows[i]`` to row ``i``, renumbering each column ``c`` to ``column[c]``.
 
     If ``rows[i]`` is -1, the new row leads to the last entry of ``column`` with probability 1.
     """

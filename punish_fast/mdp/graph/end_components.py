@@ -2,22 +2,22 @@
 
 An *end component* is a set of states, with rows that never leave it, in which all states can reach each other: a policy
 can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its states
-have the same value; but every sufficiently large constant solves its equations, and sweeps might not find the right
-one. A policy can leave by any other row of these states, or stay forever, which earns nothing. The *quotient* therefore
-has one state for each maximal end component, with the rows that may leave it and an additional row that leads to a
-terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be repeated
-forever, every policy of the quotient terminates, and error bounds that assume this hold for the quotient, hence for the
-original MDP.
+have the same value; but every sufficiently large constant solves the component's equations, and sweeps might not find
+the right one. A policy can leave by any other row of these states, or stay forever, which earns nothing. The *quotient*
+therefore has one state for each maximal end component, with the rows that may leave it and an additional row that leads
+to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be
+repeated forever, every policy of the quotient terminates, and error bounds that assume this hold for the quotient,
+hence for the original MDP.
 
-Maximal end components are found from strongly connected components. First drop the rows that may lead to a terminal, or
-to a state with no remaining rows except self-loops, until there are none. Then find the components of the remaining
-rows, drop the rows that might leave their component, and repeat both steps until no row is dropped.
+Maximal end components are found from strongly connected components. First drop rows that may lead to a terminal, or to
+a state with no remaining rows except self-loops, until no such row is left. Then find the strongly connected components
+of the remaining rows, and drop the rows that may leave their component. Repeat both steps until no row is dropped.
 
 **Greedy policies leave.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
 might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other states of
 the component it takes rows that lead closer to that row. The values of rows that precede the row taken in their state
-are set two ties (``policy.py``) below the value of the state, but never below 0, the value of staying. A greedy policy
-therefore takes the same rows, unless the value of the component is within a tie of 0.
+are reduced to two tie tolerances (``policy.py``) below the value of the state, but never below 0, the value of staying.
+A greedy policy therefore takes the same rows, unless the value of the component is within the tie tolerance of 0.
 """
 
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ from punish_fast.runtime.parallel import cumulated
 class Quotient:
     """An MDP whose end components have been collapsed."""
 
-    # The quotient. Its last terminal represents staying forever. A component is in the layer of its first state.
+    # The quotient; its last terminal represents staying forever, and each component is in the layer of its first state.
     mdp: MDP
     original: MDP
     number: np.ndarray  # int64 ``[n_states]``, quotient state of each original state
@@ -48,9 +48,9 @@ class Quotient:
     def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return values of the original states and rows, float64 ``[n_states]`` and ``[n_rows]``, and `lifted_choice`.
 
-        The maximum of ``q``, float64 ``[n_quotient_rows]``, in each state is ``v``; ``choice`` contains rows of the
-        quotient. States of a component and rows inside it have the value of the component, except for rows that precede
-        the row taken by the policy.
+        In the quotient, ``q`` contains the row values, float64 ``[n_quotient_rows]``, ``v`` the maximum of ``q`` in
+        each state, and ``choice`` the rows taken. States of a component and rows inside it have the component's value,
+        except for rows that precede the row taken by the policy.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
         lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
@@ -59,7 +59,7 @@ class Quotient:
         return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
-        """Return the policy, int64 ``[n_states]``, that leaves or stays in components as chosen in the quotient."""
+        """Convert the policy ``choice`` of the quotient to a policy of the original MDP, int64 ``[n_states]``."""
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
         leaving = _marks(len(lifted), state[rows[rows >= 0]])
@@ -72,7 +72,7 @@ class Quotient:
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Return a mask of rows of ``inside`` that may lead closer to a state marked in ``leaving``."""
+        """Return a mask of the rows ``inside`` that may lead closer to a state marked in ``leaving``."""
         from scipy.sparse.csgraph import dijkstra
 
         part = _part(self.original, _marks(self.original.n_rows, self.inside))
@@ -115,7 +115,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
 
 
 def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the maximal end components of some states and rows, given as masks.
+    """Find the maximal end components within the given masks of states and rows.
 
     Return the component of each state, int64 ``[n_states]``; the first state of each component; and the rows of all end
     components, int64 ``[k]``. Components are numbered in the order of their first states, and each state outside all
@@ -141,7 +141,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
 
 
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
-    """Restrict an MDP to rows, bool ``[n_rows]``; all columns outside are merged into one terminal."""
+    """Restrict an MDP to the given rows, bool ``[n_rows]``, and merge all columns outside into one terminal."""
     part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=bool), np.zeros(1), mdp.reward)
     return replace(part, mdp=part.mdp.without_zeros())
 
@@ -161,7 +161,10 @@ def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
 
 
 def _graph(rows: Any, state: np.ndarray) -> Any:
-    """Return the graph, a CSR matrix ``[n_columns, n_columns]``; ``state``, ascending, is the state of each row."""
+    """Return the graph of ``rows`` as a CSR matrix ``[n_columns, n_columns]``.
+
+    ``state`` contains the state of each row, in ascending order.
+    """
     from scipy.sparse import csr_array
 
     n = rows.shape[1]

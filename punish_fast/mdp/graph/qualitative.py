@@ -2,12 +2,13 @@
 
 Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
 Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns; play may also stop in other
-columns without reaching it. The states with each of these properties are found as follows:
+columns without reaching the goal. States with the following properties are found:
 
 * some policy *may* reach the goal: search backward from it;
-* some policy *never* reaches it: starting with the goal, remove states whose every row may lead to a removed column;
-* some policy reaches it *almost surely* (with probability 1): of the states that may reach it, keep those that can
-  reach it by rows that never leave this set; repeat until none is dropped.
+* some policy *never* reaches the goal: starting with the goal, remove states whose every row may lead to a removed
+  column;
+* some policy reaches the goal *almost surely* (with probability 1): of the states that may reach the goal, keep those
+  that can reach it by rows that never leave this set; repeat until no state is dropped.
 
 The corresponding policies are found as well.
 """
@@ -86,7 +87,8 @@ class TransitionGraph:
         """Return the states from which some policy reaches a goal column with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            # Self-loops do not help to reach the goal; with them, this could take one iteration per state.
+            # Self-loops do not help to reach the goal; without excluding them, this loop might need one iteration per
+            # state.
             forced, risky = self._forced(~found, self._stays)
             found = self._reach(goal, ~risky, row)
             # No state is forced to leave this set, and every state in it reaches the goal.
@@ -96,7 +98,10 @@ class TransitionGraph:
                 return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
 
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        """Return the first ``allowed`` row of each state, or one that leads closer if the first rows miss the goal."""
+        """Return the first ``allowed`` row of each state.
+
+        In states from which these rows cannot reach the goal, return the first ``allowed`` row that leads closer to it.
+        """
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
         taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
         taken[first] = True
@@ -104,7 +109,7 @@ class TransitionGraph:
         reached = self._reach(sure, allowed & self._goes_on, unused)
         if np.array_equal(reached, sure):
             return first
-        # Rank of each column in the order in which the search found it.
+        # Rank of each column in the order in which the search found the columns.
         order = np.full(mdp.n_columns, mdp.n_columns)
         n_reached = int(reached.sum())
         order[self._queue[:n_reached]] = np.arange(n_reached)
@@ -147,12 +152,12 @@ class TransitionGraph:
         return ~self.stays(~columns)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows that lead only to ``columns``, bool ``[n_rows]``; the MDP must not store zeros."""
+        """Return the rows, bool ``[n_rows]``, that lead only to ``columns``; the MDP must not store zeros."""
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """Convert a mask of states or of columns to a mask of columns, bool ``[n_columns]``; None means no columns."""
+    """Convert a mask of states or columns to a mask of columns, bool ``[n_columns]``; None stands for no columns."""
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
@@ -204,7 +209,7 @@ def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import breadth_first_order
 
     mdp = mdp.expanded()
-    # Terminals have no successors; one extra node leads to the first states.
+    # Terminals have no successors; an additional node leads to the states ``first``.
     n, end = mdp.n_columns, mdp.n_entries
     ends = np.full(len(mdp.terminal_reward), end)
     pointers = np.concatenate([mdp.indptr[mdp.state_ptr], ends, [end + len(first)]])

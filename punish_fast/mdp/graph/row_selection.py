@@ -1,4 +1,4 @@
-"""Restrictions of an MDP to some rows and states, and functions that relate rows to states."""
+"""Restrictions of an MDP to some of its rows and states, and functions that relate rows to states."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
-    """Count the given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
+    """Return the number of given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
     return np.asarray(np.add.reduceat(rows, mdp.state_ptr[:-1], dtype=np.int32))
 
 
@@ -57,16 +57,17 @@ def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
 class Restriction:
     """An MDP restricted to some of its rows."""
 
-    mdp: MDP  # The restriction, with the original layers, some of which may be empty
-    states: np.ndarray  # int64 ``[n_states of the restriction]``, original states, ascending
+    mdp: MDP  # The restricted MDP, with the original layers, some of which may be empty
+    states: np.ndarray  # int64 ``[n_states of the restriction]``, original states in ascending order
     rows: np.ndarray  # int64 ``[n_rows of the restriction]``, original rows
 
 
 def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndarray, reward: np.ndarray) -> Restriction:
     """Restrict an MDP to some rows, bool ``[n_rows]``, and the states that have at least one of them.
 
-    ``terminal``, ``[n_columns]``, contains the index of the new terminal that replaces each column outside; the new
-    terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the rewards of rows.
+    ``terminal``, ``[n_columns]``, contains the index of the new terminal that replaces each column outside the
+    restriction; the new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the rewards of
+    rows.
     """
     taken = np.flatnonzero(rows)
     counts = count_rows(mdp, rows)
