@@ -1,32 +1,34 @@
-"""Protocols of games, and the laws that every game obeys.
+"""Protocols for games, and the laws that every game obeys.
 
-A `Game` defines the rules; its states are immutable, hashable values. Enumeration, exact solvers and play use only the
-methods of `Game`; learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py` checks the
-following laws, in which ``s`` is a reachable state and ``a`` a legal action:
+A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, exact solvers and play
+use only the methods of `Game`; learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
+checks the following laws, in which ``s`` is a reachable state and ``a`` a legal action:
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
-2.  ``player(s)`` is an integer from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state it is
-    the player who would move next.
+2.  ``player(s)`` is an integer from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state,
+    ``player(s)`` is the player who would move next.
 3.  ``actions(s)`` lists distinct integers from 0 to ``n_actions - 1`` in ascending order. It is empty if and only if
     ``s`` is terminal.
-4.  ``probabilities(s)`` has a positive entry for each action of a chance state; the entries sum to 1. It is empty in
-    other states.
-5.  ``apply(s, a)`` raises `GameError` for an illegal action.
-6.  ``returns(s)`` has ``n_players`` finite entries, all 0 before the end of the game. They sum to 0 if ``is_zero_sum``.
-7.  ``text(s)`` differs between states, and ``action_text(s, a)`` differs between the actions of a state; both are
-    printable and not empty.
-8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. It differs between positions (law 9) with the
-    same player to move, and it matches the action numbers of ``actions(s)``, not of ``position_actions(s)``.
-9.  ``position(s)`` is hashable, and is equal for states that are equivalent for the player to move. A symmetry, such as
-    a rotation of the board, may renumber actions: ``position_actions(s)`` gives the number of each of ``actions(s)`` in
-    the position, as distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of numbers.
-    Actions with the same number are equally probable, lead to equal positions, and either all pass the turn or all keep
-    it. In equivalent terminal states, the player who would move next has the same return. A game without
-    symmetries returns ``s`` from ``position``; a game whose symmetries do not renumber actions returns ``actions(s)``
-    from ``position_actions``.
-10. If not ``is_open``, nonterminal states with the same player to move and equal ``known_to(s, player(s))`` have the
-    same actions and features. Features of such games may summarize what the player knows, so they need not differ
-    between positions.
+4.  In a chance state, ``probabilities(s)`` contains a positive number for each action; the numbers sum to 1. In other
+    states, ``probabilities(s)`` is empty.
+5.  ``apply(s, b)`` raises `GameError` if ``b`` is not a legal action.
+6.  ``returns(s)`` contains ``n_players`` finite numbers, all 0 unless ``s`` is terminal. The numbers sum to 0 if
+    ``is_zero_sum``.
+7.  Different states have different texts ``text(s)``, and different actions of a state have different texts
+    ``action_text(s, a)``. All texts are printable and not empty.
+8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but
+    the same player to move have different features. Features follow the action numbers of ``actions(s)``, not those of
+    ``position_actions(s)``.
+9.  ``position(s)`` is hashable; states that are equivalent for the player to move have equal positions. A symmetry,
+    such as a rotation of the board, may renumber actions: ``position_actions(s)`` lists the numbers of ``actions(s)``
+    in the position, which are distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of
+    numbers. In all of these states, actions with the same number are equally probable, lead to equal positions, and
+    either pass the turn or keep the turn. In equivalent terminal states, the player who would move next has the same
+    return. A game without symmetries returns ``s`` from ``position``; a game whose symmetries do not renumber actions
+    returns ``actions(s)`` from ``position_actions``.
+10. If ``is_open`` is False, nonterminal states with the same player to move and equal ``known_to(s, player(s))`` have
+    the same actions and features. Features of games that are not open may summarize the player's information, so
+    states with different positions may have the same features.
 """
 
 from __future__ import annotations
@@ -40,12 +42,12 @@ from punish_fast.games.events import Event, Moved, Step
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
-# The player to move in a chance state.
+# Value of ``player(s)`` in a chance state.
 CHANCE = -1
 
 
-# A player: a function that maps states, uint64 [n, n_words], legal moves, bool [n, n_moves], and a random generator to
-# one action per state. It must not use information that is hidden from the player to move.
+# Function that chooses one action for each state. Its arguments are the states, uint64 [n, n_words], a mask of the
+# legal moves, bool [n, n_moves], and a random generator. It must not use information hidden from the player to move.
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -56,24 +58,24 @@ class GameError(PunishFastError, ValueError):
 class Game(Protocol):
     """Rules of a game.
 
-    A game may define ``n_positions``, its number of positions; a game that is too large is then rejected before any
-    position is enumerated.
+    A game may define ``n_positions``, the number of its positions, so that a game with too many positions is rejected
+    before any position is enumerated.
     """
 
-    name: str  # Name, which identifies the game together with ``parameters()``.
+    name: str  # Name of the game; the name and ``parameters()`` together identify the rules.
     n_players: int
     n_actions: int  # Actions are integers from 0 to ``n_actions - 1``.
-    n_features: int  # Length of ``features``.
+    n_features: int  # Length of ``features(state)``.
     is_zero_sum: bool  # True if the returns always sum to 0.
-    variant: Any  # The rules, a NamedTuple.
-    # Number shown for action 0 if the columns, squares or slots of the board are numbered; None otherwise. For action
-    # ``a``, people type ``first_number + a`` or, if this is None, its index among the legal actions, counted from 1.
+    variant: Any  # Options of the rules, a NamedTuple.
+    # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, people
+    # type ``first_number + a`` or, if ``first_number`` is None, the index of ``a`` among the legal actions, from 1.
     first_number: int | None = None
     # True if all players know the whole state, so that moves can be undone.
     is_open: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Return the fields of the variant."""
+        """Return the fields of ``variant``, by name."""
         fields: dict[str, Any] = self.variant._asdict()
         return fields
 
@@ -81,7 +83,7 @@ class Game(Protocol):
         """Return the initial state."""
 
     def player(self, state: Any) -> int:
-        """Return the player to move, or `CHANCE`; in a terminal state, the player who would move next."""
+        """Return the player to move, `CHANCE` in a chance state, or the next player in a terminal state."""
 
     def is_terminal(self, state: Any) -> bool:
         """Return True if the game is over."""
@@ -89,23 +91,23 @@ class Game(Protocol):
     def actions(self, state: Any) -> Sequence[int]:
         """Return the legal actions in ascending order."""
 
-    def probabilities(self, state: Any) -> Sequence[float]:  # noqa: ARG002 - of games with chance
-        """Return the probability of each action of a chance state, or an empty sequence in other states."""
+    def probabilities(self, state: Any) -> Sequence[float]:  # noqa: ARG002 - for games with chance
+        """Return the probability of each action in a chance state, and an empty sequence in other states."""
         return ()
 
     def apply(self, state: Any, action: int) -> Any:
         """Return the state after an action."""
 
     def returns(self, state: Any) -> Sequence[float]:
-        """Return the payoff of each player; 0 before the end of the game."""
+        """Return the payoff of each player, which is 0 before the end of the game."""
 
     def position(self, state: Any) -> Hashable:
-        """Return the equivalence class of a state under symmetries; by default, the state itself."""
+        """Return a key that equivalent states share; by default, the state itself."""
         key: Hashable = state
         return key
 
     def position_actions(self, state: Any) -> Sequence[int]:
-        """Return the number of each legal action in the position; by default, the action itself."""
+        """Return the number of each legal action in the state's position; by default, the action itself."""
         return self.actions(state)
 
     def text(self, state: Any) -> str:
@@ -115,7 +117,7 @@ class Game(Protocol):
         """Describe a legal action in words."""
 
     def features(self, state: Any) -> np.ndarray:
-        """Return the features of a state, the input of neural networks, float32 ``[n_features]``."""
+        """Return the input of a neural network for a state, float32 ``[n_features]``."""
 
     def check_action(self, state: Any, action: int) -> None:
         """Raise `GameError` unless an action is legal."""
@@ -129,7 +131,7 @@ class Game(Protocol):
         """State the rules in a few lines."""
 
     def state_of(self, text: str) -> Any:
-        """Parse a state; by default, ``text`` lists the actions since the initial state, as words from `words`."""
+        """Parse a state; by default, ``text`` lists the actions from the initial state, as named in `words`."""
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
             actions = self.words(state)
@@ -140,15 +142,15 @@ class Game(Protocol):
         return state
 
     def words(self, state: Any) -> dict[str, int]:
-        """Return a mapping from the words that `state_of` accepts to the legal actions."""
+        """Return a mapping from words, as parsed by `state_of`, to the legal actions of a state."""
         return {self.action_text(state, action): action for action in self.actions(state)}
 
-    def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - of other games
-        """Draw a state as ``viewer`` sees it, in lines of text; by default, return `text`, which hides nothing."""
+    def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - for other games
+        """Draw a state in text, as seen by ``viewer``; by default, return `text`, which hides nothing."""
         return self.text(state)
 
-    def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - of other games
-        """Return JSON values for the web page to draw a state as ``viewer`` sees it; empty if the page shows text.
+    def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
+        """Return JSON values from which the web page draws a state as seen by ``viewer``; if empty, it shows text.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
@@ -156,58 +158,66 @@ class Game(Protocol):
         return {}
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """Return, in order, the players who decide simultaneously in a state in which none of them has decided yet."""
+        """Return the players who decide simultaneously, in the order in which they are to decide.
+
+        None of the players has decided yet in ``state``. By default, only the player to move decides.
+        """
         return (self.player(state),)
 
-    def known_to(self, state: Any, player: int) -> Any:  # noqa: ARG002 - of games with secrets
+    def known_to(self, state: Any, player: int) -> Any:  # noqa: ARG002 - for games with secrets
         """Return a representative of the states that ``player`` cannot distinguish from ``state``.
 
-        If ``player`` has to decide in ``state``, ``player`` is also to move in the representative. Players in a match
-        see only such states, so policies and pages cannot depend on hidden information.
+        If ``player`` has to decide in ``state``, ``player`` is to move in the representative. Players in a match see
+        only representatives, so policies and web pages cannot depend on hidden information.
         """
         return state
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Describe the steps from one decision to the next; by default, list the moves of players."""
+        """Return the events of the steps from one decision to the next; by default, the moves of players."""
         moves = [step for step in steps if self.player(step.state) != CHANCE]
         return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
     def counts(self) -> dict[str, int]:
-        """Return additional counts by name, for example ``states`` if there are more states than positions."""
+        """Return additional counts by name, such as the number of ``states`` if it exceeds the number of positions."""
         return {}
 
 
 class VectorGame(Protocol):
-    """A game on arrays of states, for learners. Row ``k`` of every array belongs to state ``k``.
+    """A game with vectorized rules, for learners. Row ``k`` of every array belongs to state ``k``.
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
-    actions, the methods agree with those of `Game`. They do not modify their arguments.
+    actions, the methods return the same values as those of `Game`. The methods do not modify their arguments.
     """
 
     game: Game
-    n_words: int  # Number of words of a state.
+    n_words: int  # Number of uint64 words that encode a state.
     n_moves: int  # Actions below this number belong to players; all others belong to chance.
-    # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
-    # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
+    # Shape of a state's features, for example ``(2, 6, 7)`` for planes, rows and columns; the product of the entries is
+    # ``game.n_features``. If the shape has length 1, the features have no spatial structure.
     feature_shape: tuple[int, ...]
 
     def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` initial states, uint64 ``[n, n_words]``."""
+        """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``."""
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """Return the player to move or `CHANCE`, int8 ``[n]``; in terminal states, the player who would move next."""
+        """Return the result of `Game.player` for each state, int8 ``[n]``."""
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return the legal moves, bool ``[n, n_moves]``; all False in chance states and terminal states."""
+        """Return a mask of the legal moves, bool ``[n, n_moves]``, all False in chance states and terminal states."""
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features, float32 ``[n, n_features]``; each row is a flattened array of ``feature_shape``."""
+        """Return the features of each state, flattened from ``feature_shape``, float32 ``[n, n_features]``."""
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action, integer ``[n]``, in each state, uint64 ``[n, n_words]``; no state is terminal.
+        """Take a legal action in each state.
 
-        Return the next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0
-        before the end of the game; and a mask of the games that are over, bool ``[n]``.
+        Args:
+            states: Nonterminal states, uint64 ``[n, n_words]``.
+            actions: Legal action in each state, integer ``[n]``.
+
+        Returns:
+            The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, which are
+            0 before the end of the game; and a mask of the games that are over, bool ``[n]``.
         """
 
 
@@ -215,18 +225,18 @@ class VectorBoardGame(VectorGame, Protocol):
     """A vector game with perfect information that can encode the states of `Game`."""
 
     def pack(self, states: Sequence[Any]) -> np.ndarray:
-        """Encode states of `Game`, as uint64 ``[n, n_words]``."""
+        """Encode states of ``game`` in a uint64 array ``[n, n_words]``."""
 
 
 class VectorChanceGame(VectorGame, Protocol):
     """A vector game with chance states."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """Return the probability of each action in chance states, float64 ``[n, n_actions]``."""
+        """Return the probability of each action, float64 ``[n, n_actions]``; all states must be chance states."""
 
 
 def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
-    """Return the numbers that people type for the legal actions of a player."""
+    """Return the number that people type for each of the legal ``actions``."""
     first = game.first_number
     return list(range(1, len(actions) + 1)) if first is None else [first + action for action in actions]
 
@@ -235,13 +245,13 @@ class MoveValue(NamedTuple):
     """Value of an action under perfect play."""
 
     action: int
-    value: int  # 1 for a win, 0 for a draw or -1 for a loss of the player who takes it.
-    plies: int | None  # Number of actions until the end, including this one; None if drawn or unknown.
+    value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if the player loses.
+    plies: int | None  # Number of actions to the end of the game, including this one; None for a draw or if unknown.
     is_best: bool  # True if no other action is better.
 
 
 class Oracle(Protocol):
-    """Perfect play of a two-player game: win as fast as possible, else draw, else lose as slowly as possible.
+    """Perfect play in a two-player game: win as fast as possible, else draw, else lose as slowly as possible.
 
     The default methods are for oracles whose `open` solves all positions. Oracles that search override `prepare` and
     `known_values`.
@@ -256,21 +266,22 @@ class Oracle(Protocol):
         """Number of positions of the game."""
 
     def open(self) -> None:
-        """Do the expensive part of the work, such as solving or compiling, before the first query."""
+        """Prepare for queries; expensive computations, such as solving or compiling, belong here."""
 
-    def reaching(self, state: Any) -> Oracle:  # noqa: ARG002 - of games that are enumerated
-        """Return an oracle that covers a state, even if it cannot be reached from the initial state."""
+    def reaching(self, state: Any) -> Oracle:  # noqa: ARG002 - for enumerated games
+        """Return an oracle that can evaluate ``state``, even if the initial state does not lead to it."""
         return self
 
-    def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - of searches
-        """Search until a ``time.monotonic`` deadline; return True if `best_action` needs no further search."""
+    def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - for oracles that search
+        """Search for the best action until a ``time.monotonic`` deadline; return True if the search is complete."""
         return True
 
     def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:  # noqa: ARG002
-        """Return the values found by a ``time.monotonic`` deadline, and True if they equal `move_values`.
+        """Search until a ``time.monotonic`` deadline; return the action values, and True if the search is complete.
 
-        If the deadline cuts the search short, a value is None if its outcome is unknown, and ``plies`` is None if the
-        length is unknown. ``is_best`` is True only if no other action can be better.
+        After a complete search, the values equal `move_values`. Otherwise, the value of an action with unknown outcome
+        is None, ``plies`` is None if the number of plies is unknown, and ``is_best`` is True only if no other action
+        can be better.
         """
         return [*self.move_values(state)], True
 
@@ -281,7 +292,7 @@ class Oracle(Protocol):
         """Return a best action of a nonterminal state."""
 
     def line(self, state: Any) -> list[int]:
-        """Return the best actions of both players until the game ends or a position repeats."""
+        """Return both players' best actions from a state until the game ends or a position repeats."""
         game, actions, seen = self.game, [], set()
         while not game.is_terminal(state) and game.position(state) not in seen:
             seen.add(game.position(state))

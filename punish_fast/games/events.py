@@ -1,4 +1,4 @@
-"""Descriptions of the events of a session: moves, and events of card games."""
+"""Events of a session: moves of players, and other events of card games."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ class Event:
 
 @dataclass(frozen=True)
 class Moved(Event):
-    """A move that everyone sees."""
+    """A move, shown to all players."""
 
     seat: int
     action: int | None  # None if the action would reveal hidden cards
-    words: str  # action in words
+    words: str  # description of the action
 
 
 @dataclass(frozen=True)
 class Told(Event):
-    """A description of an event of a card game."""
+    """An event of a card game, with a description."""
 
     kind: str  # kind of event in one word, for the web page
-    words: str  # description; if `seat` is given, only the part after the player's name and the verb
-    seat: int | None = None  # seat of the player concerned
+    words: str  # description; if `seat` is not None, only the part after the player's name and the verb
+    seat: int | None = None  # seat of the player who is the subject of the description, or None
     verb: str = ""  # infinitive of the verb
-    own: str | None = None  # `words` for the player concerned, if different
-    about: str | int | None = None  # card or number of the round concerned
+    own: str | None = None  # replaces `words` for the player in `seat`, unless None
+    about: str | int | None = None  # card, or round number, that the event is about
 
     def told(self, seat: int) -> Event:
         """Return the event as described to the player in a seat."""

@@ -1,9 +1,9 @@
 """Exact scores of matches between two policies, and the best response to a policy.
 
-A game against a known policy is a Markov decision process. It has two states for each nonterminal position: one with us
-to move, in which every action is a row, and one with the enemy to move, whose single row contains the probabilities of
-the enemy's actions. The terminals are win, draw and loss. Endless play does not count as a win, so the maximum win
-probability is a least fixed point (``mdp/methods/policy_iteration.py``).
+A game against a known policy is a Markov decision process. The process has two states for each nonterminal position:
+one with us to move, with a row for each action, and one with the enemy to move, with a single row that contains the
+probability of each successor. The terminals are win, draw and loss. Endless play does not count as a win, so the
+maximum win probability is a least fixed point (``mdp/methods/policy_iteration.py``).
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _TERMINALS = 3
-# Rounding prevents narrower brackets.
+# Width of the brackets in interval iteration; rounding errors prevent narrower brackets.
 _TOLERANCE = 1e-13
 
 
@@ -27,7 +27,7 @@ _TOLERANCE = 1e-13
 class GameResponse:
     """A best response to a policy."""
 
-    policy: np.ndarray  # float64 ``[n_rows]``, 1 for the actions taken.
+    policy: np.ndarray  # float64 ``[n_rows]``, 1 for the chosen action of each nonterminal position, 0 for the others.
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
     win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
@@ -49,11 +49,14 @@ class Score:
 
 
 def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
-    """Build the Markov decision process of a game against a fixed policy, float64 ``[n_rows]``.
+    """Build the Markov decision process of a game against a fixed policy.
 
-    For ``m`` nonterminal positions, it has ``2 m`` states: first all with us to move, then all with the enemy to move.
-    The terminals win, draw and loss pay 1, 0 and -1. Actions that are not ``allowed``, bool ``[n_rows]``, lose
-    immediately.
+    For ``m`` nonterminal positions, the process has ``2 m`` states: ``m`` with us to move, followed by ``m`` with the
+    enemy to move. The terminals win, draw and loss pay 1, 0 and -1.
+
+    Args:
+        enemy: The policy, float64 ``[n_rows]``.
+        allowed: Mask of our actions, bool ``[n_rows]``; all other actions lose immediately. None allows all actions.
     """
     from scipy.sparse import csr_array
 
@@ -83,7 +86,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """Return the column of each row's successor if the enemy (``is_enemy``) or we take the action."""
+    """Return the successor's column for each row, if the action is taken by the enemy (``is_enemy``) or by us."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)
@@ -92,10 +95,7 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """Return a response that maximizes the win probability against a policy, float64 ``[n_rows]``.
-
-    Actions that are not ``allowed``, bool ``[n_rows]``, lose immediately.
-    """
+    """Return a response that maximizes the win probability; see `process_against` for the arguments."""
     v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
     policy = np.zeros(positions.n_rows)
@@ -115,16 +115,16 @@ def error_bound(
 
 
 def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:
-    """Return the exact score of ``first``, which moves first, against ``second``."""
+    """Return the exact score of the policy ``first``, which moves first, against ``second``."""
     return both_scores(positions, first, second)[0]
 
 
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:
-    """Return the exact scores of a policy, moving first and second.
+    """Return the exact scores of ``policy`` against ``enemy`` when moving first and when moving second.
 
-    ``errs``, float64 ``[n]``, are the probabilities of an illegal move by the policy in each position.
+    ``errs``, float64 ``[n]``, is the probability of an illegal move by ``policy`` in each position, 0 by default.
     """
     from scipy.sparse import csr_array, hstack
 

@@ -1,4 +1,4 @@
-"""Registry of games: their options, the commands that support them, and their descriptions in files."""
+"""Registry of games, with their options, the commands that support them, and their descriptions in files."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -28,20 +28,20 @@ class GameEntry(NamedTuple):
     summary: str
     make: Callable[[Any], Game]  # Builds the game from a variant.
     variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
-    verbs: tuple[str, ...]  # Commands that support the game, from `VERBS`.
-    example: str  # Example of a position, as accepted by ``state_of``.
+    verbs: tuple[str, ...]  # Commands that support the game, a subset of `VERBS`.
+    example: str  # Example of a position in the format of ``state_of``.
     vectorise: Callable[[Any], VectorGame] = vectorise_positions
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
-    rule_of_thumb: Callable[[Any], int] | None = None  # Returns the action of a simple rule in a state.
-    rule_breaks: float = 0.0  # Probability that a player who follows the rule chooses another action.
+    rule_of_thumb: Callable[[Any], int] | None = None  # Chooses an action in a state by a simple rule.
+    rule_breaks: float = 0.0  # Probability that the rule-of-thumb player chooses another action.
     # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
-    planning: Mapping[str, Any] = MappingProxyType({})  # Settings of MuZero that differ from the defaults.
+    planning: Mapping[str, Any] = MappingProxyType({})  # Hyperparameters of MuZero that differ from the defaults.
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Names of the options."""
+        """Names of the game's options."""
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
@@ -59,8 +59,8 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
     return GwentVariant(decks)
 
 
-# Games with simultaneous decisions or hidden cards need mixed strategies. Returns are undiscounted, so the length of a
-# game does not affect them.
+# Games with simultaneous decisions or hidden cards need mixed strategies, so the temperature is positive. The discount
+# is 1 because the length of a game does not matter.
 _OF_CARDS = {
     "discount": 1.0,
     "epsilon": 0.05,
@@ -115,7 +115,7 @@ GAMES = {
             attrgetter("vector"),
             None,
             incan_gold_rule,
-            0.1,  # Otherwise two such players would always leave together.
+            0.1,  # If it were 0, two rule-of-thumb players would always leave together.
             _OF_CARDS,
         ),
         GameEntry(
@@ -135,7 +135,7 @@ GAMES = {
 
 
 def entry_of(name: Any, verb: str | None = None) -> GameEntry:
-    """Look up a game by name, and check that it supports the command ``verb``."""
+    """Return a game's entry; raise `GameError` if ``name`` is unknown or the game does not support ``verb``."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
         raise GameError(f"game: {name!r} is unknown; use {', '.join(GAMES)}")
@@ -145,17 +145,20 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 
 
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
-    """Build a game from option values, and check that it supports the command ``verb``; other options have defaults."""
+    """Build a game; ``options`` maps names to values, and missing options have default values.
+
+    Raise `GameError` if the game or an option is unknown, or if the game does not support the command ``verb``.
+    """
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
     if unknown:
-        allowed = f"only {', '.join(entry.options)}" if entry.options else "nor any other"
-        raise GameError(f"{name}: has no option {unknown[0]!r}, {allowed}")
+        allowed = f"use {', '.join(entry.options)}" if entry.options else "the game has no options"
+        raise GameError(f"{name}: unknown option {unknown[0]!r}; {allowed}")
     return entry.make(entry.variant_of(**options))
 
 
 def describe(game: Game) -> dict[str, Any]:
-    """Return the description of a game that files contain, as JSON values."""
+    """Return the description of a game for files, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 
@@ -166,12 +169,12 @@ def in_words(game: Game) -> str:
 
 
 def game_of(description: Mapping[str, Any]) -> Game:
-    """Build a game from its description in a file."""
+    """Build a game from its description in a file; raise `GameError` if the description is invalid."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
     default = entry.make(None).variant
     types = {name: type(value) for name, value in default._asdict().items()}
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
-        raise GameError(f"game: {entry.name} has no parameters {parameters}, only {', '.join(types)}")
+        raise GameError(f"game: invalid parameters {parameters}; {entry.name} has {', '.join(types)}")
     return entry.make(default._replace(**parameters))
 
 

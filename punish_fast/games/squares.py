@@ -6,7 +6,7 @@ from punish_fast.games.contract import Game
 
 
 class NoOptions(NamedTuple):
-    """The rules of a game without options."""
+    """The variant of a game without options."""
 
 
 class SquareGame(Game, Protocol):
@@ -15,7 +15,7 @@ class SquareGame(Game, Protocol):
     n_players: int = 2
     is_zero_sum: bool = True
     first_number: int | None = 1
-    squares: tuple[int, ...]  # Bit of each square in a bitboard, row by row from the top.
+    squares: tuple[int, ...]  # Bitboard with the bit of each square, row by row from the top.
     columns: int  # Number of columns.
 
     def __init__(self, _variant: NoOptions | None = None) -> None:
@@ -25,10 +25,10 @@ class SquareGame(Game, Protocol):
         """Return the stones of the player to move and of the opponent, as bitboards."""
 
     def line(self, stones: int) -> int:
-        """Return a bitboard of the stones that are part of a line; 0 if there is none."""
+        """Return a bitboard of the stones that are part of a winning line; 0 if there is no line."""
 
     def player(self, state: Any) -> int:
-        """Return the player to move; if a line has ended the game, the loser."""
+        """Return the player to move or, after the end of the game, the player who would move next."""
         own, other = self.stones(state)
         return (own | other).bit_count() % 2
 
@@ -38,18 +38,21 @@ class SquareGame(Game, Protocol):
         return self.line(other) != 0 or (own | other).bit_count() == len(self.squares)
 
     def returns(self, state: Any) -> tuple[float, float]:
-        """Return 1 for the player with a line and -1 for the other player, or 0 for both."""
+        """Return 1 for the player with a line and -1 for the other player; without a line, return 0 for both."""
         if not self.line(self.stones(state)[1]):
             return 0.0, 0.0
         return (-1.0, 1.0) if self.player(state) == 0 else (1.0, -1.0)
 
     def cells(self, state: Any) -> list[int]:
-        """Return the squares row by row from the top: 0 for empty, 1 for the first player, 2 for the second."""
+        """Return the contents of each square, row by row from the top.
+
+        The contents are 0 if the square is empty, 1 for a stone of the first player, and 2 for one of the second.
+        """
         first, second = self.stones(state)[:: -1 if self.player(state) else 1]
         return [1 if first & square else 2 if second & square else 0 for square in self.squares]
 
     def text(self, state: Any) -> str:
-        """Return the rows from the top, for example ``"X../.O./..."``."""
+        """Return the board as text, row by row from the top, for example ``"X../.O./..."``."""
         cells = "".join(".XO"[cell] for cell in self.cells(state))
         return "/".join(cells[begin : begin + self.columns] for begin in range(0, len(cells), self.columns))
 

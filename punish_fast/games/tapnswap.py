@@ -1,21 +1,21 @@
 """TapnSwap: the finger game Chopsticks with a cutoff.
 
-Each of two players has two hands, with one finger on each at the start. They move alternately:
+Each of two players has two hands, with one finger on each hand at the start. The players move alternately:
 
 * *Tap*: add the fingers of one of your live hands to a live hand of the opponent. A hand that reaches the ``limit`` of
-  5 dies and has 0 fingers. Your own hand keeps its fingers.
-* *Swap*: move fingers between your own hands to get any other split of their sum, with fewer fingers than the limit on
-  each hand. The mirror image does not count as another split. A swap may revive a dead hand or empty a live one.
+  5 dies and has 0 fingers. The hand that taps keeps its fingers.
+* *Swap*: move fingers between your hands, leaving fewer fingers than the limit on each hand. The new pair must not be
+  the old pair or its mirror image. A swap may revive a dead hand or empty a live one.
 
 A player with two dead hands has lost. Endless play is a draw.
 
-Left and right are symmetric, so a position consists of the pairs of hands of the player to move and of the opponent,
-the higher hand first. A state distinguishes left from right, so that people can follow the game. Actions specify
-numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand on the
-same side; if the hands were equal, the right one becomes the higher.
+Left and right are symmetric, so a position consists of the pair of hands of the player to move and the opponent's pair,
+each with the higher hand first. A state distinguishes left from right, so that people can follow the game. Actions
+specify numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand
+on the same side; if the hands were equal, the right hand becomes the higher one.
 
-With at most ``m`` fingers on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
-leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
+With at most ``m`` fingers on a hand, tapping a hand of ``b`` fingers with a hand of ``a`` fingers is action
+``(a - 1) m + b - 1``, and the swap that leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
 Variants change the limit, let fingers roll over (6 fingers become 1, and only a hand with exactly 5 dies), forbid swaps
 that empty a hand, or forbid all swaps.
@@ -30,9 +30,9 @@ import numpy as np
 from punish_fast.games.contract import Game, GameError
 from punish_fast.games.solve.positions import enumerate_positions
 
-# A higher limit would make the tables too large.
+# Higher limits would make the tables of positions too large.
 _MAX_LIMIT = 16
-# The gap between two hands, and the width of a player's name.
+# Space between the two hands in a drawing, and width of the column of names.
 _GAP = "     "
 _LABEL = 12
 
@@ -48,10 +48,10 @@ class TapnSwapState(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """The rules."""
+    """Variant of the rules."""
 
     limit: int = 5  # Number of fingers, 2 to 16, at which a hand dies.
-    # True if fingers beyond the limit count from 0 again, so that only a hand with exactly ``limit`` fingers dies.
+    # True if ``limit`` is subtracted from larger numbers of fingers, so that only a hand with exactly ``limit`` dies.
     rolls_over: bool = False
     may_empty: bool = True  # True if a swap may empty a hand.
     swaps: bool = True  # True if swaps are legal.
@@ -68,7 +68,7 @@ class TapnSwap(Game):
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
             raise GameError(f"limit: {self.variant.limit} is not allowed; it must be from 2 to {_MAX_LIMIT}")
-        self.max_fingers = self.variant.limit - 1  # Maximum on a live hand.
+        self.max_fingers = self.variant.limit - 1  # Maximum number of fingers on a hand.
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
 
@@ -85,7 +85,7 @@ class TapnSwap(Game):
         return not (any(state.own) and any(state.other))
 
     def actions(self, state: TapnSwapState) -> list[int]:
-        """Return the legal taps, ordered by fingers, then the legal swaps, ordered by the lower hand."""
+        """Return the legal taps in order of both hands' fingers, then the legal swaps in order of the lower hand's."""
         if self.is_terminal(state):
             return []
         taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}
@@ -106,7 +106,10 @@ class TapnSwap(Game):
         return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
 
     def position(self, state: TapnSwapState) -> tuple[Pair, Pair]:
-        """Return both pairs with the higher hand first. Actions specify fingers, so they keep their numbers."""
+        """Return both pairs of hands, each with the higher hand first.
+
+        Actions specify numbers of fingers, not hands, so the symmetry does not renumber actions.
+        """
         return _sorted(state.own), _sorted(state.other)
 
     def text(self, state: TapnSwapState) -> str:
@@ -120,12 +123,15 @@ class TapnSwap(Game):
         return f"swap to {_pair_text(_swapped(state.own, action - self.max_fingers**2))}"
 
     def features(self, state: TapnSwapState) -> np.ndarray:
-        """Return the one-hot encoded fingers of each hand, in the order of `position`, float32 ``[4 * limit]``."""
+        """Return one-hot encodings of the four hands, in the order of `position`, float32 ``[4 * limit]``."""
         hands = [hand for pair in self.position(state) for hand in pair]
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
     def state_of(self, text: str) -> TapnSwapState:
-        """Parse the hands of the player to move and of the opponent, such as ``"3-1 2-4"`` or ``"31/24"``."""
+        """Parse the first player's hands and the opponent's, such as ``"3-1 2-4"`` or ``"31/24"``.
+
+        The first player is to move.
+        """
         numbers = [int(number) for number in re.findall(r"[0-9]+" if "-" in text else r"[0-9]", text)]
         shape = r"\s*\d+\s*-\s*\d+[\s/:,]+\d+\s*-\s*\d+\s*|\s*\d\d[\s/:,]*\d\d\s*"
         if not re.fullmatch(shape, text, re.ASCII) or max(numbers) > self.max_fingers or not any(numbers):
@@ -136,7 +142,7 @@ class TapnSwap(Game):
         return TapnSwapState((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)
 
     def variant_text(self) -> str:
-        """Return, for example, ``"TapnSwap, limit 5, fingers roll over"``."""
+        """Name the game and its variant, for example ``"TapnSwap, limit 5, fingers roll over"``."""
         variant = self.variant
         words = ["TapnSwap", f"limit {variant.limit}"] + ["fingers roll over"] * variant.rolls_over
         words += (["no emptying"] if not variant.may_empty else []) if variant.swaps else ["taps only"]
@@ -170,21 +176,21 @@ class TapnSwap(Game):
         return "\n".join([*picture, self._label(names[viewer], near)])
 
     def board(self, state: TapnSwapState, viewer: int) -> dict[str, Any]:
-        """Return the fingers on the left and right hand of ``viewer`` (``own``) and the opponent, and the limit."""
+        """Return the fingers on the left and right hands of ``viewer`` (``own``) and of the opponent, and the limit."""
         near, far = _near_and_far(state, viewer)
         return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 
     def counts(self) -> dict[str, int]:
-        """Return the number of reachable pairs of hands, with left and right distinguished, as ``raw_states``."""
+        """Return the number of reachable combinations of ``own`` and ``other``, as ``raw_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"raw_states": len({(state.own, state.other) for state in states})}
 
     def _tap(self, action: int) -> Pair:
-        """Return the fingers of the hand that taps and of its target."""
+        """Return the number of fingers on the hand that taps and on the hand that is tapped."""
         return action // self.max_fingers + 1, action % self.max_fingers + 1
 
     def _splits(self, pair: Pair) -> list[int]:
-        """Return the fingers on the lower hand after each legal swap."""
+        """Return the number of fingers on the lower hand after each legal swap."""
         if not self.variant.swaps:
             return []
         total = sum(pair)

@@ -1,4 +1,4 @@
-"""Tic-tac-toe: three in a row on a board of three by three.
+"""Tic-tac-toe: three in a row on a 3 x 3 board.
 
 Squares are numbered row by row,
 
@@ -10,7 +10,7 @@ and a player's stones are represented by a mask with bit ``k`` for square ``k``.
 ``k``. X moves first, so X is to move if both players have the same number of stones.
 
 The board has eight symmetries: four rotations and their reflections. A position is the smallest of the eight images of
-a state, and `TicTacToe.position_actions` maps each action to that image.
+a state, and `TicTacToe.position_actions` returns the image of each action under the same symmetry.
 """
 
 import re
@@ -35,7 +35,7 @@ def _mask(squares: Any) -> int:
 
 
 def _symmetries() -> tuple[tuple[int, ...], ...]:
-    """Return a permutation of the squares for each symmetry: entry ``k`` is the image of square ``k``."""
+    """Return a permutation of the squares for each symmetry; its entry ``k`` is the image of square ``k``."""
     board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
     turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
     return tuple(tuple(each.ravel().tolist()) for each in turned)
@@ -52,8 +52,8 @@ _LINES = [_mask(map(int, squares)) for squares in ("012", "345", "678", "036", "
 class TicTacToeState(NamedTuple):
     """A state of tic-tac-toe."""
 
-    own: int  # Stones of the player to move, as a mask.
-    other: int  # Stones of the opponent.
+    own: int  # Mask of the stones of the player to move.
+    other: int  # Mask of the opponent's stones.
 
 
 class TicTacToe(SquareGame):
@@ -70,11 +70,11 @@ class TicTacToe(SquareGame):
         return TicTacToeState(0, 0)
 
     def stones(self, state: TicTacToeState) -> tuple[int, int]:
-        """Return the stones of the player to move and of the opponent."""
+        """Return masks of the stones of the player to move and of the opponent."""
         return state.own, state.other
 
     def line(self, stones: int) -> int:
-        """Return the stones that are part of a line of three."""
+        """Return a mask of the stones that are part of a line of three."""
         found = 0
         for line in _LINES:
             if stones & line == line:
@@ -82,14 +82,14 @@ class TicTacToe(SquareGame):
         return found
 
     def actions(self, state: TicTacToeState) -> list[int]:
-        """Return the empty squares."""
+        """Return the empty squares, or an empty list if the game is over."""
         if self.is_terminal(state):
             return []
         stones = state.own | state.other
         return [square for square in range(_SQUARES) if not stones >> square & 1]
 
     def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
-        """Return the state after the player to move takes a square."""
+        """Return the state after the player to move places a stone on a square."""
         self.check_action(state, action)
         return TicTacToeState(state.other, state.own | 1 << action)
 
@@ -98,17 +98,17 @@ class TicTacToe(SquareGame):
         return min((image[state.own], image[state.other]) for image in _IMAGE_OF_MASK)
 
     def position_actions(self, state: TicTacToeState) -> list[int]:
-        """Return the images of the empty squares in the position."""
+        """Return the image of each legal action under the symmetry that maps the state to its position."""
         images = [(image[state.own], image[state.other]) for image in _IMAGE_OF_MASK]
         moved = _IMAGE[images.index(min(images))]
         return [moved[action] for action in self.actions(state)]
 
-    def action_text(self, state: TicTacToeState, action: int) -> str:  # noqa: ARG002 - the contract's
+    def action_text(self, state: TicTacToeState, action: int) -> str:  # noqa: ARG002 - see Game
         """Return the name of a square, for example ``"top left"``."""
         return _WORDS[action]
 
     def features(self, state: TicTacToeState) -> np.ndarray:
-        """Return planes of the stones of the player to move and of the opponent, float32 ``[18]``."""
+        """Return two planes, the stones of the player to move and of the opponent, flattened to float32 ``[18]``."""
         masks = np.array([[state.own], [state.other]])
         return (masks >> np.arange(_SQUARES) & 1).astype(np.float32).ravel()
 
@@ -124,7 +124,8 @@ class TicTacToe(SquareGame):
         state = TicTacToeState(first, second) if lead == 0 else TicTacToeState(second, first)
         if lead not in {0, 1} or self.line(state.own):
             raise GameError(
-                f"position: {text!r} cannot be reached; there must be as many X as O, or one more, and a line ends play"
+                f"position: {text!r} cannot be reached; there must be as many X as O, or one more X, and the player to "
+                "move must not have a line"
             )
         return state
 
@@ -141,7 +142,7 @@ class TicTacToe(SquareGame):
             "A full board without a line is a draw."
         )
 
-    def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
+    def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - see Game
         """Draw the board, with a number on each empty square and the names of both players."""
         free = {square: str(square + 1) for square in self.actions(state)}
         cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self.cells(state))]
@@ -149,6 +150,6 @@ class TicTacToe(SquareGame):
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of reachable ``states`` and of reachable positions (``canonical_states``)."""
+        """Return the numbers of reachable states (``states``) and of reachable positions (``canonical_states``)."""
         states = enumerate_positions(self, is_folded=False).states
         return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}

@@ -1,1 +1,1 @@
-"""Enumeration and perfect play of games, judgement of agents, and implementations of vector games."""
+"""Enumeration of positions, perfect play, judgement of agents, and implementations of vector games."""

@@ -2,13 +2,13 @@
 
 A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Working backwards,
 
-* a position with an action that is known to win is a win. Its distance is one more than the distance after the fastest
-  winning action, because the winner tries to win quickly;
-* a position whose actions are all known to lose is a loss. Its distance is one more than the distance after the slowest
-  action, because the loser tries to delay the loss.
+* a position with an action that is known to win is a win. The distance of the position is one more than the distance
+  after the fastest winning action, because the winner tries to win quickly;
+* a position whose actions are all known to lose is a loss. The distance of the position is one more than the distance
+  after the slowest action, because the loser tries to delay the loss.
 
-Positions leave the queue in order of distance, so the first win found is the fastest, and the last action found to lose
-is the slowest. Positions that remain undecided are draws.
+Positions leave the queue in order of distance, so the first winning action found is the fastest, and the last losing
+action found is the slowest. Positions that remain undecided are draws.
 
 Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9(3), 1986.
 """
@@ -24,7 +24,11 @@ ENDLESS = -1
 
 @kernel
 def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_row, value, distance, queue):
-    """Fill ``value`` and ``distance``; rows ``back_row[back_ptr[p] : back_ptr[p + 1]]`` lead to position ``p``."""
+    """Compute the value and the distance of every position in place.
+
+    The rows that lead to position ``p`` are ``back_row[back_ptr[p] : back_ptr[p + 1]]``. ``queue``, int64 ``[n]``, is
+    workspace; the other arguments are as in `Positions` and `PerfectPlay`.
+    """
     n = len(payoff)
     tail = 0
     for p in range(n):

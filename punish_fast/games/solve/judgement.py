@@ -1,9 +1,9 @@
-"""Judgement of agents with the exact solution of a small game.
+"""Judgement of agents by comparison with the exact solution of a small game.
 
-Three measures describe an agent: its score against random play (how well it punishes mistakes), the number of lines
-that it loses (how easily it can be beaten), and the share of positions in which it keeps the value of perfect play. A
-neural network may treat symmetric positions differently, so judge it on unfolded positions (``is_folded=False`` in
-`positions.enumerate_positions`).
+Three measures describe an agent: the score against random play (how well the agent punishes mistakes), the number of
+losing lines of play (how easily the agent can be beaten), and the share of positions in which the agent preserves the
+value under perfect play. A neural network may treat symmetric positions differently, so judge networks on unfolded
+positions (``is_folded=False`` in `positions.enumerate_positions`).
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
 from punish_fast.mdp.policy import SUM_TOLERANCE
 
-# Win probabilities are rounded to this number of digits before they are compared.
+# Win probabilities are rounded to this number of decimal places before they are compared.
 _DIGITS = 12
 
 
@@ -27,26 +27,26 @@ _DIGITS = 12
 class LosingLines:
     """The number of lines of play that an agent loses."""
 
-    first: int  # When moving first.
-    second: int  # When moving second.
+    first: int  # Number of lines lost when moving first.
+    second: int  # Number of lines lost when moving second.
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Quality of an agent."""
+    """Measures of an agent's quality."""
 
-    # Exact scores against random play, moving first and second.
+    # Exact scores against random play, when moving first and when moving second.
     first: Score
     second: Score
     losing_lines: LosingLines
-    # Shares of positions in which the agent keeps the value: among all nonterminal positions, and among those in which
-    # some action does not keep it.
+    # Mean probability that the agent's action preserves the value of the position: over all nonterminal positions, and
+    # over the positions in which at least one action does not preserve the value.
     keeps_value: float
     keeps_choice: float
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:
-    """Convert a policy on folded positions, float64 ``[folded.n_rows]``, to unfolded ``positions``."""
+    """Convert a policy on folded positions, float64 ``[folded.n_rows]``, to a policy on unfolded ``positions``."""
     unfolded = np.zeros(positions.n_rows)
     for number in positions.live.tolist():
         state = positions.states[number]
@@ -58,8 +58,8 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
     A line is the sequence of all moves of a game; the enemy may make any move, and the agent may make any move of
-    positive probability. If the probabilities of a position in ``policy``, float64 ``[n_rows]``, sum to less than 1,
-    the rest belongs to illegal moves, which lose.
+    positive probability. If the probabilities in ``policy``, float64 ``[n_rows]``, of the moves of a position sum to
+    less than 1, the agent may also make an illegal move, which counts as one losing line.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
@@ -79,7 +79,8 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """Return a policy that maximizes the win probability against ``enemy``; ties go to the first action.
 
-    Actions that are not ``allowed``, bool ``[n_rows]``, count as losses. Raise `GameError` if positions can repeat.
+    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses; by default, all actions are allowed. Raise
+    `GameError` if positions can repeat.
     """
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
@@ -97,7 +98,10 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
 
 
 def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
-    """Judge an agent by comparison with perfect play; ``policy`` is as in `losing_lines`."""
+    """Judge an agent by comparison with perfect play; see `losing_lines` for the format of ``policy``.
+
+    Raise `GameError` if positions can repeat.
+    """
     positions, keeps = perfect.positions, perfect.keeps_value()
     row, uniform = positions.position_of_row, positions.uniform()
     total = np.bincount(row, policy, len(positions))
@@ -116,7 +120,10 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
 
 
 def last_first(positions: Positions) -> list[int]:
-    """Return the positions in an order in which each comes after all of its successors."""
+    """Return the indices of all positions, each after all of its successors.
+
+    Raise `GameError` if positions can repeat.
+    """
     ptr = positions.state_ptr
     after = {number: positions.after[ptr[number] : ptr[number + 1]].tolist() for number in range(len(positions))}
     try:
@@ -134,8 +141,8 @@ def play_backwards(
 ) -> tuple[list[T], list[T]]:
     """Evaluate all positions by backward induction; return their values with us and with the enemy to move.
 
-    ``ended`` contains the values of a draw, a win and a loss. ``ours`` and ``theirs`` return the value of a position
-    with us or with the enemy to move, from its rows and their values.
+    ``ended`` contains the values of a draw, a win and a loss. ``ours`` computes the value of a position with us to move
+    from its rows and the values of their successors; ``theirs`` does this for a position with the enemy to move.
     """
     moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
     for number in last_first(positions):

@@ -1,10 +1,10 @@
-"""Enumeration of the positions of a game and of the successors of all actions.
+"""Enumeration of a game's positions and of the successors of all actions.
 
-Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. The
-actions of position ``p`` are rows ``state_ptr[p] <= r < state_ptr[p + 1]``, with the action numbers of the position;
-`Positions.rows_of` finds the rows of the actions of a state. A game must have two players, no chance and zero-sum
-returns, so the value of a position is one number, from the perspective of the player to move. Its sign changes with an
-action that passes the turn, but not with the rare actions that keep it.
+Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. Each
+action of position ``p`` has a row ``r``, with ``state_ptr[p] <= r < state_ptr[p + 1]``; rows are sorted by the action
+numbers of the position, and `Positions.rows_of` finds the row of each action of a state. A game must have two players,
+no chance and zero-sum returns, so the value of a position is one number, from the perspective of the player to move.
+The sign of the value changes with an action that passes the turn, but not with the rare actions that keep the turn.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.runtime.parallel import cumulated
 
-# Enumerating more positions takes minutes.
+# Maximum number of positions; enumerating more takes minutes.
 _MAX_POSITIONS = 2_000_000
 
 
@@ -28,11 +28,11 @@ class Positions:
     """The positions of a game, built by `enumerate_positions`."""
 
     game: Game
-    states: list[Any]  # One state of each position.
-    state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, then ``n_rows``.
-    # int32 ``[n_rows]``, action numbers in the position (`Game.position_actions`), ascending in each position.
+    states: list[Any]  # One state for each position.
+    state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, followed by ``n_rows``.
+    # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`); ascending within a position.
     action: np.ndarray
-    after: np.ndarray  # int32 ``[n_rows]``, the position after the action.
+    after: np.ndarray  # int32 ``[n_rows]``, the index of the position after the action.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
     payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
     is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
@@ -45,7 +45,7 @@ class Positions:
 
     @property
     def n_rows(self) -> int:
-        """Total number of actions."""
+        """Number of rows, one for each action of each position."""
         return len(self.action)
 
     @cached_property
@@ -55,26 +55,26 @@ class Positions:
 
     @cached_property
     def live(self) -> np.ndarray:
-        """Nonterminal positions, int64 ``[n_live]``."""
+        """Indices of the nonterminal positions, int64 ``[n_live]``."""
         return np.flatnonzero(~self.is_terminal)
 
     @cached_property
     def live_ptr(self) -> np.ndarray:
-        """First row of each nonterminal position, then ``n_rows``, int64 ``[n_live + 1]``."""
+        """First row of each nonterminal position, followed by ``n_rows``, int64 ``[n_live + 1]``."""
         return np.asarray(self.state_ptr[np.append(self.live, len(self))])
 
     @cached_property
     def position_of_row(self) -> np.ndarray:
-        """Position of each row, int64 ``[n_rows]``."""
+        """Index of each row's position, int64 ``[n_rows]``."""
         return np.repeat(np.arange(len(self)), np.diff(self.state_ptr))
 
     @cached_property
     def number(self) -> dict[Hashable, int]:
-        """Index of each position, by `Game.position`, or by state if not ``is_folded``."""
+        """Index of each position, keyed by `Game.position` if ``is_folded`` and by state otherwise."""
         return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
-        """Return the index of a state's position."""
+        """Return the index of a state's position; raise `GameError` if there is no such position."""
         number = self.number.get(_key(self.game, state, self.is_folded))
         if number is None:
             raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
@@ -97,7 +97,7 @@ class Positions:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the game, its positions and rows; arrays fit all `Positions` with the same digest."""
+        """Hash of the game, positions and rows; with equal digests, position and row indices have the same meaning."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
@@ -114,7 +114,15 @@ def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
 
 
 def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -> Positions:
-    """Enumerate the positions reachable from ``first``, breadth first; equivalent states share one if ``is_folded``."""
+    """Enumerate the positions of a game in breadth-first order.
+
+    Args:
+        first: State from which positions are enumerated; by default, the initial state.
+        is_folded: True if equivalent states share a position, False if each state is a position.
+
+    Raises:
+        GameError: If the game is not a zero-sum game of two players without chance, or has too many positions.
+    """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
     if first is None and getattr(game, "n_positions", 0) > _MAX_POSITIONS:

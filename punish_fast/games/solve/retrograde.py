@@ -1,10 +1,10 @@
 """Perfect play in games that might not end: the value of every position and the distance to the end of the game.
 
-`solve_game` computes both by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies the result
-independently by local conditions: a win at distance ``d`` has an action to a loss at distance ``d - 1`` and none to a
-loss at a shorter distance; every action of a loss leads to a win, the farthest at distance ``d - 1``; a draw has an
-action to a draw and no action that wins. By induction over the distance, wins are forced and distances are exact, and
-in a draw both players can avoid losing.
+`solve_game` computes values and distances by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies
+the result independently, using local conditions: in a position won at distance ``d``, the fastest winning action leads
+to distance ``d - 1``; in a position lost at distance ``d``, all actions lose, and the slowest leads to distance
+``d - 1``; in a drawn position, an action draws and no action wins. By induction over the distance, wins are forced and
+distances are exact, and in a drawn position both players can avoid losing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CertificateError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """Value of every position, and its distance to the end of the game, under perfect play."""
+    """Value and distance to the end of the game of every position under perfect play."""
 
     positions: Positions
     value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
@@ -56,14 +56,17 @@ class PerfectPlay:
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """Ranks of actions, int64 ``[n_rows]``; from high to low, fast wins, slow wins, draws, slow and fast losses."""
+        """Rank of each action, int64 ``[n_rows]``.
+
+        Fast wins rank highest, followed by slow wins, draws, slow losses and fast losses.
+        """
         rows = self.row_values.astype(np.int64)
         distance = self.distance[self.positions.after].astype(np.int64)
         return np.asarray(rows * (int(self.distance.max(initial=0)) + 2) - np.sign(rows) * distance)
 
     @cached_property
     def best_rows(self) -> np.ndarray:
-        """Row of the first best action of each position, int64 ``[n]``; -1 if terminal."""
+        """Row of the first best action in each position, int64 ``[n]``; -1 in terminal positions."""
         best = np.full(len(self.positions), -1)
         if len(self.positions.live):
             best[self.positions.live] = first_best(self.positions.live_ptr, self.ranks)
@@ -86,7 +89,7 @@ def outcome_text(value: int, distance: int | None) -> str:
 
 
 def solve_game(positions: Positions) -> PerfectPlay:
-    """Compute the value and the distance to the end of every position."""
+    """Compute the value and the distance to the end of the game of every position under perfect play."""
     n = len(positions)
     value, distance = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32)
     _retrograde.analyse_backwards(
@@ -104,7 +107,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
 
 
 def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
-    """Return ``perfect`` after verifying the conditions of perfect play."""
+    """Return ``perfect``; raise `CertificateError` if a position violates the conditions of perfect play."""
     positions, value, distance = perfect.positions, perfect.value, perfect.distance
     row_values = perfect.row_values
     for number, state in enumerate(positions.states):
@@ -128,7 +131,7 @@ class RetrogradeOracle(Oracle):
     """Oracle of a game whose positions can be enumerated."""
 
     def __init__(self, game: Game, origin: Any = None) -> None:
-        """Store the game, and the state from which positions are enumerated, by default the initial state."""
+        """Store the game and the state from which positions are enumerated, by default the initial state."""
         self.game, self._origin = game, origin
 
     def reaching(self, state: Any) -> RetrogradeOracle:
@@ -137,7 +140,7 @@ class RetrogradeOracle(Oracle):
 
     @cached_property
     def perfect(self) -> PerfectPlay:
-        """Certified solution of the game."""
+        """Solution of the game, certified by `check_perfect_play`."""
         return check_perfect_play(solve_game(enumerate_positions(self.game, self._origin)))
 
     @property
@@ -160,7 +163,7 @@ class RetrogradeOracle(Oracle):
         ]
 
     def best_action(self, state: Any) -> int:
-        """Return the first best action of a state's position."""
+        """Return the action of a state that corresponds to the first best row of the state's position."""
         positions = self.perfect.positions
         row = int(self.perfect.best_rows[positions.find(state)])
         return int(self.game.actions(state)[positions.rows_of(state).index(row)])

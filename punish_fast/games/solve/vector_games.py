@@ -1,4 +1,4 @@
-"""Implementations of `contract.VectorGame`: by kernels on encoded states, and by enumeration of all states."""
+"""Implementations of `contract.VectorGame`, with kernels on encoded states or with an enumeration of all states."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -12,14 +12,15 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 class GameKernels(NamedTuple):
     """Kernels of a game.
 
-    Each takes states, int64 ``[n, n_words]``; all but ``step`` fill the array in their last argument.
+    The first argument of each kernel is the states, int64 ``[n, n_words]``. All kernels but ``step`` write their result
+    to the second argument.
     """
 
     players: Callable[..., Any]  # player to move or `CHANCE`, int8 [n]
     moves: Callable[..., Any]  # legal moves, bool [n, n_moves]
     features: Callable[..., Any]  # features, float32 [n, n_features]
-    # Takes states, actions int64 [n] and `PackedGame.rules`. Fills the next states, int64 [n, n_words], the returns,
-    # float32 [n, n_players], and a mask of the games that are over, bool [n].
+    # The arguments after the states are the actions, int64 [n], the elements of `PackedGame.rules`, and three output
+    # arrays: next states, int64 [n, n_words]; returns, float32 [n, n_players]; mask of games that are over, bool [n].
     step: Callable[..., Any]
 
 
@@ -73,7 +74,7 @@ class PackedGame:
 
 
 def filled(kernel: Callable[..., Any], states: np.ndarray, dtype: Any, *shape: int) -> np.ndarray:
-    """Return the array ``[n, *shape]`` that a kernel fills."""
+    """Return a new array ``[n, *shape]`` that the kernel has filled."""
     found = np.empty((len(states), *shape), dtype)
     kernel(signed(states), found)
     return found
@@ -87,12 +88,12 @@ def signed(states: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(states, np.uint64).view(np.int64)
 
 
-# Stands for the missing row of an illegal action.
+# Row of an illegal action.
 _NONE = -1
 
 
 class VectorPositions:
-    """A `contract.VectorBoardGame` in which the single word of a state is its index among all reachable states."""
+    """A `contract.VectorBoardGame` that encodes a state in one word, the index among all reachable states."""
 
     n_words = 1
 
@@ -130,7 +131,7 @@ class VectorPositions:
         return after, self._returns[number], self.positions.is_terminal[number]
 
     def pack(self, states: Sequence[Any]) -> np.ndarray:
-        """Encode states."""
+        """Encode states of the game in a uint64 array ``[n, 1]``."""
         numbers = [self.positions.find(state) for state in states]
         return np.array(numbers, dtype=np.uint64).reshape(-1, self.n_words)
 

@@ -93,7 +93,7 @@ def test_wrong_variants_are_refused(run):
         ("limit=x", "limit: 'x' is not allowed; it must be a whole number"),
         ("limit=17", "limit: 17 is not allowed"),
         ("taps_only", "taps_only: '' is not allowed; it must be true or false"),
-        ("size=3", "tapnswap: has no option 'size', only limit, roll_over"),
+        ("size=3", "tapnswap: unknown option 'size'; use limit, roll_over"),
     ):
         run("games", "train", f"tapnswap:{options}").refused(text)
 
