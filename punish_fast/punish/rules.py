@@ -27,7 +27,7 @@ Six = tuple[int, int, int, int, int, int]
 
 
 class RulesError(PunishFastError, ValueError):
-    """Raised when rules are invalid or cannot be loaded; the message states the problem and what is allowed."""
+    """Raised when rules are invalid or cannot be loaded; the message names the problem and the allowed values."""
 
 
 # Forms of a field's value in a TOML file.

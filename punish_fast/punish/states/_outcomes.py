@@ -1,18 +1,18 @@
-"""Outcomes of one breath by status, tabulated once for all cards.
+"""Outcomes of one breath, tabulated by status for use with all cards.
 
-A breath changes cards and status independently. The pick leaves the hand, and up to three cards come from out of sight
-(the player's draw for a feint, the enemy's pick, the enemy's draw). The next status depends on the previous status and
-the two resolved cards. For every status and every *way* to act (resolve one of five cards, feint, rest), the successors
-are therefore listed once as *outcomes*: a win, a loss, or the cards that *join* and the next status. Different *plays*
-(own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
+A breath changes cards and status independently. The player's pick leaves the hand, and up to three unseen cards *join*
+the discard pile: the player's draw for a feint, the enemy's pick and the enemy's draw. The next status depends on the
+previous status and the two resolved cards. For every status and every *way* to act (resolve one of five cards, feint or
+rest), the successors are therefore listed once as *outcomes*: a win, a loss, or the joining cards and the next status.
+*Plays* (player's draw, enemy's pick, enemy's draw) with the same outcome are merged here and nowhere else.
 
-The cards that join are numbered ``56 * draw + multiset``. Under ``view`` they all go to the discard pile: ``draw``
-is 0 and the multiset holds all three. If a model distinguishes own and enemy cards, ``draw`` is the kind of the own
-draw plus 1 (0 for none), and the multiset holds only the enemy's cards.
+Joining cards are numbered ``56 * draw + multiset``. Under ``view``, ``draw`` is 0 and the multiset contains all joining
+cards. If a model distinguishes the two players' cards, ``draw`` is the kind of the player's draw plus 1 (0 for none),
+and the multiset contains only the enemy's cards.
 
-Plays are numbered ``31 * d + enemy play``, where ``d`` is the kind of the own draw plus 1 (0 for none). Enemy plays are
-0 for rest, ``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible if and only if
-the unseen cards contain the cards of one of its plays.
+Plays are numbered ``31 * d + e``, where ``d`` is the kind of the player's draw plus 1 (0 for none). The enemy's play
+``e`` is 0 for rest, ``1 + pick`` for a pick without a feint and ``6 + 5 * pick + draw`` for a feint. An outcome is
+possible if and only if the unseen cards contain the cards of one of its plays.
 """
 
 from __future__ import annotations
@@ -38,39 +38,39 @@ DRAW_OF = np.array([draw for _, draw in _no_draw + _draws])
 RESOLVED_OF = np.where(DRAW_OF == N_KINDS, PICK_OF, DRAW_OF)
 FEINTS_OF = (DRAW_OF < N_KINDS).astype(np.int64)
 
-# Ways to act: 0 to 4 resolve that card, 5 rests, 6 feints.
+# Ways to act: 0 to 4 resolve a card of that kind without a feint, 5 is rest, and 6 is a feint.
 REST_WAY = REST
 FEINT = 6
 N_WAYS = 7
 
 
 class BreathOutcomes(NamedTuple):
-    """The outcomes of every status and way, for the last breath of a measure or for the others."""
+    """The outcomes of every status and way, for the last breath of a measure or for all other breaths."""
 
-    # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``, in the order of
-    # their successors' codes, followed by win, then loss
+    # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``. They are in the
+    # order of their successors' codes, followed by a win and a loss.
     ptr: np.ndarray
-    joined: np.ndarray  # uint16 [n], index of the cards that join; 0 for win and loss
+    joined: np.ndarray  # uint16 [n], number of the joining cards; 0 for win and loss
     status: np.ndarray  # int32 [n], next status, or `WIN`, or `LOSS`
-    mask: np.ndarray  # int64 [n], bit mask of the multisets (own draw included) that have this outcome
+    mask: np.ndarray  # int64 [n], bit mask of the multisets of joining cards (player's draw included) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
-    play: np.ndarray  # uint8 [m], plays
-    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by own draw; n_draws is 6,
-    # or 1 if own draws are not distinguished
+    play: np.ndarray  # uint8 [m], plays of all outcomes
+    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by the player's draw;
+    # n_draws is 6, or 1 if the model does not distinguish the two players' cards
     reach: np.ndarray
 
 
 class PlayList(NamedTuple):
-    """Plays of a status and way, int64 ``[186]`` each, sorted by key: undecided games, then wins, then losses."""
+    """Plays of a status and way, sorted by key: undecided games, then wins, then losses. Arrays are int64 ``[186]``."""
 
     key: np.ndarray  # ``joined * n_statuses + next status``; `end_key` for a win, and `end_key` + 1 for a loss
     play: np.ndarray
-    multiset: np.ndarray  # all cards that come from out of sight
+    multiset: np.ndarray  # all joining cards, including the player's draw
 
 
 @routine
 def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
-    """List the plays of a status and way and return their number."""
+    """Write the plays of a status and way to ``plays`` and return their number."""
     own_feints = 1 if way == FEINT else 0
     if status.own_feinted + own_feints > layout.feints:
         return 0
@@ -96,7 +96,7 @@ def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
 
 @routine
 def end_key(layout):
-    """Return the key of a win, greater than the keys of undecided games; the key of a loss is one more."""
+    """Return the key of a win, which is greater than all keys of undecided games; the key of a loss is one greater."""
     return (N_KINDS + 1) * N_ADDED * layout.n_statuses
 
 
@@ -116,7 +116,7 @@ def add_play(key, play, multiset, n, plays):
 
 @routine
 def merge_plays(layout, n, plays, outcomes, reach, n_outcomes, n_plays):
-    """Append the outcomes of ``n`` sorted plays and return the new numbers of outcomes and plays."""
+    """Append the outcomes of ``n`` sorted plays to ``outcomes``; return the new numbers of outcomes and plays."""
     win = end_key(layout)
     for k in range(n):
         key = plays.key[k]
@@ -137,7 +137,7 @@ def merge_plays(layout, n, plays, outcomes, reach, n_outcomes, n_plays):
 
 @kernel
 def tabulate_outcomes(rules, layout, is_last, outcomes):
-    """Fill ``outcomes`` (``reach`` must be 0) and return the numbers of outcomes and plays."""
+    """Fill ``outcomes``, whose ``reach`` must be 0 on entry, and return the numbers of outcomes and plays."""
     plays = PlayList(
         key=np.zeros(N_PLAYS, dtype=np.int64),
         play=np.zeros(N_PLAYS, dtype=np.int64),

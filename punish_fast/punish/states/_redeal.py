@@ -1,21 +1,21 @@
 """Redeal after a measure: the possible deals of hand and revealed cards, with their probabilities.
 
-The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins it; ``K`` consists of ``d`` of the
-unseen cards ``U``, and all subsets are equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
+The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins the pool; ``K`` consists of ``d`` of
+the unseen cards ``U``, with all subsets equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 
-A sum of products over the kinds is a coefficient of a product of polynomials, one for each kind::
+This sum of products over the kinds is a coefficient of a product of polynomials, one for each kind::
 
     ways(D, R) = [z^d]  prod_k  sum_j  C(U_k, j) C(M_k + j, D_k) C(M_k + j - D_k, R_k) z^j
 
-so a depth-first search over the kinds that keeps partial products lists every deal once, in the order of the codes,
-with its weight. Under the notebook's rules the deck does not join the pool, so ``d = 0``.
+A depth-first search over the kinds that stores partial products therefore lists every deal once, with its weight, in
+the order of the codes. Under the notebook's rules the deck does not join the pool, so ``d = 0``.
 
 Deals are counted without computing weights. The polynomial of a kind has a term for every ``j`` from the number of
-cards that the pile lacks, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if the pile lacks at
-most ``U_k`` cards of each kind, and at most ``d`` cards in total. These deals are counted by dynamic programming over
-the kinds.
+cards missing from the discard pile, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if at most
+``U_k`` cards of each kind, and at most ``d`` cards in total, are missing. These deals are counted by dynamic
+programming over the kinds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
-    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if the latter is 0."""
+    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if that is 0."""
     degree = product.shape[1] - 1
     product[kind + 1, :] = 0.0
     positive = False
@@ -47,11 +47,11 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 
 @routine
 def redeal(layout, piles, sizes, joining, codes, weights):
-    """List the cards codes and weights of all deals; return their number and the sum of the weights.
+    """Write all deals to ``codes`` and ``weights``; return the number of deals and the sum of their weights.
 
-    ``piles`` holds the counts of the player's hand, the discard pile and the unseen cards; ``sizes`` holds the sizes of
-    the first two; ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the pool,
-    ``drawn`` of them for the hand; ``left`` holds the numbers of cards still to be drawn and to be revealed.
+    ``piles`` contains the counts of the player's hand, the discard pile and the unseen cards, and ``sizes`` the sizes
+    of hand and discard pile; ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the
+    pool, ``drawn`` of them for the hand; ``left`` contains the numbers of cards still to be drawn and to be revealed.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -98,8 +98,8 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 def count_deals(layout, piles, sizes, joining, ways):
     """Return the number of deals that `redeal` lists.
 
-    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw and reveal these numbers of cards from the
-    kinds before ``kind`` if the discard pile lacks ``lack`` of them.
+    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw ``drawn`` and reveal ``shown`` cards of the
+    kinds before ``kind``, with ``lack`` of these cards missing from the discard pile.
     """
     draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
     ways[:] = 0
@@ -126,15 +126,16 @@ def count_deals(layout, piles, sizes, joining, ways):
 
 @routine
 def joining_cards(layout, reshuffles, drawn):
-    """Return the number of cards of the deck that join the pool."""
+    """Return the number of cards from the deck that join the pool."""
     return layout.deck_size - drawn if reshuffles else 0
 
 
 @kernel
 def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, owner):
-    """Count the possible deals after each state of the given blocks, and find the first state that shares its deals.
+    """Count the possible deals after each state of the given blocks, and find each state's owner.
 
-    Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to state ``first_state``.
+    The owner is the first state with the same deals. Indices into ``lengths`` and ``owner``, and the owners themselves,
+    are relative to state ``first_state``.
     """
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
     ways = np.zeros(shape, dtype=np.int64)
@@ -159,9 +160,10 @@ def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, o
 
 @kernel
 def fill_redeals(begin, end, layout, reshuffles, layers, first_state, indptr, data_ptr, indices, data):
-    """Fill the rows of the given blocks of the layer between two measures; ``layers`` is this layer and the first one.
+    """Fill the rows of the given blocks of the layer between two measures.
 
-    Both pointer arrays begin with state ``first_state``. States that differ only in HP share their deals.
+    ``layers`` contains the layer between two measures and the first layer. Both pointer arrays begin with state
+    ``first_state``. States that differ only in HP have the same deals.
     """
     layer, opening = layers
     codes = np.zeros(len(opening.cards), dtype=np.int64)

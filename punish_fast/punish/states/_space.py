@@ -1,16 +1,16 @@
 """Enumeration and numbering of the states of each layer, starting from the previous layer.
 
-A layer is a sorted list of blocks (states that share their cards). Its states are numbered in the order of their
-codes, so the row of a state is the first row of its block plus the rank of its status in the block::
+A layer is a sorted list of blocks, each of which contains the states with the same cards. States are numbered in the
+order of their codes, so the row of a state is the first row of its block plus the rank of its status in the block::
 
-    row(cards, status) = first[b] + rank[b, status]        b = block of cards, by a hash table
+    row(cards, status) = first[b] + rank[b, status]        b = block of the cards, found in a hash table
 
-If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, so a lookup
-never collides. Otherwise it has two slots per block and uses linear probing. The rank table takes two bytes for each
-status of each block, reachable or not, which is about as much memory as the codes of the states take.
+If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, and lookups
+never collide. Otherwise the hash table has two slots per block and uses linear probing. The rank table takes two bytes
+for each status of each block, reachable or not, which is about as much memory as the codes of the states would take.
 
-A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It determines the cards code
-of the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.
+A *move* from a block consists of a pick (5 for rest) and the joining cards (see ``_outcomes.py``). A move determines
+the cards code of the next block: the code after the cards have joined, plus the change caused by the pick.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset,
 from punish_fast.punish.states._outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
-# Entry of the rank table for a status that cannot occur with these cards.
+# Entry of the rank table for a status that does not occur in the block.
 ABSENT = np.uint16(65535)
 
 
 class Layer(NamedTuple):
-    """The blocks of one layer."""
+    """The blocks and states of one layer."""
 
     cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
     first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
     rank: np.ndarray  # uint16 [n_blocks, n_statuses], rank of each status in its block, or `ABSENT`
     status: np.ndarray  # uint16 [n_states], status of each state of the layer
-    slots: np.ndarray  # int32 [size], hash table from cards codes to blocks, -1 for empty
+    slots: np.ndarray  # int32 [size], hash table from cards codes to blocks; -1 marks an empty slot
     piles: np.ndarray  # uint8 [n_blocks, 2, 5], hand and discard pile of each block
 
 
@@ -45,19 +45,19 @@ class Moves(NamedTuple):
 
     piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
     digits: np.ndarray  # [5], digits of the cards code
-    reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and own draw
-    possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by own draw
+    reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and player's draw
+    possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by player's draw
     joined: np.ndarray  # [56], cards codes after each multiset has joined
-    # [56], of which 4 are used: change of these codes by a pick, by the number of cards of the picked kind that join
+    # [56], of which 4 are used: change of the cards code by a pick if 0 to 3 cards of the picked kind join
     change: np.ndarray
-    number: np.ndarray  # [6 * 56 * n_draws], moves as ``(pick * n_draws + draw) * 56 + multiset``
+    number: np.ndarray  # [6 * 56 * n_draws], move numbers: ``(pick * n_draws + draw) * 56 + multiset``
     cards: np.ndarray  # [6 * 56 * n_draws], cards code after each move in `number`
-    target: np.ndarray  # [6 * 56 * n_draws], block of the next layer after a move, indexed by the move itself
+    target: np.ndarray  # [6 * 56 * n_draws], block of the next layer after each move, indexed by move number
 
 
 @routine
 def find_block(layer, cards):
-    """Return the block of a cards code, or -1."""
+    """Return the block of a cards code, or -1 if the layer does not contain the code."""
     slots, codes = layer.slots, layer.cards
     size = len(slots)
     slot = cards % size
@@ -76,7 +76,7 @@ def row_of(layer, block, status):
 
 @kernel
 def index_blocks(cards, slots):
-    """Insert the blocks into an empty hash table."""
+    """Insert blocks into the empty hash table ``slots``."""
     size = len(slots)
     for block in range(len(cards)):
         slot = cards[block] % size
@@ -87,7 +87,7 @@ def index_blocks(cards, slots):
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Insert a cards code into the hash table of the codes found so far and return their number."""
+    """Add a cards code to ``found`` and its hash table unless it is there; return the number of codes found."""
     size = len(slots)
     slot = cards % size
     while slots[slot] >= 0:
@@ -101,7 +101,10 @@ def insert_cards(cards, slots, found, n_found):
 
 @kernel
 def deal_openings(layout, places, found):
-    """List the cards codes of the deals of a hand and revealed cards, as many as fit; return the number of deals."""
+    """Write the cards codes of all deals of a hand and revealed cards to ``found``; return the number of deals.
+
+    If there are more deals than elements of ``found``, only the first codes are written.
+    """
     hand = np.zeros(N_KINDS, dtype=np.int64)
     revealed = np.zeros(N_KINDS, dtype=np.int64)
     left = np.zeros(N_KINDS, dtype=np.int64)
@@ -138,7 +141,7 @@ def block_statuses(layer, block):
 
 @routine
 def open_block(layout, layer, block, piles):
-    """Write hand, discard pile and unseen cards of a block to ``piles``; return the sizes of the first two."""
+    """Write hand, discard pile and unseen cards of a block to ``piles``; return the sizes of hand and discard pile."""
     hand_size = 0
     discard_size = 0
     for kind in range(N_KINDS):
@@ -185,7 +188,7 @@ def block_reach(layout, outcomes, statuses, sizes, moves):
 
 @routine
 def list_possible(unseen, possible):
-    """Set ``possible`` to bit masks of the multisets that ``unseen`` contains, by own draw."""
+    """Set ``possible[d]`` to a bit mask of the multisets left in ``unseen`` after the player's draw ``d`` (0: none)."""
     possible[0] = possible_added(unseen)
     for draw in range(1, len(possible)):
         kind = draw - 1
@@ -198,7 +201,7 @@ def list_possible(unseen, possible):
 
 @routine
 def join_multisets(places, digits, joining, joined):
-    """Write the cards code after each multiset of the bit mask ``joining`` to ``joined``."""
+    """Set ``joined[a]`` to the cards code after multiset ``a`` has joined, for each bit ``a`` of ``joining``."""
     weight, digit_after = places.weight, places.joined
     for a in range(N_ADDED):
         if (joining >> a) & 1:
@@ -210,7 +213,7 @@ def join_multisets(places, digits, joining, joined):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Write the change of a cards code by a pick, for each number of cards of its kind that can join (0 to 3)."""
+    """Set ``change[n]`` to the change of a cards code by a pick if ``n`` cards of the picked kind (0 to 3) join."""
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(places.joined.shape[1]):
         change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
@@ -218,7 +221,7 @@ def pick_card(places, digits, pick, change):
 
 @routine
 def list_moves(layout, places, outcomes, layer, block, moves):
-    """List the moves from a block; return the sizes of hand and discard pile, and the number of moves."""
+    """Write the moves from a block to ``moves``; return the sizes of hand and discard pile, and the number of moves."""
     sizes = open_block(layout, layer, block, moves.piles)
     block_reach(layout, outcomes, block_statuses(layer, block), sizes, moves)
     list_possible(moves.piles[2], moves.possible)
@@ -255,7 +258,7 @@ def list_moves(layout, places, outcomes, layer, block, moves):
 
 @routine
 def find_targets(layout, places, outcomes, layer, after, block, moves):
-    """List the moves from a block and fill ``moves.target``; return the sizes of hand and discard pile."""
+    """Find the next block after each move from a block; return the sizes of hand and discard pile."""
     sizes, n = list_moves(layout, places, outcomes, layer, block, moves)
     for i in range(n):
         moves.target[moves.number[i]] = find_block(after, moves.cards[i])
@@ -264,9 +267,9 @@ def find_targets(layout, places, outcomes, layer, after, block, moves):
 
 @kernel
 def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_found):
-    """Find the cards codes that follow the blocks from ``begin`` to ``end``; stop before the hash table might overflow.
+    """Add the cards codes of the successors of blocks ``begin`` to ``end`` to ``found``; stop if it might overflow.
 
-    Returns the next block and the number of codes found.
+    Return the first block that was not processed and the number of codes found.
     """
     moves = room_for_moves(outcomes)
     cards = moves.cards
@@ -281,7 +284,7 @@ def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_
 
 @inlined_routine
 def mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached):
-    """Mark the successors of a status and way; ``target[origin:]`` holds the blocks after this pick."""
+    """Mark the successors of a status and way in ``reached``; ``target[origin:]`` holds the blocks after the pick."""
     for outcome in range(ptr[index], ptr[index + 1]):
         if mask[outcome] & possible and status_after[outcome] >= 0:
             reached[target[origin + joined[outcome]], status_after[outcome]] = 1

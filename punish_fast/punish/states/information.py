@@ -1,11 +1,11 @@
-"""Information models: how much of a measure a player remembers.
+"""Information models, which define how much of a measure players remember.
 
-Both players see all cards that are played in a measure. An information model defines how much of this they remember:
-it lists the *places* of a card that they distinguish.
+Both players see all cards that are played in a measure. An information model defines how much of this they remember,
+by the *places* that they distinguish within the discard pile:
 
-*view*: only the cards in the discard pile. The states of one player's decision process use this model.
+*view*: players remember only which cards are in the discard pile. One player's decision process uses this model.
 
-*memory*: which cards were revealed, which the player played and which the enemy played, but not in which order.
+*memory*: players remember which cards were revealed, which they played and which the enemy played, but not the order.
 
 Under both models, players forget everything before the last deal. A model is *finer* than another if it distinguishes
 all states that the other distinguishes.
@@ -23,7 +23,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class InformationError(PunishFastError, ValueError):
-    """Raised when an information model is unknown or not fine enough; the message names the model."""
+    """Raised when an information model is unknown or unsuitable; the message names the model."""
 
 
 class Information(NamedTuple):
@@ -58,7 +58,7 @@ def information_of(name: str) -> Information:
 
 
 def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
-    """Return the tuples ``(hand, *places)`` of a model in the order of their digits."""
+    """Return all tuples of counts ``(hand, *places)`` of a kind in the order of their digits."""
     n_tuples = information.n_places + 1
     tuples = [
         tuple(chosen.count(k) for k in range(n_tuples))
@@ -69,7 +69,7 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """Return the digits of the cards under a model."""
+    """Return the tables of a kind's digit under an information model."""
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]
@@ -97,14 +97,17 @@ def places_of(information: Information, rules: Rules) -> Places:
 
 
 def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
-    """Encode the revealed cards of each cards code as an integer, int64 ``[n]``; the model must remember them."""
+    """Encode the revealed cards of each cards code as an integer, int64 ``[n]``.
+
+    The model must distinguish revealed cards from played ones.
+    """
     revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
     counts = revealed[cards_digits(places_of(information, rules).weight, cards)]
     return np.asarray(counts @ (int(revealed.max()) + 1) ** np.arange(counts.shape[1] - 1, -1, -1))
 
 
 def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.ndarray:
-    """Map the digits of a finer model to digits of a coarser model, int64 ``[n_digits]``."""
+    """Return the digit of the coarser model for each digit of the finer model, int64 ``[n_digits]``."""
     place_of: dict[int, int] = {}
     for place, into in zip(fine[1:], coarse[1:], strict=True):
         if place_of.setdefault(place, into) != into:

@@ -1,4 +1,4 @@
-"""Openings: the deals that begin a game, with their probabilities, and the value of each card.
+"""Openings: the deals that begin a game, with their probabilities, and the worth of each card.
 
 A hand ``D`` is dealt from all cards ``M``, and cards ``R`` are revealed from the rest, uniformly at random::
 
@@ -19,7 +19,7 @@ from punish_fast.punish.codes import CodedStates, digits_of
 class Openings(NamedTuple):
     """All openings of a game, in the order of their codes."""
 
-    row: np.ndarray  # int64 [n], rows of their states
+    row: np.ndarray  # int64 [n], rows of the openings' states
     hand: np.ndarray  # int64 [n, 5], hands dealt
     revealed: np.ndarray  # int64 [n, 5], cards revealed
     p: np.ndarray  # float64 [n], probabilities
@@ -29,13 +29,13 @@ class Worth(NamedTuple):
     """Expected value of the openings, by the number of copies of a card in hand."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
-    p: np.ndarray  # float64 [m], probability of each number
-    mean: np.ndarray  # float64 [m], expected value of the openings with each number
-    step: float  # average gain from one more copy; NaN if all openings have the same number
+    p: np.ndarray  # float64 [m], probability of each number of copies
+    mean: np.ndarray  # float64 [m], expected value of the openings with each number of copies
+    step: float  # average gain from one more copy; NaN if all openings have the same number of copies
 
 
 def openings(states: CodedStates) -> Openings:
-    """Return the openings of a game: breath 1 with full HP on both sides."""
+    """Return the openings of a game: the states of breath 1 in which both players have full HP."""
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)
@@ -52,7 +52,8 @@ def openings(states: CodedStates) -> Openings:
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
     """Return the expected value of the openings, by the number of copies of a card in hand.
 
-    ``counts``, ``p`` and ``value`` are the copies, probability and value of each opening, ``[n]``.
+    For each opening, ``counts``, ``p`` and ``value`` (``[n]`` each) contain the number of copies in hand, the
+    probability and the value.
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)

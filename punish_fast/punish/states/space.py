@@ -1,8 +1,9 @@
 """All information states of a game under an information model, breath by breath, in the order of their codes.
 
 The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
-a measure. Each further layer contains the successors of the previous one. Under ``view`` the last layer lies between
-two measures. Finer models lack this layer, because the graph of the two-player game has its own nodes there.
+a measure. Each further layer contains the successors of the previous one. Under ``view``, the last layer contains the
+states between two measures. Finer models lack this layer, because they are used only in the graph of the two-player
+game, which has nodes between measures instead.
 """
 
 from collections.abc import Callable
@@ -33,11 +34,11 @@ from punish_fast.punish.states.information import InformationError, information_
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
-# Tensors and graphs use int32 indices for states and the two terminals after them.
+# Tensors and graphs use int32 indices for the states and the two terminals that follow them.
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
-# Large enough to make the overhead of a call negligible, and small enough to handle interrupts promptly.
+# Number of blocks per call: large enough to make call overhead negligible, small enough to handle interrupts promptly.
 _BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
@@ -54,7 +55,8 @@ class StateSpace:
         Args:
             rules: Rules of the game.
             information: Name of an information model: ``view`` or ``memory``.
-            progress: Called as ``progress(text, done, layers)`` after each layer; ``text`` gives the number of states.
+            progress: Called as ``progress(text, done, layers)`` after each layer; ``text`` includes the number of
+                states so far.
             most_states: Maximum number of states.
 
         Raises:
@@ -81,7 +83,7 @@ class StateSpace:
         return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
 
     def outcomes_of(self, number: int) -> BreathOutcomes:
-        """Return the outcomes of the breath of layer ``number``."""
+        """Return the outcomes of the breath in layer ``number``."""
         return self._outcomes[number == self.rules.breaths - 1]
 
     @cached_property
@@ -127,27 +129,27 @@ class StateSpace:
         return self._number(cards, reached, int(before.first[-1]))
 
     def _opening_cards(self) -> np.ndarray:
-        """Return the sorted cards codes of all deals of a hand and revealed cards, int64."""
+        """Return the sorted cards codes (int64) of all deals of a hand and revealed cards."""
         cards = np.zeros(0, dtype=np.int64)
         cards = np.zeros(_space.deal_openings(self.layout, self.places, cards), dtype=np.int64)
         _space.deal_openings(self.layout, self.places, cards)
         return np.sort(cards)
 
     def _opening_statuses(self) -> np.ndarray:
-        """Return the status codes with which a measure can begin."""
+        """Return the codes of all statuses at the start of a measure."""
         rules = self.rules
         hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
         return join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
 
     def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
-        """Return a table of zeros, uint8 ``[n_blocks, n_statuses]``; raise `MemoryError` if memory is short."""
+        """Return zeros, uint8 ``[n_blocks, n_statuses]``; raise `MemoryError` if the layer does not fit into memory."""
         cells = len(cards) * self.layout.n_statuses
         what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
         require_memory(self.nbytes + 3 * cells, what)
         return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
 
     def _discover(self, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
-        """Return the sorted cards codes of the blocks of the next layer."""
+        """Return the sorted cards codes of the next layer's blocks."""
         found = [np.zeros(0, dtype=np.int64)]
 
         def discover(begin: int, end: int) -> None:
@@ -194,7 +196,7 @@ class StateSpace:
         )
 
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
-        """Return the layer of the reached states; its first row is ``origin``."""
+        """Return the layer of the reached states, whose rows begin at ``origin``."""
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
         n_states, most = origin + int(begin[-1]), self._most_states
         if n_states > most:
@@ -206,7 +208,7 @@ class StateSpace:
 
     @cached_property
     def code(self) -> np.ndarray:
-        """Mixed-radix codes under the model ``view``, uint64 ``[n_states]``, ascending.
+        """Ascending mixed-radix codes of the states under ``view``, uint64 ``[n_states]``.
 
         Raises:
             InformationError: If the information model is not ``view``.
@@ -295,7 +297,10 @@ class StateSpace:
 
 
 def _legal_actions() -> np.ndarray:
-    """Return the legal actions by ``3 * (bit mask of the kinds in hand) + mode``, uint8 ``[96, 11]``, padded with 0."""
+    """Tabulate the legal actions, uint8 ``[96, 11]``, padded with 0.
+
+    Rows are indexed by ``3 * (bit mask of the kinds in hand) + mode``.
+    """
     table = np.zeros((3 << N_KINDS, len(ACTIONS)), dtype=np.uint8)
     for which, actions in enumerate(table):
         kinds, mode = divmod(which, 3)

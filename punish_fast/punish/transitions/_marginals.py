@@ -1,18 +1,18 @@
 """Marginals: probabilities of plays for a player who does not see the enemy's hand.
 
-Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
+Let ``n`` of the unseen cards ``U`` be the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand has
 probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
-and a feint draws from the deck without replacement. The *marginal* of the state consists of the probabilities of all
-*plays* (own draw, enemy pick, enemy draw; numbered as in ``_outcomes.py``), summed over the hands::
+and a feint draws from the deck without replacement. The *marginal* of a state contains the probability of each *play*
+(player's draw, enemy's pick, enemy's draw; numbered as in ``_outcomes.py``), summed over the hands::
 
-    P(no own draw, pick j)            = sum_E P(E) strategy(E, j)
-    P(no own draw, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
-    P(own draw o, pick j)             = sum_E P(E) strategy(E, j) K_o / d
-    P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
+    P(player draws none, pick j)            = sum_E P(E) strategy(E, j)
+    P(player draws none, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
+    P(player draws o, pick j)               = sum_E P(E) strategy(E, j) K_o / d
+    P(player draws o, feint j draws r)      = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
 Marginals are stored as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
-by every integer from 1 to 10, every numerator against the uniform enemy is an integer, and the quotient is rounded only
-once.
+by every integer from 1 to 10, every numerator against the uniform enemy is an integer, and probabilities are rounded
+only once.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ class EnemyHands(NamedTuple):
     """The possible hands of the enemy, given the cards that a player sees."""
 
     n_hands: np.ndarray  # int64 [n_decks], number of different hands, by the number of cards drawn from the deck
-    deck: np.ndarray  # int64 [n_decks, n, 5], cards in the deck for each hand
-    block: np.ndarray  # int64 [n_decks, n], block of the enemy's own information states
+    deck: np.ndarray  # int64 [n_decks, n, 5], cards left in the deck for each hand
+    block: np.ndarray  # int64 [n_decks, n], block of the enemy's information states with each hand
     ways: np.ndarray  # float64 [n_decks, n], number of ways to draw each hand from the unseen cards
 
 
 @routine
 def denominator(enemy_hand, deck):
-    """Return the common denominator of a marginal."""
+    """Return the common denominator of a marginal, given the sizes of the enemy's hand and the deck."""
     return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
 
 
 @routine
 def uniform_weights(hand, mode, weights):
-    """Write the probabilities of the uniform enemy's actions, in units of 1/2520."""
+    """Set ``weights`` to the probabilities of the uniform enemy's actions, in units of 1/2520."""
     n_legal = 0
     for kind in range(N_KINDS):
         n_legal += hand[kind] > 0
@@ -64,7 +64,7 @@ def uniform_weights(hand, mode, weights):
 
 @routine
 def list_kinds(pile, kinds):
-    """List the kinds in a pile and return their number."""
+    """Write the kinds of card in a pile to ``kinds`` and return their number."""
     n = 0
     for kind in range(N_KINDS):
         if pile[kind] > 0:
@@ -75,9 +75,9 @@ def list_kinds(pile, kinds):
 
 @routine
 def add_hand(deck, kinds, own_feints, ways, weights, marginal):
-    """Add to ``marginal`` the plays of an enemy with these ``weights`` for a given deck.
+    """Add the plays of an enemy with the action probabilities ``weights`` to ``marginal``, for a given deck.
 
-    ``kinds`` is working memory for five integers. Plays with an own draw are added only if ``own_feints`` is True.
+    ``kinds`` is working memory for five integers. Plays in which the player draws are added only if ``own_feints``.
     """
     n_kinds = list_kinds(deck, kinds)
     n_deck = 0
@@ -99,7 +99,7 @@ def add_hand(deck, kinds, own_feints, ways, weights, marginal):
 
 @inlined_routine
 def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
-    """Add the plays in which the enemy does not feint."""
+    """Add the plays in which the enemy does not feint to ``marginal``."""
     kinds, _, n_own = drawn
     marginal[play] += no_draw
     for k in range(n_own):
@@ -108,7 +108,7 @@ def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
 
 @inlined_routine
 def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
-    """Add the plays in which the enemy's feint draws a card."""
+    """Add the plays in which the enemy's feint draws a card to ``marginal``."""
     kinds, n_kinds, n_own = drawn
     for i in range(n_kinds):
         draw = kinds[i]
@@ -121,7 +121,7 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
 
 @routine
 def uniform_marginal(unseen, enemy_hand, mode, marginal):
-    """Compute the marginal against the uniform enemy."""
+    """Set ``marginal`` to the marginal against the uniform enemy."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     deck = np.zeros(N_KINDS, dtype=np.int64)
     kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -152,7 +152,7 @@ def room_for_hands(layout):
 
 @routine
 def list_hands(layout, layer, discard, unseen, hands):
-    """List all hands of the enemy, and the blocks of its information states, by the number of cards drawn."""
+    """List the enemy's possible hands and the blocks of its information states, by the number of cards drawn."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     for drawn in range(len(hands.n_hands)):
         n = 0
@@ -167,7 +167,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # For an assignment of slices, Numba would compile error messages, a tenth of all compiled code.
+            # Copy in a loop: for a slice assignment, Numba would compile error messages, a tenth of all compiled code.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
@@ -176,10 +176,10 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 @inlined_routine
 def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
-    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand.
+    """Compute the marginal against an enemy's policy, which is looked up in the mirrored state of each hand.
 
-    The rows of that state are its legal actions: for each kind in hand, the pick without a feint and, if a feint is
-    left, the pick with a feint.
+    The rows of a mirrored state are the enemy's legal actions: for each kind in hand, the pick without a feint and, if
+    a feint is left, the pick with a feint.
     """
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
@@ -222,7 +222,7 @@ def unseen_code(layout, unseen):
 
 @routine
 def decode_unseen(layout, code, unseen):
-    """Invert `unseen_code`, writing to ``unseen``; return the number of cards."""
+    """Invert `unseen_code`, writing the counts to ``unseen``; return the number of unseen cards."""
     size = 0
     for kind in range(N_KINDS - 1, -1, -1):
         code, unseen[kind] = divmod(code, layout.copies[kind] + 1)

@@ -1,16 +1,16 @@
 """Rows of the transition tensor: entries are counted, then filled, each row by a single thread.
 
-A row is a state and an action. Its entries are the possible outcomes for the state's status and the type of action (see
-``states/_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``) over its
-plays. Which outcomes are possible depends only on the unseen cards, so counting needs no probabilities. Outcomes are in
-the order of their successors' codes, so columns ascend within a row.
+Each row belongs to a state and an action. Its entries are the possible outcomes for the state's status and the type of
+action (see ``states/_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``)
+over its plays. Which outcomes are possible depends only on the unseen cards, so counting requires no probabilities.
+Outcomes are in the order of their successors' codes, so columns ascend within a row.
 
-The rows of all feints of a state have the same probabilities in the same order, in different columns. The same holds
-for redeals of states that differ only in HP. A compact tensor stores these probabilities once, for the first of the
-rows, their *owner*. The sparsity pattern does not depend on the enemy; a different enemy changes only probabilities.
+The rows of all feints of a state have the same probabilities in the same order, but in different columns. So do the
+rows of redeals from states that differ only in HP. A compact tensor stores these probabilities once, for the first of
+these rows, their *owner*. The sparsity pattern does not depend on the enemy; only probabilities and rewards do.
 
 Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that do this
-simultaneously slow each other down. Loops over rows therefore pass whole arrays one by one and bundle only scalars.
+simultaneously slow each other down. Loops over rows therefore pass each array as an argument and bundle only scalars.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PolicyEnemy(NamedTuple):
 
 
 class TensorRows(NamedTuple):
-    """All or some rows of a tensor, as in `punish_fast.mdp.model.MDP`.
+    """All or some rows of a tensor, in the format of `punish_fast.mdp.model.MDP`.
 
     ``state_ptr`` covers all states. The other pointers and ``reward`` begin with row ``first_row``. ``data_ptr`` is
     ``indptr`` if rows do not share probabilities.
@@ -83,7 +83,7 @@ def count_possible(ptr, mask, index, possible):
 
 @kernel
 def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_row, lengths, owner):
-    """Count the entries of the rows of the given blocks, and find their owners.
+    """Count the entries of each row of the given blocks, and find the row's owner.
 
     Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to row ``first_row``.
     """
@@ -111,11 +111,11 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_
 
 @kernel
 def place_rows(indptr, data_ptr):
-    """Replace lengths and owners of all rows, in place, with offsets of their entries and probabilities.
+    """Replace the lengths and owners of all rows with the offsets of their entries and probabilities, in place.
 
-    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is its owner (the row itself
-    or an earlier one). On return, they are the end of its entries and the offset of the owner's probabilities. Returns
-    the number of probabilities.
+    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is the row's owner (the row
+    itself or an earlier one). On return, ``indptr[row + 1]`` is the end of the row's entries, and ``data_ptr[row]`` is
+    the offset of its owner's probabilities. Return the number of probabilities.
     """
     n_data = 0
     indptr[0] = 0
@@ -145,10 +145,10 @@ def mark_keys(begin, end, layout, layer, used):
 
 @inlined_routine
 def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
-    """List the possible outcomes of a status and way with their probabilities; return their number.
+    """Write the possible outcomes of a status and way, and their probabilities, to ``chosen`` and ``p``.
 
-    ``where`` bundles the index of status and way, the mask of possible multisets, the row of ``marginal``, its
-    denominator, and the row of ``chosen`` and ``p`` to write.
+    ``where`` bundles the index of status and way, the mask of possible multisets, the row of ``marginal``, the
+    marginal's denominator, and the row of ``chosen`` and ``p`` to write. Return the number of outcomes.
     """
     index, possible, place, total, line = where
     n = 0
@@ -177,10 +177,10 @@ def sum_reward(status_after, n, chosen, p, line):
 
 @inlined_routine
 def write_columns(status_after, joined, first, rank, target, chosen, where, indices):
-    """Write the columns of the chosen outcomes of a pick.
+    """Write the columns of the chosen outcomes of a pick to ``indices``.
 
-    ``where`` bundles the pick, the number of outcomes, their row in ``chosen``, the number of states, and the index of
-    the first entry.
+    ``where`` bundles the pick, the number of outcomes, the row of ``chosen`` that lists them, the number of states, and
+    the index of the first entry to write.
     """
     pick, n, line, n_states, entry = where
     for k in range(n):
@@ -196,7 +196,7 @@ def write_columns(status_after, joined, first, rank, target, chosen, where, indi
 
 @kernel
 def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, action, rows):
-    """Fill the rows of the given blocks; ``layers`` holds their layer and the next one.
+    """Fill the rows of the given blocks; ``layers`` contains the blocks' layer and the next layer.
 
     Exactly one of ``uniform`` and ``policy`` must be None.
     """

@@ -1,8 +1,8 @@
-"""Backups of the states of a layer by the workers of a cluster.
+"""Backups of the states of a layer on the workers of a cluster.
 
-A worker enumerates the states of the game once. The values of the next layer are sent to one worker, from which every
-other worker fetches them once. Each task backs up consecutive batches and returns the new values. Each thread gets two
-tasks per layer, or more if these would take longer than ten seconds.
+Each worker enumerates the states of the game once. The values of the next layer are sent to one worker, from which
+every other worker fetches them once. Each task backs up consecutive batches and returns the new values. Each thread
+gets two tasks per layer, or more if a task would otherwise take longer than ten seconds.
 
 Each state is backed up by one task, so values are bitwise identical for any number of workers and tasks. Dask moves
 the tasks of a lost worker to other workers. If this fails, for example because all copies of some values are lost, the
@@ -33,20 +33,20 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Called with the index of the layer, and the numbers of its finished tasks and of all its tasks.
+# Called with the index of a layer, the number of its finished tasks, and the total number of its tasks.
 TaskProgress = Callable[[int, int, int], None]
 
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# If tasks are longer, too much work is lost with a worker, and the wait at the end of a layer is longer.
+# Longer tasks would lose more work with a lost worker, and prolong the wait at the end of a layer.
 _MOST_SECONDS = 10.0
 # Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
 
 
 class SharedGame(NamedTuple):
-    """Game and enemy of a task."""
+    """Game and enemy for which tasks compute rows."""
 
     rules: Rules
     enemy: str  # unique id of the enemy's policy in this run; empty for uniform play
@@ -75,8 +75,9 @@ class TaskResult(NamedTuple):
     """Result of a task."""
 
     seconds: float  # duration
-    arrays: dict[str, np.ndarray]  # updated arrays of its `RowArrays`, by name
-    parts: list[Any]  # result of each batch, without changes of values, since workers do not have the old values
+    arrays: dict[str, np.ndarray]  # updated arrays of the task's `RowArrays`, by field
+    # result of each batch; the largest change is set later, because workers do not have the old values
+    parts: list[Any]
 
 
 class ClusterBlocks:
@@ -88,7 +89,7 @@ class ClusterBlocks:
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
         self._own_reward: np.ndarray | None = None
-        # The enemy's policy, fetched by all workers.
+        # The enemy's policy, which all workers fetch.
         self._policy: Future[Any] | None = None
         # Seconds that a thread needs to make an entry of a row.
         self._entry_seconds = _USUAL_PACE
@@ -121,14 +122,14 @@ class ClusterBlocks:
         self._policy = None
 
     def _submit(self, work: Work, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
-        """Submit tasks with their arrays."""
+        """Submit tasks with their arrays, and return the futures."""
         if self._policy is None:
             self._policy = hand_out(self._client, [self._batches.policy])[0]
         following = [] if given.v is None else hand_out(self._client, [self._following(layer, given.v)])
         sent = given._replace(v=None, values=None)
         own: list[Any] = [sent.part(task.states, task.rows) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in sent):
-            # Tasks should be small, so arrays are sent to workers as data.
+            # Send arrays to the workers separately, because tasks should be small.
             own = hand_out(self._client, own)
         return [
             submit(self._client, do_task, work, task, self._policy, each, *following, retries=_RETRIES)
@@ -159,7 +160,7 @@ class ClusterBlocks:
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
-    """Copy the updated arrays of a task to ``arrays``; return its results, including the changes of values."""
+    """Copy a task's updated arrays to ``arrays``; return the results of its batches with the changes of values."""
     parts = found.parts
     if arrays.values is not None:
         table = np.array(parts)
@@ -171,7 +172,7 @@ def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
 
 
 class _Kept:
-    """Data that a process keeps between tasks: the `RowBuilder` of its last game, and the last values."""
+    """Data that a worker process reuses in later tasks: the `RowBuilder` of the last game, and the last values."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -187,7 +188,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns; elements of other layers are uninitialized and use no memory."""
+        """Return the values of all columns; other layers than the next are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))
@@ -203,7 +204,7 @@ _kept = _Kept()
 def do_task(
     work: Work, task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
 ) -> TaskResult:
-    """Call ``work`` for each batch of a task, on copies of the arrays; runs on a worker."""
+    """Call ``work`` for each batch of a task, on copies of the arrays, in a worker process."""
     builder = _kept.builder(task.game, policy)
     updated: dict[str, Any]
     if following is None:

@@ -1,7 +1,7 @@
 """Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
 
 The transitions of a game take hundreds of bytes per state, but its values take only eight. Large games are therefore
-solved *matrix-free*: a thread makes the rows of a few blocks, backs up their states, and reuses the memory for the next
+solved *matrix-free*: a thread makes the rows of a few blocks, backs up the states, and reuses the memory for the next
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
@@ -37,7 +37,7 @@ class MatrixFree(Process):
     is_cycle = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep; by default, the ``executor`` uses local threads."""
+        """Compute the rewards, which takes as long as a sweep; use local threads if ``executor`` is None."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
@@ -79,15 +79,15 @@ class MatrixFree(Process):
         return True
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state by its best row; return the largest change."""
+        """Back up each state with its best row; return the largest change."""
         return float(self._change(sweep, layer, payment, v, out)[0])
 
     def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state by its rows, weighted by ``weight``; return the largest change."""
+        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest change."""
         return float(self._change(evaluate, layer, payment, v, out, weight=weight)[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Back up each state by its best row, and update ``choices``; see `Backups.close`."""
+        """Back up each state with its best row, and update ``choices``; see `Backups.close`."""
         return self._change(close, layer, payment, v, out, q=choices.q, choice=choices.row)
 
     def _change(

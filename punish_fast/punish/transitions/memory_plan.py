@@ -1,4 +1,4 @@
-"""Memory and time to solve a game, depending on how its transitions are stored.
+"""Memory and time needed to solve a game, depending on how its transitions are stored.
 
 There are three *modes*, with bitwise identical results.
 
@@ -10,8 +10,9 @@ mode            stored transitions                                       bytes o
 ``matrix-free`` none: rows are recomputed in every sweep                 one batch of rows per thread
 =============== ======================================================== ==========================================
 
-Each mode also stores the state index and the rewards, values and actions of rows and states. Times are estimated from a
-sample of batches made by one thread. A stored tensor is made once, and a sweep takes a fixed fraction of that time.
+Each mode also stores the state index, the reward, value and action of each row, and values of states. Times are
+estimated from a sample of batches made by one thread. A stored tensor is made once, and each sweep takes a fixed
+fraction of that time.
 """
 
 from collections.abc import Sequence
@@ -26,13 +27,13 @@ from punish_fast.runtime.limits import total_memory
 
 TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
 MODES = (TENSOR, COMPACT, MATRIX_FREE)
-# Per row: reward, value and action. Per state: code, first row, choice and several copies of the value.
+# Bytes per row: reward, value and action. Bytes per state: code, first row, choice and several copies of the value.
 _ROW_BYTES, _STATE_BYTES = 17, 72
-# Per row, if there is a policy: the policy as passed by the caller, and in the form used by kernels.
+# Additional bytes per row with a policy, which is stored as passed by the caller and in the form used by kernels.
 _POLICY_BYTES = 16
 # Typical number of sweeps with default tolerance and discount.
 SWEEPS = 10
-# Time of a stored entry in a sweep, as a fraction of the time to make it.
+# Time to process a stored entry in a sweep, as a fraction of the time to make the entry.
 _STORED_SHARE = 0.07
 
 
@@ -41,12 +42,12 @@ class MemoryPlan(NamedTuple):
 
     mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
-    # estimated time of building transitions and of the sweeps; does not include enumerating states and writing a file
+    # estimated time to build transitions and run the sweeps, excluding enumeration of states and writing of files
     seconds: float
 
 
 def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
-    """Estimate the memory and time of each mode for an expected number of sweeps, in the order of `MODES`."""
+    """Return estimates for each mode, in the order of `MODES`, given the expected number of sweeps."""
     space, n_entries = batches.space, batches.n_entries
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
@@ -82,7 +83,7 @@ def most_states(limit: float) -> int:
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
-    """Return the first of ``modes`` that fits into ``limit`` bytes, or raise `MemoryError`."""
+    """Return the first of ``modes`` that fits into ``limit`` bytes; raise `MemoryError` if none does."""
     n_bytes = {plan.mode: plan.n_bytes for plan in plans}
     fitting = [mode for mode in modes if n_bytes[mode] <= limit]
     if fitting:

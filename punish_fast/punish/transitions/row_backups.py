@@ -1,9 +1,9 @@
 """Backups of states as soon as their rows are made, block by block.
 
-Each kind of backup is a function of the rows of some blocks and of the arrays of their states and rows. An executor
-calls it for all batches of a layer: threads of this process write to the arrays directly (``row_batches.py``); workers
-of a cluster return new values (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not
-depend on the executor.
+Each kind of backup is a function (`Work`) of the rows of some blocks and of the arrays of these states and rows. An
+executor calls the function for all batches of a layer: local threads write to the arrays directly
+(``row_batches.py``), whereas workers of a cluster return new values (``cluster_blocks.py``). Results are summed in the
+order of the batches, so sums do not depend on the executor.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from punish_fast.mdp.process import NonzeroCount
 from punish_fast.punish.transitions.row_builder import MadeRows
 
 _ONE_CHUNK = (0, 1)
-# Fields of `RowArrays` with an element for each state, and for each row.
+# Fields of `RowArrays` with one element per state, and with one element per row.
 _OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "weight", "q")
 
 
 class RowArrays(NamedTuple):
     """Arrays of some states and their rows; None if a backup does not need them."""
 
-    discount: float = 1.0  # factor of the successors' values
+    discount: float = 1.0  # factor by which successors' values are multiplied
     v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read for successors only
     reward: np.ndarray | None = None  # float64 [n_rows]; the game's own rewards if None
     weight: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
@@ -44,8 +44,8 @@ class RowArrays(NamedTuple):
 Work = Callable[[MadeRows, RowArrays], Any]
 
 
-# Calls a function for each batch of a layer, with the batch's part of the arrays of all states and rows, which the
-# function may update; returns the results in order.
+# Calls a function for each batch of a layer and returns the results in order. The function gets the batch's part of the
+# arrays, which it may update.
 Executor = Callable[[Work, int, RowArrays], list[Any]]
 
 
@@ -61,21 +61,24 @@ def find_rewards(made: MadeRows, arrays: RowArrays) -> NonzeroCount:
 
 
 def sweep(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state by its best row; return float64 ``[3]`` with the largest change first."""
+    """Back up each state with its best row; return float64 ``[3]`` with the largest change first."""
     statistics = np.zeros(3)
     _bellman.sweep(*_ONE_CHUNK, *_settings(made, arrays), arrays.v, arrays.values, statistics)
     return statistics
 
 
 def evaluate(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state by the weighted mean of its rows; return float64 ``[3]`` with the largest change first."""
+    """Back up each state with the weighted mean of its rows; return float64 ``[3]`` with the largest change first."""
     statistics = np.zeros(3)
     _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.weight, arrays.v, arrays.values, statistics)
     return statistics
 
 
 def close(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state by its best row and update ``q`` and ``choice``; return the statistics, float64 ``[3]``."""
+    """Back up each state with its best row and update ``q`` and ``choice``; return float64 ``[3]``.
+
+    The elements are the largest change, the sum of squared changes of ``q``, and the number of changed choices.
+    """
     assert arrays.choice is not None
     statistics = np.zeros((1, 3))
     choice = (arrays.choice - made.rows.start).view(np.uint64)
@@ -86,12 +89,12 @@ def close(made: MadeRows, arrays: RowArrays) -> np.ndarray:
 
 
 def total(counts: Sequence[NonzeroCount]) -> NonzeroCount:
-    """Return the total number of entries, and the maximum length of a row."""
+    """Return the total number of entries and the length of the longest row of all parts."""
     return NonzeroCount(sum(count.total for count in counts), max((count.longest for count in counts), default=0))
 
 
 def total_change(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest change, and the other statistics, summed in the order of the batches."""
+    """Return the maximum of the largest changes, and the sums of the other statistics, in the order of the batches."""
     table = np.array(parts).reshape(-1, 3)
     return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 

@@ -1,7 +1,7 @@
 """Rows of a game in batches that are made, used and discarded.
 
-A *batch* is a run of consecutive blocks. A thread counts and fills its rows, passes them to a function and reuses the
-memory for its next batch, so all rows of a game can be processed without storing a tensor.
+A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, passes them to a function and
+reuses the memory for the next batch, so all rows of a game can be processed without storing a tensor.
 """
 
 import time
@@ -27,7 +27,7 @@ class RowBatches:
     """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the rows against ``policy``, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
+        """Count the entries of all rows against ``policy``, float64 ``[n_rows]``; None for the uniform policy."""
         self.space = space
         self.policy = policy
         self.builder = RowBuilder(space, policy)
@@ -54,7 +54,7 @@ class RowBatches:
         return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
 
     def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Make the rows of a layer in threads and call ``work`` for each batch, as an `Executor`."""
+        """Make the rows of a layer in local threads and call ``work`` for each batch; implements `Executor`."""
         ranges = self.ranges[layer]
         found: list[Any] = [None] * len(ranges)
 
@@ -67,10 +67,10 @@ class RowBatches:
         return found
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
-        """Measure on a sample of batches how many seconds one thread needs to make an entry."""
+        """Return the mean seconds that one thread needs to make an entry, measured on a sample of batches."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
-        # The first calls can trigger compilation, and the last layer uses a different kernel.
+        # Make two batches first: these calls can trigger compilation, and the last layer uses a different kernel.
         self.builder.make(sample[0])
         self.builder.make(ranges[-1])
         begin = time.perf_counter()

@@ -1,7 +1,7 @@
 """Rows of the transition tensor of a game against an enemy, block by block.
 
 The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built in
-this way once, by whole layers; a matrix-free process does the same in every sweep, a few blocks at a time.
+this way once, layer by layer; a matrix-free process repeats this in every sweep, a few blocks at a time.
 """
 
 import threading
@@ -25,7 +25,7 @@ def count_rows(
     """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
 
     ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
-    probabilities. Row ``first_row`` has index 0 in these arrays, and owners are counted from it as well.
+    probabilities. Indices into these arrays, and the owners themselves, are relative to row ``first_row``.
     """
     layer = space.layers[number]
     if number < space.rules.breaths:
@@ -44,7 +44,7 @@ def _reshuffles(space: StateSpace) -> bool:
 
 
 class BlockRange(NamedTuple):
-    """Consecutive blocks."""
+    """Consecutive blocks of a layer."""
 
     layer: int
     begin: int
@@ -52,7 +52,7 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """Rows of some blocks, valid until the same thread makes other rows."""
+    """Rows of some blocks; overwritten when the same thread makes other rows."""
 
     states: slice
     rows: slice
@@ -63,10 +63,10 @@ _DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np
 
 
 class RowBuilder:
-    """Builder that counts and fills the rows of any blocks against a given enemy."""
+    """Builder of the rows of any blocks of a game against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare the enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
+        """Prepare the enemy's ``policy``, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy."""
         must_be_space(space)
         space.must_be_view()
         self.space = space
@@ -93,7 +93,7 @@ class RowBuilder:
         _redeal.fill_redeals(begin, end, *deals, *pointers, rows.indices, rows.data)
 
     def make(self, blocks: BlockRange) -> MadeRows:
-        """Make the rows of some blocks in memory that is reused by the next call in the same thread."""
+        """Return the rows of some blocks, in memory that is reused by the next call in the same thread."""
         states, rows = self.places(blocks)
         n_rows = rows.stop - rows.start
         indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
@@ -115,7 +115,7 @@ class RowBuilder:
         return slice(first, end), slice(*self.space.state_ptr[[first, end]].tolist())
 
     def _room(self, name: str, size: int) -> np.ndarray:
-        """Return the first ``size`` elements of this thread's array, which is replaced if it is too small."""
+        """Return the first ``size`` elements of this thread's array ``name``, replacing the array if too small."""
         array: np.ndarray | None = getattr(self._own, name, None)
         if array is None or len(array) < size:
             array = np.zeros(size, dtype=_DTYPE[name])

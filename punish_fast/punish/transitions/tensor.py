@@ -1,10 +1,10 @@
-"""Transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
+"""Transition tensor of a game against an enemy, as a Markov decision process.
 
 Entries are first counted, which requires only the rules, and then filled (``row_builder.py``). Entries with probability
 0 under the enemy's policy are dropped at the end.
 
 In a compact tensor, rows share probabilities, which reduces memory and time per sweep by a third. Entries with
-probability 0 are kept, so its sparsity pattern is the same for all enemies.
+probability 0 are retained, so the sparsity pattern is the same for all enemies.
 """
 
 from collections.abc import Callable
@@ -32,9 +32,9 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
     Args:
         space: States under the information model ``view``.
-        policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+        policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy.
         on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer are complete, for example to save
-            them. With a policy, it is called for all layers at the end.
+            these rows. If ``policy`` is given, ``on_layer`` is called for all layers at the end.
 
     Raises:
         PolicyError: If the policy is invalid for these states.
@@ -57,7 +57,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
 
 def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
-    """Build the process of `build` with shared probabilities, including zeros; see `build` for arguments and errors.
+    """Build the process of `build` as a compact tensor, including zeros; see `build` for arguments and errors.
 
     ``progress`` is called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
     """
@@ -101,7 +101,7 @@ def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, 
 
 
 def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return ``indptr``, int64 ``[n_rows + 1]``, ``data_ptr``, int64 ``[n_rows]``, and the number of probabilities."""
+    """Return ``indptr`` (int64 ``[n_rows + 1]``), ``data_ptr`` (int64 ``[n_rows]``) and the number of probabilities."""
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
         for_chunks(count_rows, layer.first, space, number, 0, indptr[1:], owner)
@@ -121,7 +121,7 @@ def _without_zeros(mdp: MDP) -> MDP:
     if indptr[-1] == mdp.n_entries:
         return mdp
     n_bytes = 12 * (mdp.n_entries + int(indptr[-1])) + 40 * mdp.n_rows
-    require_memory(n_bytes, f"a tensor of {mdp.n_entries:,} nonzeros, and one without zeros beside it,")
+    require_memory(n_bytes, f"a tensor of {mdp.n_entries:,} entries and its copy without zeros")
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1], dtype=np.float64)
     for_chunks(_tensor.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
@@ -129,7 +129,7 @@ def _without_zeros(mdp: MDP) -> MDP:
 
 
 class Refillable:
-    """A process whose enemy can be replaced: only the probabilities are recomputed.
+    """A process whose enemy can be replaced, which recomputes only probabilities and rewards.
 
     Starting from the values against the previous enemy saves sweeps::
 
@@ -154,7 +154,7 @@ class Refillable:
         return f"Refillable({self.space!r})"
 
     def fill(self, policy: np.ndarray) -> MDP:
-        """Return the process against a policy of the enemy, float64 ``[n_rows]``, reusing the arrays of `mdp`.
+        """Return the process against an enemy's policy, float64 ``[n_rows]``, overwriting the arrays of `mdp`.
 
         Raises:
             PolicyError: If the policy is invalid for these states.
