@@ -1,10 +1,10 @@
-"""Sets of cards of Gwent Lite as bits; ``_game.py`` contains the rules.
+"""Bit encoding of hands, piles and decks of Gwent Lite; ``_game.py`` contains the rules.
 
 Cards are laid end to end in ascending order, each as long as its value, and a bit marks the end of each card: cards 1,
 1 and 3 set bits 0, 1 and 4. Each of two words holds 50 bits. The number of set bits is the number of cards, and the
 position of the highest set bit, counted from 1, is the sum of the cards.
 
-The compiler turns the loop in `_count_bits` into one instruction, so counting and finding bits is cheap.
+The compiler reduces the loop in `_count_bits` to one instruction, so counting and finding bits is cheap.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def count_cards(words, column):
 def sum_cards(words, column):
     high = words[column + 1]
     bits, points = (high, HALF) if high else (words[column], 0)
-    # With an unsigned integer, the compiler also turns this loop into one instruction.
+    # If the integer is unsigned, the compiler also reduces this loop to one instruction.
     rest = np.uint64(bits)
     while rest:
         rest >>= np.uint64(1)
@@ -51,7 +51,7 @@ def sum_cards(words, column):
 
 @routine
 def list_cards(words, column, cards):
-    """Write cards in ascending order; return their number and their sum."""
+    """Write the cards to ``cards`` in ascending order; return their number and their sum."""
     count, begin = 0, 0
     for half in range(2):
         bits = words[column + half]
@@ -82,7 +82,7 @@ def card_in_slot(words, column, slot):
 
 @routine
 def _begin_of(words, column, card):
-    """Return the sum of the cards that are lower than ``card``."""
+    """Return the sum of all cards lower than ``card``."""
     begin = 0
     for half in range(2):
         bits = words[column + half]
@@ -106,7 +106,7 @@ def _split(words, column, begin):
 
 @routine
 def insert_card(words, column, card):
-    """Insert a card in ascending order; the bits of higher cards move up."""
+    """Insert a card at its position in ascending order; the bits of higher cards move up."""
     begin = _begin_of(words, column, card)
     low, high, upper_low, upper_high = _split(words, column, begin)
     if card >= HALF:

@@ -1,7 +1,7 @@
 """Kernels for the rules of Gwent Lite; ``state.py`` describes the words of a state.
 
-The rules of rounds depend only on the fields of the first word and on the numbers of cards. The routines for them are
-therefore shared by states encoded in words and by simulated games, which store cards in arrays.
+The rules of rounds depend only on the fields of the first word and on the numbers of cards. States encoded in words and
+simulated games, which store cards in arrays, therefore share the routines for these rules.
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ from punish_fast.runtime._jit import kernel, routine
 
 N_WORDS = 13
 
-# Words of a player, after the first word of the state: two each for the deck, the pile and the hand.
+# Indices of the first player's words: two each for the deck, the pile and the hand. The second player's words follow.
 DECK, PILE, HAND = range(1, 7, 2)
 OF_PLAYER = 6
 
-# Fields of the first word, and their widths in bits; the first four fields have a value for each player.
+# Fields of the first word; the first four have a value for each player.
 TOTAL, WINS, OUT, DUE = range(0, 8, 2)
 ROUND, BEGINNER, TURN = 8, 9, 10
 N_FIELDS = 11
-# A state being updated is an array: its fields, followed by the numbers of cards in both hands and both piles.
+# To update a state, its fields are written to an array, followed by the numbers of cards in both hands and both piles.
 HELD, LEFT = 11, 13
 N_NUMBERS = 15
+# Widths of the fields in bits.
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# Mask of the bits that are not all zero while cards are to be drawn.
+# Mask of the numbers of cards to draw, which are both zero if no card is to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
-# Scales of the features; a total of ten cards is at most 76 + 9.
+# Scales of the features; the total of ten cards is at most 76 + 9 = 85.
 _DECK_SIZE, _MAX_TOTAL, _MAX_SUM, _N_ROUNDS = 25, 85, 100, 3
 HAND_ROOM = 10
-# Precomputed, because divisions would dominate the run time.
+# Features of the cards in a hand, precomputed because divisions would dominate the run time.
 _SHARES = (np.arange(101) / _N_CARDS).astype(np.float32)
 _CHANCE = -1
 _WINNING = 2
@@ -71,7 +72,7 @@ def column_of(player, kind):
 
 @kernel
 def find_gwent_players(states, player):
-    """Fill int8 ``[n]`` with the player to move, or -1 in chance states."""
+    """Fill ``player``, int8 ``[n]``, with the player to move, or -1 in chance states."""
     for k in range(len(states)):
         word = states[k, 0]
         player[k] = _CHANCE if _is_drawn(word) else _field(word, TURN)
@@ -79,7 +80,7 @@ def find_gwent_players(states, player):
 
 @kernel
 def find_gwent_moves(states, legal):
-    """Fill bool ``[n, 11]`` with the legal moves."""
+    """Fill ``legal``, bool ``[n, 11]``, with True for legal moves."""
     for k in range(len(states)):
         word, n = states[k, 0], -1
         if not _is_drawn(word) and not _is_over(word):
@@ -90,7 +91,7 @@ def find_gwent_moves(states, legal):
 
 @kernel
 def find_gwent_features(states, features):
-    """Fill float32 ``[n, 100]`` with the features; see `Gwent.features`."""
+    """Fill ``features``, float32 ``[n, 100]``; see `Gwent.features`."""
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
         words, row = states[k], features[k]
@@ -119,7 +120,7 @@ def find_gwent_features(states, features):
 
 @routine
 def _write_progress(words, player, row, place):
-    """Write the five features of a player that both players know."""
+    """Write the five public features of a player to ``row``, starting at index ``place``."""
     count, points = 0, 0
     for kind in (PILE, HAND):
         column = column_of(player, kind)
@@ -140,8 +141,8 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         states: int64 ``[n, 13]``.
         n_dealt: Number of cards in a random deck; 0 if decks are not random.
         deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
-            indexed by the number of remaining cards, and by their sum less their number.
-        shares: float64 ``[n, n_actions]``; filled with the probabilities.
+            indexed by the number of cards still missing, and by the sum of these cards minus their number.
+        shares: float64 ``[n, n_actions]``; filled with the probabilities, or with 0 in other states.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
@@ -166,7 +167,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
 
 @routine
 def _dealer(words, n_dealt):
-    """Return the player whose random deck is being drawn, or -1."""
+    """Return the player whose random deck is being drawn, or -1 if no deck is being drawn."""
     if n_dealt == 0 or _field(words[0], BEGINNER) != 0:
         return -1
     for player in range(2):
@@ -187,11 +188,11 @@ def step_gwent(states, actions, rules, after, returns, ended):
     Args:
         states: int64 ``[n, 13]``.
         actions: int64 ``[n]``.
-        rules: Hand size, number of cards drawn before each further round, and number of cards in a random deck (0 if
-            decks are not random).
-        after: int64 ``[n, 13]``; filled with the next states.
-        returns: float32 ``[n, 2]``; filled with the returns.
-        ended: bool ``[n]``; set to True for games that are over.
+        rules: Hand size, number of cards drawn before each round after the first, and number of cards in a random deck
+            (0 if decks are not random).
+        after: int64 ``[n, 13]``; filled with the states after the actions.
+        returns: float32 ``[n, 2]``; filled with the returns of both players.
+        ended: bool ``[n]``; filled with True for games that are over.
     """
     fields = np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
@@ -228,7 +229,7 @@ def step_gwent(states, actions, rules, after, returns, ended):
 
 @routine
 def spread_numbers(words, fields):
-    """Write the fields of a state to ``fields``, followed by the numbers of cards in hands and piles."""
+    """Write the fields of a state, followed by the numbers of cards in both hands and both piles, to ``fields``."""
     for number in range(N_FIELDS):
         fields[number] = _field(words[0], number)
     for player in range(2):

@@ -1,7 +1,7 @@
 """Kernels for the rule of thumb and for simulated games of Gwent Lite; ``players.py`` states the rule.
 
-Simulated games store cards in arrays. The pile of a player is a prefix of a row of ``piles``. A drawn card is replaced
-by the last card of the pile, and inserted into a row of ``hands`` in ascending order.
+Simulated games store cards in arrays. A player's pile is a prefix of a row of ``piles``. A card that is drawn is
+replaced by the last card of the pile and inserted into a row of ``hands``, which is in ascending order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WORD_BITS = np.uint64(32)
 
 @kernel
 def choose_by_gwent_rule(states, actions):
-    """Fill int64 ``[n]`` with the actions of the rule of thumb; chance and terminal states are not allowed."""
+    """Fill ``actions``, int64 ``[n]``, by the rule of thumb; chance and terminal states are not allowed."""
     hand, fields = np.empty(101, dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
         spread_numbers(states[k], fields)
@@ -72,9 +72,10 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
     Args:
         decks: int8 ``[n, 2, width]``, padded with zeros; game ``k`` uses decks ``k % n``.
-        rules: Hand size, and number of cards drawn before each further round.
+        rules: Hand size, and number of cards drawn before each round after the first.
         has_rule: bool ``[2]``, True for players who follow the rule of thumb, False for random players.
-        results: int16 ``[n_games, 3]``; filled with the rounds won by each player and the number of moves of both.
+        results: int16 ``[n_games, 3]``; filled with the number of rounds won by each player and their total number of
+            moves.
     """
     piles = np.empty((2, decks.shape[2]), dtype=np.int64)
     hands, fields = np.empty((2, HAND_ROOM), dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
@@ -101,7 +102,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
 @routine
 def _draw_hand(state, player, pile, hand, fields):
-    """Draw the cards that are due; return the counter of the next random words."""
+    """Draw the cards that a player is due; return the counter for the next random words."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     for k in range(fields[DUE + player]):
@@ -122,7 +123,7 @@ def _draw_hand(state, player, pile, hand, fields):
 
 @routine
 def _play_round(state, has_rule, hands, fields, rules):
-    """Play a round; return the counter of the next random words, and the number of moves."""
+    """Play a round; return the counter for the next random words and the number of moves."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     number, n_moves, n_random = fields[ROUND], 0, 0

@@ -1,17 +1,18 @@
 """Genetic search for decks of Gwent Lite.
 
 A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, the decks play a round-robin
-(``tournament.py``) in which the same policy plays both sides. The next pool consists of
+(``tournament.py``) in which the same policy plays both seats. The next pool consists of
 
-1. the *survivors*: the decks of the highest fitness, the best first;
+1. the *survivors*: the decks with the highest fitness, best first;
 2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired;
 3. *newcomers*: random decks.
 
-The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that gets stronger. The
-strength of the survivors is therefore measured in separate games against random decks, which do not affect selection.
+The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that becomes stronger over
+time. The strength of the survivors is therefore measured in separate games against random decks, which do not affect
+selection.
 
-Random numbers are derived from the random seed, the index of the generation and their purpose, so a longer search
-starts with the same generations.
+Random numbers are derived from the random seed, the index of the generation and their purpose, so the generations of a
+short search are the first generations of a longer search with the same seed.
 """
 
 import math
@@ -29,9 +30,9 @@ from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
 MAX_GENERATIONS = 100_000
-# Number of games against random decks by which a strength is measured.
+# Number of games against random decks that measure a strength.
 FRESH_GAMES = 40_000
-# Purposes of random numbers.
+# Purposes of random numbers, from which their seeds are derived.
 _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
 
 
@@ -59,7 +60,7 @@ class SearchMethod(CheckedMethod):
 class Generation(NamedTuple):
     """A generation and its results."""
 
-    decks: np.ndarray  # the pool, int8 [n_decks, 25], cards ascending
+    decks: np.ndarray  # the pool, int8 [n_decks, 25], each deck in ascending order
     tournament: RoundRobin
     fresh: FreshGames  # games of the survivors against random decks
 
@@ -82,9 +83,10 @@ def run_search(
     on_generation: Callable[[int, int], None] | None = None,
     on_games: OnGames | None = None,
 ) -> None:
-    """Continue a search up to a total number of generations, which are appended to its history.
+    """Continue a search until its history contains ``n_generations`` generations.
 
-    The callbacks receive the number of generations (or of games of a tournament) that are done, and the total.
+    ``on_generation`` is called with the number of generations done and the total; ``on_games`` is called with the
+    number of games done in the current tournament and their total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
@@ -97,7 +99,7 @@ def run_search(
 
 @dataclass(frozen=True)
 class FoundDeck:
-    """A deck of the last generation and its strength."""
+    """A deck of the last generation, with its strength."""
 
     deck: list[int]  # cards in ascending order
     text: str
@@ -108,7 +110,7 @@ class FoundDeck:
 
 
 def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
-    """Measure the ``n`` fittest decks of the last generation against random decks."""
+    """Return the ``n`` fittest decks of the last generation, with their strengths against random decks."""
     last, number, found = search.history[-1], len(search.history) - 1, []
     for rank, place in enumerate(ranking(last.tournament.points)[:n]):
         deck = last.decks[place]
@@ -120,7 +122,7 @@ def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
 
 
 def ranking(points: np.ndarray) -> np.ndarray:
-    """Return indices by descending points; ties keep their order."""
+    """Return the indices of decks in descending order of points; tied decks keep their order."""
     return np.asarray(np.argsort(-points, kind="stable"))
 
 
@@ -134,15 +136,16 @@ def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndar
 def next_pool(
     method: SearchMethod, decks: np.ndarray, points: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """Return the pool after a tournament, int8 ``[n_decks, 25]``: survivors (the best first), offspring and newcomers.
+    """Return the next pool, int8 ``[n_decks, 25]``: survivors (best first), offspring and newcomers.
 
-    ``decks``, integers ``[n_decks, 25]``, is the current pool; ``points``, ``[n_decks]``, are the points of the decks.
+    ``decks``, integers ``[n_decks, 25]``, is the current pool; ``points``, ``[n_decks]``, contains the points of each
+    deck in its tournament.
     """
     parents = decks[ranking(points)[: method.survivors]]
     pool = dict.fromkeys(map(tuple, parents.tolist()))
     while len(pool) < method.pool - method.newcomers:
         parent = parents[generator.integers(len(parents))]
-        # A duplicate adds nothing, so the loop draws again.
+        # The loop continues after a duplicate, which does not enlarge the pool.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
@@ -174,7 +177,7 @@ def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:
 
 
 def deck_text(deck: np.ndarray) -> str:
-    """Return the cards of a deck and their numbers of copies, such as ``"1, 2 x 3, 3 x 21"``."""
+    """Return the distinct cards of a deck with their numbers of copies, such as ``"1, 2 x 3, 3 x 21"``."""
     cards, copies = np.unique(deck, return_counts=True)
     return ", ".join(
         f"{card} x {number}" if number > 1 else str(card) for card, number in zip(cards, copies, strict=True)
@@ -182,7 +185,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """Return the generation in which a deck of the last pool joined the pool."""
+    """Return the first generation since which a deck of the last pool has been in every pool."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1
@@ -190,7 +193,7 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over all pools."""
+    """Return the root mean squares of the spread and the standard error of a fitness over all generations."""
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
     square = sum(each.error**2 for each in tournaments) / len(tournaments)
@@ -202,8 +205,8 @@ class DeckPoint:
     """Summary of a generation."""
 
     generation: int  # index, from 0
-    spread: float  # standard deviation of the decks' true strengths
-    error: float  # standard error of a fitness
+    spread: float  # estimated standard deviation of the decks' true strengths
+    error: float  # standard error of a deck's fitness
     strength: float  # wins less losses per game of the survivors against random decks
     strength_error: float
 

@@ -1,6 +1,6 @@
 """Decks of Gwent Lite: validation, conversion to text, random decks and repair of invalid decks.
 
-A deck has at least 25 cards, which are whole numbers of at least 1 with a sum of at most 100. So a card is at most
+A deck consists of at least 25 cards, which are positive integers with a sum of at most 100. A card is therefore at most
 100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
@@ -20,16 +20,16 @@ MAX_SUM = 100
 MAX_CARD = MAX_SUM - (MIN_CARDS - 1)
 
 _SEATS = ("first", "second")
-# int() raises ValueError for very long digit strings.
+# Maximum number of digits of a card, exclusive; int() raises ValueError for very long digit strings.
 _MAX_DIGITS = 10
 
-# Number of copies of 1, 2, 3, ... in the default deck of both players.
+# Numbers of copies of the cards 1, 2, 3, ... in the default deck.
 _DEFAULT_COPIES = (2, 5, 4, 4, 4, 3, 2, 1)
 DEFAULT_DECK: Deck = tuple(card for card, copies in enumerate(_DEFAULT_COPIES, 1) for _ in range(copies))
 
 
 def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_CARDS) -> Deck:
-    """Validate a deck and return it in ascending order; ``name`` is its name in error messages."""
+    """Validate a deck, called ``name`` in error messages, and return it in ascending order."""
     wrong = [card for card in cards if not (isinstance(card, int) and 1 <= card <= MAX_CARD)]
     if wrong:
         value = printable(str(wrong[0]))
@@ -43,7 +43,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
 
 
 def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
-    """Parse the decks of both players, such as ``"1 1 2 4 / 1 2 2 3"``."""
+    """Parse the decks of both players from text such as ``"1 1 2 4 / 1 2 2 3"``."""
     parts = text.split("/")
     if len(parts) != len(_SEATS):
         raise GameError(f"decks: {printable(text)!r} is not allowed; use default, random, or decks like 1 1 2 / 1 2 3")
@@ -55,7 +55,7 @@ def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
 
 
 def decks_text(decks: Sequence[Sequence[int]]) -> str:
-    """Return decks as text that `decks_of` accepts."""
+    """Return the decks of both players as text that `decks_of` accepts."""
     return " / ".join(" ".join(map(str, deck)) for deck in decks)
 
 
@@ -74,8 +74,8 @@ def deck_rows(decks: Sequence[Deck]) -> np.ndarray:
 def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARDS) -> np.ndarray:
     """Return random decks with sum 100, int64 ``[n, n_cards]``, each in ascending order.
 
-    A row of 100 points is cut at ``n_cards - 1`` of the 99 gaps between them. All sets of gaps are equally probable,
-    so every deck with this size and sum can occur.
+    For each deck, a row of 100 points is cut at ``n_cards - 1`` of the 99 gaps between the points. All sets of gaps are
+    equally probable, so every deck with this size and sum can occur.
     """
     places = np.argsort(generator.random((n, MAX_SUM - 1)), axis=1)[:, : n_cards - 1] + 1
     cuts = np.sort(places, axis=1)
@@ -84,7 +84,7 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 
 
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
-    """Return the probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
+    """Return the probabilities that the next card of a random deck is 1, 2, 3, ...; some may be 0.
 
     ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards at a uniformly random set of gaps, as
     in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards -
@@ -97,7 +97,7 @@ def deal_probabilities(n_cards: int, points: int) -> list[float]:
 
 
 def repaired_deck(numbers: Sequence[float]) -> Deck:
-    """Return the valid deck nearest in shape to some numbers; a valid deck is returned unchanged.
+    """Convert numbers to a valid deck of similar shape; the cards of a valid deck are not changed.
 
     Numbers are rounded and raised to at least 1. If there are more than 100, the greatest are kept; if there are fewer
     than 25, ones are added. If the sum exceeds 100, the excess of each card over 1 is scaled down in proportion and
@@ -107,7 +107,7 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
     cards += [1] * (MIN_CARDS - len(cards))
     above, room = sum(cards) - len(cards), MAX_SUM - len(cards)
     if above > room:
-        # Integer arithmetic is exact even for very large cards.
+        # Use integer arithmetic, which is exact even for very large cards.
         parts = [divmod((card - 1) * room, above) for card in cards]
         cards = [1 + whole for whole, _ in parts]
         losers = sorted(range(len(cards)), key=lambda k: parts[k][1], reverse=True)

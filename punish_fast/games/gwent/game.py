@@ -1,19 +1,20 @@
 """Gwent Lite: a card game for two players, who spend a limited number of cards on the best of three rounds.
 
-Each player has a deck of at least 25 cards, which are whole numbers with a sum of at most 100. Both draw ten cards, and
-a random player begins. Players alternately play a card, whose number is added to their total of the round, or pass. A
-player who passes or has no cards left is out for the round, but the opponent may continue. When both are out, the
-player with the higher total wins the round; equal totals count as a win for both. Then both draw three cards, up to a
-hand of ten. The winner begins the next round; after a tie, the player who did not begin the first round does. The first
-player to win two rounds wins the game. If both win their second round simultaneously, the game is a tie.
+Each player has a deck of at least 25 cards, which are positive integers with a sum of at most 100. Both draw ten cards,
+and a random player begins. The players take turns. On each turn, a player plays a card, which adds its number to the
+player's total for the round, or passes. A player who passes or has no cards left is out for the round, but the opponent
+may continue. When both are out, the player with the higher total wins the round; equal totals count as a win for both.
+Then both draw three cards, up to a hand of ten. The winner begins the next round; after a tie, the player who did not
+begin the first round does. The first player to win two rounds wins the game. If both win their second round
+simultaneously, the game is a tie.
 
 Hands are hidden. The set of cards that a player still has, in hand or pile, is public, because decks are known and
 cards are played openly.
 
-Action 0 passes, and actions 1 to 10 play the card in a slot. Hands are in ascending order, so slot 1 has the lowest
-card. In a chance state, the action is the card drawn or, after all draws, the player who begins, 0 or 1. The first
-player draws all cards before the second player draws any. Random decks are drawn card by card before the hands, and are
-part of the state, so a game is determined by its actions.
+Action 0 passes, and action ``k`` from 1 to 10 plays the card in slot ``k``. Hands are in ascending order, so slot 1
+contains the lowest card. In a chance state, the action is the card drawn or, after all draws, the player who begins, 0
+or 1. The first player draws all cards before the second player draws any. Random decks are drawn card by card before
+the hands, and are part of the state, so a game is determined by its actions.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-# Number of actions of players; chance has more.
+# Number of moves of a player; there are more actions in chance states.
 N_MOVES = 1 + HAND_SIZE
 _SEATS = ("first", "second")
 # Names of predefined decks.
@@ -53,14 +54,14 @@ DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
 
 class GwentVariant(NamedTuple):
-    """The decks and parameters of the rules."""
+    """Decks and rule parameters."""
 
     # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: in every game, each player gets a deck of
     # ``min_cards`` cards with sum 100, distributed as in `decks.random_decks`. Otherwise, the text contains two decks,
     # such as ``"1 1 2 4 / 1 2 2 3"``.
     decks: str = DEFAULT_DECKS
     hand_size: int = HAND_SIZE  # Number of cards drawn at the start, and maximum size of a hand.
-    draws: int = DRAWS  # Number of cards drawn before each further round.
+    draws: int = DRAWS  # Number of cards drawn before each round after the first.
     min_cards: int = MIN_CARDS  # Minimum number of cards in a deck.
 
 
@@ -77,7 +78,7 @@ class Gwent(Game):
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         variant = variant or GwentVariant()
-        # With fewer cards, a card of a random deck could exceed the greatest action.
+        # If a random deck had fewer cards, a card could exceed the greatest action.
         least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
         limits = {"hand_size": (1, HAND_SIZE), "draws": (0, HAND_SIZE), "min_cards": (least_cards, MAX_SUM)}
         for name, (least, most) in limits.items():
@@ -86,7 +87,7 @@ class Gwent(Game):
                 raise GameError(f"{name}: {value} is not allowed; it must be from {least} to {most}")
         # Number of cards in a random deck; 0 if decks are not random.
         self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
-        # Decks in ascending order; empty if they are random.
+        # Decks of both players in ascending order; empty if decks are random.
         self.decks: tuple[Cards, Cards] = ((), ())
         if not self.n_dealt:
             text = decks_text([DEFAULT_DECK] * N_PLAYERS) if variant.decks == DEFAULT_DECKS else variant.decks
@@ -101,13 +102,13 @@ class Gwent(Game):
         return VectorGwent(self, words_of(self.initial()), N_MOVES, _KERNELS, (self.rules,))
 
     def initial(self) -> GwentState:
-        """Return the state before all draws."""
+        """Return the state before any card is drawn."""
         first, second = (min(self.variant.hand_size, len(deck) or self.n_dealt) for deck in self.decks)
         due = (first, second)
         return GwentState(self.decks, 1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
 
     def player(self, state: GwentState) -> int:
-        """Return the player to move, or `CHANCE` while cards or the beginner are to be drawn."""
+        """Return the player to move, or `CHANCE` if a card or the player who begins is to be drawn."""
         return CHANCE if any(state.due) or state.beginner < 0 else state.turn
 
     def is_terminal(self, state: GwentState) -> bool:
@@ -115,7 +116,7 @@ class Gwent(Game):
         return max(state.wins) >= WINNING
 
     def actions(self, state: GwentState) -> list[int]:
-        """Return the cards that can be drawn, the players who can begin, or a pass and the slots of the hand."""
+        """Return the cards that can be drawn, the players who can begin, or `PASS` and the slots of the hand."""
         if self.player(state) == CHANCE:
             return np.flatnonzero(self._shares(state)).tolist()
         return [] if self.is_terminal(state) else list(range(len(state.hands[state.turn]) + 1))
@@ -127,7 +128,7 @@ class Gwent(Game):
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """Return the state after a draw or a move; rounds that it ends are scored."""
+        """Return the state after a draw or a move, and after any rounds that end with it are scored."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
@@ -140,7 +141,7 @@ class Gwent(Game):
         return np.asarray(self.vector.probabilities(words_of(state)[np.newaxis])[0])
 
     def returns(self, state: GwentState) -> tuple[float, float]:
-        """Return 1 for the winner and -1 for the loser, or 0 for both."""
+        """Return 1 for the winner and -1 for the loser; 0 for both in a tie and before the end of the game."""
         if not self.is_terminal(state) or state.wins[0] == state.wins[1]:
             return 0.0, 0.0
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
@@ -154,7 +155,7 @@ class Gwent(Game):
         return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Describe moves, ends of rounds and draws."""
+        """Return the events of consecutive steps; see `story`."""
         return story(self, steps)
 
     def text(self, state: GwentState) -> str:
@@ -182,16 +183,16 @@ class Gwent(Game):
         """Return 100 numbers known to the player to move or, in chance states, to the first player.
 
         * 76: shares of the cards 1, 2, ..., 76 in the player's initial deck.
-        * 10: cards in the slots of the hand / 76, 0 if empty.
-        * 5: number of unplayed cards, in hand or pile, / 25; total / 85; rounds won / 2; sum / 100 and mean / 76 of the
-          unplayed cards.
-        * 7 for the opponent: size of the initial deck / 25, number of cards in hand / 10, and the five above.
-        * 2: round / 3, number of players who are not out / 2.
+        * 10: cards in the slots of the hand / 76, or 0 for empty slots.
+        * 5: number of unplayed cards (in hand or pile) / 25; total / 85; rounds won / 2; sum of the unplayed cards
+          / 100; mean of the unplayed cards / 76.
+        * 7 for the opponent: size of the initial deck / 25; number of cards in hand / 10; the preceding five numbers.
+        * 2: round / 3; number of players who are not out / 2.
         """
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def words(self, state: GwentState) -> dict[str, int]:
-        """Return the actions by name: a card, ``"pass"`` or the player who begins; of equal cards, only the first slot.
+        """Return the actions by name: a card, ``"pass"`` or a player who begins. Equal cards map to their first slot.
 
         With hands of two cards, for example, `state_of` accepts ``"1 5 2 2 second 2 pass"``.
         """
@@ -220,7 +221,7 @@ class Gwent(Game):
         )
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
-        """Draw the table, the hand of ``viewer``, and the set of the opponent's cards in hand or pile."""
+        """Draw the public state, the hand of ``viewer``, and the set of the opponent's unplayed cards."""
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):
             lines.append(
@@ -235,7 +236,7 @@ class Gwent(Game):
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:
-        """Return the information available to ``viewer`` as JSON values."""
+        """Return the part of the state that ``viewer`` can see as JSON values."""
         return {
             "round": state.round,
             "hand": list(state.hands[viewer]),
@@ -266,7 +267,7 @@ class VectorGwent(PackedGame):
 
 @lru_cache(maxsize=4)
 def _deals(n_dealt: int) -> np.ndarray:
-    """Return the argument ``deals`` of `_gwent.find_gwent_shares`."""
+    """Return the table ``deals`` for the kernel `find_gwent_shares`."""
     deals = np.zeros((n_dealt + 1, MAX_SUM - n_dealt + 1, Gwent.n_actions)) if n_dealt else np.zeros((0, 0, 0))
     for n_cards in range(1, n_dealt + 1):
         for spare in range(MAX_SUM - n_dealt + 1):
@@ -276,7 +277,7 @@ def _deals(n_dealt: int) -> np.ndarray:
 
 
 def _unplayed(state: GwentState, player: int) -> Cards:
-    """Return a player's cards in hand or pile in ascending order; they are public."""
+    """Return a player's unplayed cards (in hand or pile), which are public, in ascending order."""
     return tuple(sorted(state.hands[player] + state.piles[player]))
 
 

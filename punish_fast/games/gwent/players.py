@@ -3,12 +3,12 @@
 The rule depends on the hand, the totals, whether the opponent is out, and the number of rounds that the opponent has
 won:
 
-1. If the opponent is out: pass if the player's total is higher, because the round is won, or if even all cards of the
-   hand together would not make it higher. Otherwise play the lowest card that makes it higher, or the highest card if
-   no single card does.
-2. If the opponent is in: pass if the opponent has not won a round and leads by more than 6, because the round would
-   cost too many cards. Otherwise play the lowest card that makes the player's total higher, or the highest card if
-   there is none.
+1. If the opponent is out: pass if the player's total is higher, because the round is won, or if playing the whole hand
+   would not make it higher. Otherwise, play the lowest card that makes the total higher, or the highest card if no
+   single card does.
+2. If the opponent is not out: pass if the opponent has not won a round and leads by more than 6, because the round
+   would cost too many cards. Otherwise, play the lowest card that makes the player's total higher, or the highest card
+   if no single card does.
 
 If both players have the default deck, the rule wins 96.3 % of games against random play from either seat, and ties
 0.2 %.
@@ -38,7 +38,7 @@ def rule_player(states: np.ndarray, _legal: np.ndarray, _generator: np.random.Ge
 
 
 def rule_of_thumb(state: GwentState) -> int:
-    """Return the action of the rule of thumb in a state that is not a chance state."""
+    """Return the rule of thumb's action in a state that is neither a chance state nor terminal."""
     return int(filled(_gwent_playouts.choose_by_gwent_rule, words_of(state)[np.newaxis], np.int64)[0])
 
 
@@ -46,10 +46,11 @@ PLAYERS: dict[str, Mover] = dict(zip(POLICIES, (random_mover, rule_player), stri
 
 
 class GwentGames(NamedTuple):
-    """Results of games."""
+    """Results of simulated games."""
 
-    wins: np.ndarray  # Rounds won by each player, int16 ``[n_games, 2]``.
-    moves: np.ndarray  # Number of moves of both players, int16 ``[n_games]``; running out of cards is not a move.
+    wins: np.ndarray  # Number of rounds won by each player, int16 ``[n_games, 2]``.
+    # Total number of moves of both players, int16 ``[n_games]``; running out of cards is not a move.
+    moves: np.ndarray
 
     @property
     def returns(self) -> np.ndarray:
@@ -58,19 +59,19 @@ class GwentGames(NamedTuple):
 
 
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
-    """Simulate games between two of `POLICIES`.
+    """Simulate games between two policies, each one of `POLICIES`.
 
     ``decks``, integers ``[n, 2, width]``, are padded with zeros; game ``k`` uses decks ``k % n``.
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed; they must be two of {', '.join(POLICIES)}")
-    # With invalid decks, kernels would read beyond their arrays.
+    # Invalid decks would make the kernel read beyond its arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
         raise GameError(f"decks: {decks.dtype} {decks.shape}; they must be integers up to {MAX_CARD}, [n, 2, width]")
     if (decks > 0).sum(axis=2).min() < MIN_CARDS or decks.sum(axis=2, dtype=np.int64).max() > MAX_SUM:
         raise GameError(f"decks: each must have at least {MIN_CARDS} cards, and a sum of at most {MAX_SUM}")
-    # A copy, because kernels would be compiled again for read-only arrays.
+    # Copy the decks, because the kernel would be compiled again for a read-only array.
     decks = np.array(decks, dtype=np.int8, order="C")
     has_rule = np.array([policy == POLICIES[1] for policy in policies])
     results = np.empty((n_games, N_PLAYERS + 1), dtype=np.int16)

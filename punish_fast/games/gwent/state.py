@@ -1,9 +1,9 @@
 """States of Gwent Lite, and their encoding in 13 words for kernels.
 
-The first word contains the public fields, from the lowest bit: the totals of both players (7 bits each), their rounds
-won (2), flags for being out of the round (1) and numbers of cards to draw (4), the round (2), the player who began the
-first round (2; 0 if not drawn yet, otherwise 1 or 2) and the player to move (1). Six words for each player follow: two
-each for the deck, the pile and the hand, encoded as in ``_cards.py``.
+The first word contains the public fields, from the lowest bit. For each player: the total (7 bits each), the number of
+rounds won (2), a flag that is set if the player is out for the round (1), and the number of cards to draw (4). For the
+game: the round (2), the player who began the first round (2; 0 if not drawn yet, otherwise 1 or 2), and the player to
+move (1). Six words for each player follow: two each for the deck, the pile and the hand, encoded as in ``_cards.py``.
 """
 
 from collections.abc import Sequence
@@ -17,28 +17,28 @@ from punish_fast.games.gwent._game import MASKS, SHIFTS
 
 Cards = tuple[int, ...]
 
-# Action that leaves the round.
+# Action of a player who passes.
 PASS = 0
 
 
 class GwentState(NamedTuple):
-    """A state of Gwent Lite; each pair contains a value for each player."""
+    """A state of Gwent Lite; pairs contain one value for each player."""
 
     # Initial decks in ascending order; random decks grow until they are complete.
     decks: tuple[Cards, Cards]
     round: int  # Round, from 1.
-    hands: tuple[Cards, Cards]  # Cards in hand, ascending.
-    piles: tuple[Cards, Cards]  # Cards that have not been drawn, ascending.
-    due: tuple[int, int]  # Numbers of cards still to be drawn before the round.
-    totals: tuple[int, int]  # Points of the round.
+    hands: tuple[Cards, Cards]  # Cards in hand, in ascending order.
+    piles: tuple[Cards, Cards]  # Cards that have not been drawn, in ascending order.
+    due: tuple[int, int]  # Numbers of cards to draw before the round continues.
+    totals: tuple[int, int]  # Points in the current round.
     wins: tuple[int, int]  # Numbers of rounds won.
     out: tuple[bool, bool]  # True for players who are out for the round.
     beginner: int  # Player who began the first round; -1 if not drawn yet.
-    turn: int  # Player to move, if no card is to be drawn.
+    turn: int  # Player to move after all draws.
 
 
 def words_of(state: GwentState) -> np.ndarray:
-    """Encode a state, int64 ``[13]``."""
+    """Encode a state in 13 words, int64 ``[13]``."""
     fields = (*state.totals, *state.wins, *map(int, state.out), *state.due, state.round, state.beginner + 1, state.turn)
     table = sum(field << int(shift) for field, shift in zip(fields, SHIFTS, strict=True))
     kinds = [kind[player] for player in range(2) for kind in (state.decks, state.piles, state.hands)]

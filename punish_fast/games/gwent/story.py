@@ -1,4 +1,4 @@
-"""Events of Gwent Lite: moves, ends of rounds and draws.
+"""Events of Gwent Lite: moves, draws, and the beginnings and ends of rounds.
 
 The slot of a played card is not part of an event, because it would reveal the number of lower cards in the hand.
 """
@@ -11,7 +11,7 @@ from punish_fast.games.gwent.state import PASS, GwentState
 
 
 def story(game: Game, steps: Sequence[Step]) -> list[Event]:
-    """Describe moves, ends of rounds and draws."""
+    """Return the events of consecutive steps: moves, draws, and the beginnings and ends of rounds."""
     before, last = steps[0], steps[-1].after
     is_dealt = game.player(before.state) == CHANCE
     events = list(_draws(before.state, last) if is_dealt else _move(game, before))

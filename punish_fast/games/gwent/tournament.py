@@ -1,16 +1,16 @@
-"""Tournaments of Gwent Lite decks: fitness of each deck and the contribution of luck to it.
+"""Tournaments of Gwent Lite decks, which measure the fitness of each deck and the contribution of luck to fitness.
 
-In a round-robin, each pair of ``n`` decks plays ``m`` games, half of them with swapped seats. The same policy plays all
-decks. The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a
+In a round-robin, each pair of the ``n`` decks plays ``m`` games, half of them with swapped seats. The same policy plays
+all decks. The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a
 loss. If ``v`` is the variance of the result of a game between two given decks, the standard error of the fitness is
-``e = sqrt(v / (m (n - 1)))``. ``v`` is estimated from the variation among the games of each pair, so it includes
+``e = sqrt(v / (m (n - 1)))``. The estimate of ``v`` uses the variation among the games of each pair, so it includes
 neither differences in strength nor intransitivity.
 
 Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
-opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which is the standard
-deviation of true strengths, is the square root of the remaining variance, or 0 if this is negative. If the spread
-exceeds the standard error, more than half of the variance is due to strength, so selection by fitness favors strong
-decks over lucky ones.
+opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which estimates the
+standard deviation of true strengths, is the square root of the remaining variance, or 0 if the remaining variance is
+negative. If the spread exceeds the standard error, more than half of the variance is due to strength, so selection by
+fitness favors strong decks over lucky ones.
 """
 
 import math
@@ -29,12 +29,12 @@ OnGames = Callable[[int, int], None]
 
 
 class RoundRobin(NamedTuple):
-    """Result of a round-robin, stored as integers."""
+    """Results of a round-robin, stored as integers."""
 
     points: np.ndarray  # Wins less losses of each deck, int64 ``[n_decks]``.
-    games: int  # Number of games of each pair of decks.
+    games: int  # Number of games per pair of decks.
     decided: int  # Number of games that were not ties.
-    pair_squares: int  # Sum over pairs of decks of the squared difference of wins.
+    pair_squares: int  # Sum of the squared differences of wins within all pairs of decks.
 
     @property
     def fitness(self) -> np.ndarray:
@@ -43,7 +43,7 @@ class RoundRobin(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Standard error of one fitness."""
+        """Standard error of a deck's fitness."""
         n = len(self.points)
         n_pairs = n * (n - 1) // 2
         variance = (self.decided - self.pair_squares / self.games) / (n_pairs * (self.games - 1))
@@ -84,11 +84,11 @@ def play_round_robin(
 ) -> RoundRobin:
     """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
-    ``policy``, one of `players.POLICIES`, plays both sides. ``games``, an even number, is the number of games of each
-    pair; seats are swapped in half of them. ``on_games`` is called with the number of games done and the total.
+    ``policy``, one of `players.POLICIES`, plays both seats. ``games`` is the number of games per pair, which must be
+    even; decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
-    # In a pass, every pair plays one game in one order, then one game in the other.
+    # In each pass, every pair plays one game in each order of seats.
     seated = np.stack([decks[np.append(first, second)], decks[np.append(second, first)]], axis=1)
     won, decided = np.zeros(len(first), dtype=np.int64), 0
     passes, per_batch = games // 2, max(_MOST_AT_ONCE // len(seated), 1)
@@ -107,7 +107,7 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshGames:
-    """Play decks, integers ``[n_decks, width]``, in turn against random decks, a new one in each game."""
+    """Play decks, integers ``[n_decks, width]``, in turn against random decks; each game has a new random deck."""
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
     width = max(decks.shape[1], others.shape[1])
