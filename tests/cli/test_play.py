@@ -27,9 +27,11 @@ from punish_fast.play.punish.records import Keeper
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records import database
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
+from punish_fast.store.policies import save_policy
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 TINY = ("play", "--rules", "tiny", "--db", "games.db")
@@ -212,6 +214,13 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(run, say, folder, 
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     run(*TINY, *options).refused(*texts)
     assert list(folder.iterdir()) == []
+
+
+def test_there_is_no_coach_against_a_strategy_that_remembers_more_than_the_view(run, folder):
+    space = StateSpace(PRESETS["tiny"], "memory")
+    save_policy(folder / "memory.h5", space, uniform_policy(space))
+    run("play", "memory.h5", "--coach").refused("--coach: not available, because memory remembers more")
+    assert not (folder / "games.db").exists()
 
 
 def test_what_a_pipe_answers_is_shown(say):

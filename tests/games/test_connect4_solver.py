@@ -88,6 +88,18 @@ def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     assert np.array_equal(whole.score, Connect4Solver(memory=1).solve_many(states).score)
 
 
+@pytest.mark.compiled
+def test_searches_with_one_thread_take_known_numbers_of_nodes():
+    """A fault in the order of moves changes no score, only the number of nodes."""
+    before = threads()
+    try:
+        set_threads(1)
+        found = [Connect4Solver(memory=1).solve(position_after(*drawn)) for drawn in ((20, 1), (22, 1), (24, 2))]
+    finally:
+        set_threads(before)
+    assert found == [(-6, 2450), (-2, 4153), (2, 908)]
+
+
 def test_ends_need_no_search(solver):
     for moves, score in (("112233", 18), ("1122334", -18), ("547125662261271266215743771576315353334444", 0)):
         assert solver.solve(GAME.state_of(moves)) == (score, 0)

@@ -9,7 +9,7 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, record_games
 from punish_fast.records.logs import write_log
-from punish_fast.records.schema import LAST_SECOND, new_id
+from punish_fast.records.schema import LAST_ID, LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import query, run_sql
 from records.test_games import plain
@@ -152,6 +152,14 @@ def test_games_of_the_same_players_and_second_are_kept_and_known_again(tmp_path,
     assert import_logs(space, [exported], db).known == 4
     assert import_logs(space, [exported], tmp_path / "y.db").imported == 4
     assert import_logs(space, [log, exported], tmp_path / "y.db").known == 8
+
+
+def test_new_ids_are_all_numbers_above_the_seconds(monkeypatch):
+    assert LAST_SECOND < new_id() <= LAST_ID
+    monkeypatch.setattr("secrets.randbelow", lambda n: n - n)
+    assert new_id() == LAST_SECOND + 1
+    monkeypatch.setattr("secrets.randbelow", lambda n: n - 1)
+    assert new_id() == LAST_ID
 
 
 def test_recorded_games_keep_their_ids_and_times_in_logs(tmp_path, space, games):

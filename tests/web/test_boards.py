@@ -79,6 +79,14 @@ def test_a_perfect_player_wins_when_it_moves_second(client):
     assert events[-1] == {"n": len(moves), "kind": "end", "words": "perfect-tapnswap wins!", "winner": 1}
 
 
+def test_a_choice_made_at_an_older_state_of_the_table_is_refused(client):
+    table = open_table(client, hash_of(client, "perfect-tictactoe"))
+    choose(client, table, 0)
+    late = choose(client, table, 5)
+    assert late.status_code == 409
+    assert late.json()["detail"] == "n_events: 0, but 2 events have happened; reload the table"
+
+
 def test_a_hint_tells_the_outcome_of_each_move(client):
     table = open_table(client, hash_of(client, "perfect-tictactoe"))
     for square in (0, 5):

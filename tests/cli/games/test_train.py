@@ -30,6 +30,21 @@ def test_a_table_learns_and_is_trained_further(run, folder):
     assert load_agent(folder / "again.h5").digest == more["digest"]
 
 
+def test_checkpoints_are_saved_at_points_of_the_curve_and_after_a_while(run, monkeypatch):
+    saved, train = [], agent_file.train
+    monkeypatch.setattr(agent_file, "save_agent", lambda _, agent: saved.append(agent.games))
+
+    def slowly(agent, strength, on_round):
+        on_round()
+        monkeypatch.setattr("punish_fast.cli.games.train._SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+        on_round()
+        return train(agent, strength, on_round)
+
+    monkeypatch.setattr(agent_file, "train", slowly)
+    report = run(*TABLE, "--games", "3000", "--json").report
+    assert saved == [0, *(point["games"] for point in report["curve"]), 3000]
+
+
 @pytest.mark.parametrize(
     ("n_rounds", "options"),
     [
