@@ -1,4 +1,4 @@
-"""Kernels that choose a row in each state or adjust row values to match such choices."""
+"""Kernels that choose a row in each state or adjust row values to match given choices."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def from_rows(
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, but not columns and probabilities, which would take longer."""
+    """Check dtypes, lengths, pointers and rewards; to save time, do not check columns and probabilities."""
     if not isinstance(mdp, MDP):
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space)")
     _check_array("state_ptr", mdp.state_ptr, np.int64)

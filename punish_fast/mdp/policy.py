@@ -1,15 +1,15 @@
-"""Policies, given as the probability of each row in its state, float64 ``[n_rows]``.
+"""Policies as arrays of row probabilities, float64 ``[n_rows]``, that add up to 1 in each state.
 
 **Ties.** Symmetric actions have equal values, but rounding changes the last digits, depending on the order of
 summation. The greedy choice, or *best row*, is therefore the *first* row whose value is below the maximum of its state
-by at most 1e-12 of the largest absolute state value. (Row values are not used for this scale, because a penalty of -1e9
-would raise the tolerance to 1e-3.) All programs that follow this rule make the same choices, provided that their errors
-are much smaller than the tolerance and that unequal row values differ by much more than the tolerance. In the solved
-games of Punish, unequal values differ by at least 1e-10.
+by at most 1e-12 times the largest absolute state value. (Row values are not used for this scale, because a penalty of
+-1e9 would raise the tolerance to 1e-3.) All programs that follow this rule make the same choices, provided that their
+errors are much smaller than the tolerance and that unequal row values differ by much more than the tolerance. In the
+solved games of Punish, unequal values differ by at least 1e-10.
 
-**The policy of a solution.** A policy loses the difference between tied values each time it takes the lower row. A
-solver therefore takes the first of tied rows only if the resulting policy provably earns the computed values up to the
-error bound; otherwise it takes the rows of a policy for which this has been proved (``tie_break.py``).
+**The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
+lower value. A solver therefore takes the first of tied rows only if the resulting policy provably earns the computed
+values up to the error bound; otherwise it takes the rows of a policy for which this has been proved (``tie_break.py``).
 """
 
 import numpy as np

@@ -22,10 +22,11 @@ class Solution:
         discount: From 0 to 1; 1 for total rewards and win probabilities.
         method: ``"layered"``, ``"jacobi"``, ``"auto"`` or a method of ``policy_evaluation.py``.
         tolerance: Requested error bound; None if a number of sweeps was requested.
-        sweeps: Number of sweeps. The methods of ``policy_evaluation.py`` count backups of all states; solving by
-            component counts 1 plus the sweeps of large or slow components. Evaluated policies count as sweeps.
+        sweeps: Number of sweeps. For the methods of ``policy_evaluation.py``, this is the number of backups of all
+            states; for MDPs solved by component, 1 plus the number of sweeps over large or slow components. Each policy
+            evaluated counts as a sweep.
         residual: Largest absolute change of a state value in the last sweep. If the solver finished with policy
-            iteration or solved by component, this is the error bound.
+            iteration or solved the MDP by component, the residual is the error bound.
         error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` minus
             this bound, so it loses at most twice the bound.
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.

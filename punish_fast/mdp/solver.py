@@ -8,13 +8,13 @@ discount.
 MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
 ``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
 reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds the
-tolerance only if rounding prevents a smaller one. In this case, it is at most 1e-9 of the largest value, unless rounded
-probabilities of the MDP cause a larger error or the MDP is too large for policy iteration.
+tolerance only if rounding prevents a smaller one. In this case, the bound is at most 1e-9 times the largest value,
+unless rounded probabilities of the MDP cause a larger error or the MDP is too large for policy iteration.
 
 **The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. With a discount, the last backup
-proves this (``improvement.py``); otherwise it is proved by lower bounds that the rows of the policy raised, or by
-sweeps under the policy (``attainment.py``). If possible, the policy takes the first of tied rows (``policy.py``,
-``tie_break.py``).
+proves this (``improvement.py``); otherwise, the proof consists of lower bounds that were raised by backups of the
+policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes the first of tied rows
+(``policy.py``, ``tie_break.py``).
 """
 
 import time

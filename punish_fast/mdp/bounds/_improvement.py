@@ -1,6 +1,6 @@
 """Bellman backups of MDPs without layers, restricted to the rows that may still be optimal.
 
-`improve` backs up all states from the same ``v``. It skips rows that an earlier backup proved to be suboptimal
+`improve` backs up all states from the same values ``v``. It skips rows that an earlier backup proved to be suboptimal
 (``improvement.py``). The indices of the other rows, a state's *candidates*, are moved to the front of the state's
 section of `Candidates.rows`, so no row is copied. Each state is updated by only one thread.
 
@@ -21,7 +21,7 @@ from punish_fast.runtime._prefetch import prefetch
 class Candidates(NamedTuple):
     """The rows of each state that may be optimal."""
 
-    rows: np.ndarray  # uint32 ``[n_rows]``; the ascending candidates of state ``s`` start at ``state_ptr[s]``
+    rows: np.ndarray  # uint32 ``[n_rows]``, candidates of each state ``s`` in ascending order, from ``state_ptr[s]`` on
     number: np.ndarray  # uint32 ``[n_states]``, number of candidates of each state
 
 

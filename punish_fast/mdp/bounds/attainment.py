@@ -32,7 +32,7 @@ _MOST_SWEEPS = 1000
 class Aim(NamedTuple):
     """Values that a policy must attain."""
 
-    reward: np.ndarray  # float64 ``[n_rows]``
+    reward: np.ndarray  # float64 ``[n_rows]``, immediate rewards
     lower: np.ndarray  # float64 ``[n_columns]``, required value of each state, and values of terminals
     floor: float  # Lower bound on all values of all policies; -inf if unknown
     rounding: float  # Bound on the rounding error of a sweep

@@ -42,11 +42,11 @@ from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 
 class SpanBound(NamedTuple):
-    """Bounds on the optimal values from the changes of a backup."""
+    """Bounds on the optimal values, derived from the changes in a backup."""
 
     low: float  # Smallest change of a column's value
     high: float  # Largest change of a column's value
-    discount: float  # Below 1
+    discount: float  # Discount factor, below 1
     rounding: float  # Upper bound on the rounding error of the backup
 
     @property
@@ -89,7 +89,7 @@ class SpanBound(NamedTuple):
 class Closed(NamedTuple):
     """Final values and policy."""
 
-    v: np.ndarray  # float64 ``[n_states]``
+    v: np.ndarray  # float64 ``[n_states]``, state values
     q: np.ndarray  # float64 ``[n_rows]``, values of rows; the maximum in each state is ``v``
     rows_taken: np.ndarray  # int64 ``[n_states]``, the policy
     error_bound: float  # Upper bound on the error of ``v``, and on ``v`` minus the values of the policy
@@ -110,7 +110,7 @@ class Improvement:
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
-        self.bound: SpanBound | None = None  # Proved by the last backup
+        self.bound: SpanBound | None = None  # Bound proved by the last backup; None before the first
         self.n_changed = n  # Number of states whose choice changed in the last backup
         # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
         self.work, self.most_work = 0, np.inf

@@ -1,11 +1,11 @@
 """Bounds on the rounding error of a Bellman backup, computed from the terms of each row.
 
 The value of a row of ``n`` entries has an error of at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g
-sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This includes up to four roundings of stored probabilities.
-The best value of a state lies between the largest lower bound and the largest upper bound on the values of its rows, so
-a row that is far worse than the best one does not matter. The largest reward and value of an MDP bound the terms of all
-rows without reading them, but then one large reward loosens the bound for all values. If that bound is too large,
-`rounding_of_backup` reads all rows for a tighter one.
+sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This bound includes up to four roundings of stored
+probabilities. The best value of a state lies between the largest lower bound and the largest upper bound on the values
+of its rows, so a row that is far worse than the best one does not matter. The largest reward and value of an MDP bound
+the terms of all rows without reading them, but then one large reward loosens the bound for all values. If the resulting
+bound is too large, `rounding_of_backup` reads all rows for a tighter bound.
 """
 
 import numpy as np

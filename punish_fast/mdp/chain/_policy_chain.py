@@ -24,7 +24,7 @@ class Chain(NamedTuple):
     row: np.ndarray  # uint64 ``[n_states]``, row from which the entries were copied, or `NO_ROW`
     indices: np.ndarray  # uint32 ``[ptr[-1]]``, columns
     data: np.ndarray  # float64 ``[ptr[-1]]``, probabilities
-    reward: np.ndarray  # float64 ``[n_states]``
+    reward: np.ndarray  # float64 ``[n_states]``, reward of each state's row
     leaving: np.ndarray  # float64 ``[n_states]``, one minus the discounted probability of staying in the state
 
 

@@ -66,7 +66,7 @@ class ComponentGains(_Bracket):
     """Maximum gains within the end components of an MDP; states and rows in the bracket are those of ``part``."""
 
     part: Restriction  # MDP restricted to the rows of end components
-    component: np.ndarray  # int64 ``[n_states of the part]``, component of each state, from 0
+    component: np.ndarray  # int64 ``[n_states of the part]``, index of each state's component
 
     @property
     def gain(self) -> np.ndarray:

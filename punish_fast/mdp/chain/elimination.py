@@ -106,7 +106,7 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return connections within components, each state's component, and a mask of states that may leave it.
+    """Return connections within components, components of states, and a mask of states that may leave their component.
 
     The connections are a symmetric CSR matrix, bool ``[n_states, n_states]``.
     """

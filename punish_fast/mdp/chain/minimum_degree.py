@@ -3,8 +3,8 @@
 Eliminating a state connects all its neighbours. The state with the fewest neighbours is eliminated next; an upper bound
 replaces the exact number of neighbours [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long
 path to it is eliminated from the far end; in the opposite order, the probability of termination might underflow.
-*Hubs*, which have very many neighbours, are eliminated last. Once every state of a component is connected with a large
-share of the others, the remaining states and the hubs are eliminated in a dense matrix.
+*Hubs*, which have very many neighbours, are eliminated last. Once every remaining state of a component is connected
+with a large share of the others, these states and the hubs are eliminated in a dense matrix.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Copies of the Markov chains of policies, and sweeps over them.
+"""The Markov chain of a policy, copied from an MDP, and sweeps over the chain.
 
 The rows of a policy are copied to separate arrays, since a sweep over rows scattered across the MDP would fetch nearly
 all of its memory. Each state has room for its longest row, so only rows that differ from the previous policy's are
@@ -21,7 +21,7 @@ _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 
 class PolicyChain:
-    """The rows taken by a policy; call `follow` first."""
+    """The Markov chain of a policy; call `follow` to set the policy."""
 
     def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
         """Allocate memory for rows; ``tensor`` contains the kernel arrays of ``mdp``."""

@@ -1,4 +1,4 @@
-"""The average reward of an irreducible chain from its stationary weights, computed without subtraction.
+"""The average reward of an irreducible chain, computed from its stationary weights without subtraction.
 
 If a chain seldom moves between groups of states, its bias is many orders of magnitude larger than its rewards, and a
 bias computed in floating point proves nothing. Stationary weights can still be computed to almost full precision: state
@@ -8,7 +8,7 @@ reduction (``elimination.py``) eliminates one state after another, and when a st
 
 **Error bound.** If the probabilities of ``t`` rows have a relative error of ``e``, the ratios of stationary weights
 have a relative error of at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. Eliminating a state that
-is connected with ``m`` later ones causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it causes
+is connected with ``m`` later states causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it causes
 ``2 m + 2`` more. Stored probabilities might be off by four units in every row, and equal columns are added with one
 rounding each. If ``d`` is the sum of all these errors, the error of the gain ``g`` is at most ``d`` times the average
 of ``|r - g|``.

@@ -3,7 +3,7 @@
 ::
 
     max P [F "goal"]               reach a state with the label goal
-    min P [!"bad" U "goal"]        reach it through states without the label bad
+    min P [!"bad" U "goal"]        reach goal only through states without the label bad
     max R{"cost"} [F "goal"]       rewards until a state with the label goal is reached
     min R{"cost"}                  discounted rewards over an infinite horizon
 

@@ -163,5 +163,5 @@ def _whole_number(name: str, value: Any) -> int:
 def _shown(value: Any) -> str:
     try:
         return printable(repr(value), 60)
-    except Exception:  # repr of a number with too many digits, or of any object
+    except Exception:  # repr may fail for a number with too many digits, or for any other object
         return type(value).__name__

@@ -74,7 +74,7 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True if a row's sum is accepted, given as scalar or array.
+    """Return True if the sum of a row is accepted; the arguments are scalars or arrays.
 
     ``total`` is the rounded sum, and ``deviation`` is the exact sum minus 1.
     """

@@ -87,8 +87,8 @@ class TransitionGraph:
         """Return the states from which some policy reaches a goal column with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            # Self-loops do not help to reach the goal; without excluding them, this loop might need one iteration per
-            # state.
+            # Self-loops do not help to reach the goal and are excluded, because the search might otherwise take one
+            # iteration per state.
             forced, risky = self._forced(~found, self._stays)
             found = self._reach(goal, ~risky, row)
             # No state is forced to leave this set, and every state in it reaches the goal.

@@ -43,7 +43,7 @@ def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
-    """Return the number of given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
+    """Return the number of rows marked in ``rows``, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
     return np.asarray(np.add.reduceat(rows, mdp.state_ptr[:-1], dtype=np.int32))
 
 
