@@ -153,7 +153,7 @@ class Player:
         return settled
 
     def policy(self, space: StateSpace) -> np.ndarray:
-        """Return the policy: float64 ``[n_rows]``, one probability for each ``space.action``.
+        """Return the policy: float64 ``[n_rows]``, probability of each of ``space.action``.
 
         Raises:
             ReadError: If the file is invalid, has a finer information model than ``space``, or was made for rules that
@@ -168,7 +168,7 @@ class Player:
         return lift(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
-        """Return a `PolicyPlayer` for the game with these states; by default, its name is the short name."""
+        """Return a `PolicyPlayer` for the game with the states ``space``; its name is the short name by default."""
         response = None if self.file is None else self.file.response(space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 

@@ -25,7 +25,7 @@ MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Raise an error if the games of a tournament cannot be recorded; to be called before any game is played."""
+    """Raise an error if the games of a tournament cannot be recorded. Call this before any game is played."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} are too many to record; the maximum is {MAX_RECORDED_GAMES:,}")
@@ -42,7 +42,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
 
 
 def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
-    """Simulate games between every pair of different policies and store them in a database, which may be a new file.
+    """Simulate games between every pair of different policies, and store them in a new or existing database.
 
     ``games`` is the number of games of each pair, an even number.
     """

@@ -92,7 +92,7 @@ class _Announcer(Listener):
 
 
 class _Nesting(threading.local):
-    """Number of nested compilations in a thread, and the block that defers interrupts during these."""
+    """Number of nested compilations in a thread, and the block that defers interrupts during compilation."""
 
     def __init__(self) -> None:
         self.depth = 0

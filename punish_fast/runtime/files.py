@@ -34,7 +34,7 @@ class WriteError(StoreError):
 
 
 class OutputError(StoreError):
-    """Raised when a path is not writable, before any work is done."""
+    """Raised before any work is done if a path is not writable."""
 
 
 _numbers = itertools.count()

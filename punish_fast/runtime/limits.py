@@ -1,4 +1,4 @@
-"""Cores and memory available to this process, which its affinity, its control groups and the machine limit.
+"""Limits on the cores and the memory of this process, set by its affinity, its control groups and the machine.
 
 Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which can
 set a limit. Version 2 of control groups has a single tree of groups; version 1 has one tree per controller. Inside a

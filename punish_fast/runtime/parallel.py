@@ -1,9 +1,9 @@
 """Multithreaded execution of kernels on chunks of items.
 
 Kernels release the interpreter lock, so Python threads can run them in parallel. Compared with parallel loops inside
-kernels, this halves compile time, needs no threading layer, and allows interrupts between the short calls. Each item is
-computed by one thread, and sums are computed over chunks that do not depend on the number of threads. Results therefore
-do not depend on the number of threads either.
+kernels, Python threads halve the compile time, need no threading layer, and allow interrupts between short calls. Each
+item is computed by one thread, and sums are computed over chunks that do not depend on the number of threads. Results
+therefore do not depend on the number of threads either.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Reader of sealed HDF5 files that checks the checksum, attributes and shapes first, and datasets when they are read.
+"""Reader of sealed HDF5 files: checks the checksum, attributes and shapes on opening, and datasets when they are read.
 
 HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. A dataset
 is therefore read only if its links are hard, its dtype and number of dimensions match the schema, and the file stores

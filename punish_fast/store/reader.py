@@ -83,7 +83,7 @@ class Artefact(CheckedFile):
 
     @property
     def layer_ptr(self) -> np.ndarray:
-        """Index of the first state of each layer, and the number of states at the end, int64 ``[n_layers + 1]``."""
+        """Index of the first state of each layer, followed by the number of states, int64 ``[n_layers + 1]``."""
         return self._states[0]
 
     @property
@@ -206,7 +206,7 @@ class Artefact(CheckedFile):
                 raise self.error(name, f"does not match a game under rules {name_of(space.rules)}")
 
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """Return the policy of a strategy or an agent: float64 ``[n_rows]``, one probability for each ``space.action``.
+        """Return the policy of a strategy or an agent: float64 ``[n_rows]``, probability of each of ``space.action``.
 
         Args:
             space: The states of the game, under the file's information model or a finer one.

@@ -143,7 +143,7 @@ def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discoun
 
 
 def build_file(path: Path, source: ModelSource) -> Process:
-    """Build a transition tensor, write it to ``path``, and return the process."""
+    """Build or read a transition tensor, write it to ``path``, and return the process."""
     with ExitStack() as stack:
         mdp = source.write(source.open(stack, path, "tensor"), keep_tensor=True)
         with source.stage("store"):
@@ -154,7 +154,7 @@ def build_file(path: Path, source: ModelSource) -> Process:
 def solve_file(
     path: Path, source: ModelSource, keep_tensor: bool = True, progress: SweepProgress | None = None, **options: Any
 ) -> tuple[Process, Solution]:
-    """Build and solve a process, and write an agent to ``path``, with the transition tensor if ``keep_tensor`` is True.
+    """Build or read a process, solve it, and write an agent to ``path``; store its tensor if ``keep_tensor`` is True.
 
     ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are passed to
     `punish_fast.mdp.solver.solve`.

@@ -14,7 +14,7 @@ from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
 
-# Takes about half a minute under the standard rules, on two cores.
+# Under the standard rules, this number of iterations takes about half a minute on two cores.
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
@@ -24,10 +24,10 @@ _LEAST = 0.001
 
 @dataclass(frozen=True)
 class Measure:
-    """A number with its values under both sets of rules."""
+    """A quantity with its values under both sets of rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
-    name: str  # name of the card, the play or the number
+    name: str  # name of the card, play or quantity
     standard: float | None  # value under the rules to compare with; None if unknown
     changed: float | None  # value under the changed rules; None if unknown
 
@@ -49,7 +49,7 @@ class Balance:
 
     @property
     def change(self) -> str:
-        """The changes of the rules in words, such as ``damage.strike=3 instead of 2``."""
+        """The changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
         found = changes_of(self.rules, self.base).items()
         told = [
             f"{change_text(name, value)} instead of {value_text(value_of(self.base, name))}" for name, value in found
@@ -96,7 +96,7 @@ def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, wat
 
 
 def report_of(found: Balance) -> dict[str, Any]:
-    """Convert a balance to a JSON-like object."""
+    """Convert a balance to a JSON object."""
     return {
         "change": found.change,
         "finding": found.finding if found.measures else None,

@@ -36,9 +36,9 @@ class Job:
     """A function call whose result can be stored."""
 
     label: str  # name in progress messages
-    key: dict[str, Any]  # everything that the result depends on, JSON-like
+    key: dict[str, Any]  # JSON object with everything that the result depends on
     # Called as ``function(*arguments, stage)``, where ``stage(name)`` returns a context manager for a stage of the
-    # work. Must be importable by workers and return a JSON-like result.
+    # job. The function must be importable by workers and return a JSON object.
     function: Callable[..., dict[str, Any]]
     arguments: tuple[Any, ...]  # must be picklable
 
@@ -56,7 +56,7 @@ class Watch:
 def run_jobs(
     jobs: Sequence[Job], results: ResultsFile | None = None, client: Client | None = None, watch: Watch | None = None
 ) -> list[Outcome]:
-    """Run all jobs that have no stored result; return the outcomes of all jobs, in order.
+    """Run all jobs that have no stored result; return the outcomes of all jobs, in the order of ``jobs``.
 
     Args:
         jobs: The jobs; jobs with equal keys are run once.
@@ -92,7 +92,7 @@ def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], No
 def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
     def submit_all(jobs: list[Job]) -> list[Future[Any]]:
         with warnings.catch_warnings():
-            # Jobs may contain an enemy's policy, which is large.
+            # Dask warns about large arguments, such as an enemy's policy.
             warnings.filterwarnings("ignore", "Sending large graph")
             return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
@@ -100,7 +100,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
 
 
 def work_on(job: Job, stage: JobStage = nullcontext) -> Outcome:
-    """Run a job; if it fails with one of the errors in `IMPOSSIBLE`, return the message as the reason."""
+    """Run a job; if it raises one of the errors in `IMPOSSIBLE`, store the message as the reason in the outcome."""
     begin = time.perf_counter()
     try:
         result = job.function(*job.arguments, stage)

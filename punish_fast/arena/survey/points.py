@@ -16,8 +16,8 @@
     copies = { strike = 2, punish = 4 }
 
 Each list in ``[grid]`` contains alternative values, written as in a rules file; ``copies`` and ``damage`` can instead
-have separate lists for individual cards. Each ``[[points]]`` table changes fields of ``base``. Duplicate points count
-once.
+have separate lists for individual cards. Each ``[[points]]`` table changes fields of ``base``. Duplicate points are
+removed.
 """
 
 import tomllib
@@ -36,7 +36,7 @@ from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief, is_number
 
 MOST_POINTS = 10_000
-# Maximum size of a file in bytes: the time to parse dotted keys grows with the square of their length.
+# Maximum size of a file in bytes; the time to parse dotted keys grows with the square of their length.
 _MOST_BYTES = 16_384
 _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
@@ -102,7 +102,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Build a survey from a mapping with the keys of a TOML file."""
+    """Build a survey from the parsed content of a TOML file; raise `SurveyError` if the content is invalid."""
     unknown = [key for key in fields if key not in _KEYS]
     if unknown:
         raise SurveyError(f"unknown key {brief(unknown[0])}; the keys are {', '.join(_KEYS)}")

@@ -25,7 +25,7 @@ from punish_fast.runtime.files import OutputError, ReadError, check_output, expl
 class Outcome:
     """Outcome of a job."""
 
-    result: dict[str, Any] | None  # JSON-like; None if the job failed
+    result: dict[str, Any] | None  # JSON object; None if the job failed
     reason: str | None = None  # error message in one line; None if there is a result
     is_final: bool = True  # False if memory was too small, so that another machine might succeed
     seconds: float = 0.0
@@ -44,14 +44,14 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        # Accept a file with a single truncated line, which a crash may have left.
+        # Accept a file with a single truncated line, which a crash could have caused.
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
             warnings.warn(f"{path}: {damaged} damaged lines; their results are computed again", stacklevel=2)
 
     def find(self, key: Mapping[str, Any]) -> Outcome | None:
-        """Return the outcome stored under a key, or None."""
+        """Return the outcome stored under a key, or None if there is none."""
         return self._found.get(address_of(key))
 
     def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:
@@ -65,7 +65,7 @@ class ResultsFile:
                 size = file.seek(0, os.SEEK_END)
                 if size:
                     file.seek(-1, os.SEEK_END)
-                    # A crash may have truncated the last line.
+                    # Begin a new line if a crash has truncated the last one.
                     line = line if file.read() == b"\n" else b"\n" + line
                 file.write(line)
                 file.flush()

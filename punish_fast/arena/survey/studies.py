@@ -43,7 +43,7 @@ from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
 _VERSION = 1
-# Share of games against a best response while an equilibrium is learned.
+# Share of games that are played against a best response while an equilibrium is learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
 
@@ -52,7 +52,7 @@ class PointResult:
     """Results of a point."""
 
     point: Point
-    agent: Outcome  # results of its agent
+    agent: Outcome  # results of the point's agent
     equilibrium: Outcome | None  # results of equilibrium play; None if not studied
 
     @property
@@ -101,13 +101,13 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
 
 
 def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
-    """Count the points with a result that is not stored yet; ``jobs`` lists the jobs of each point."""
+    """Return the number of points with a result that is not stored yet; ``jobs`` lists the jobs of each point."""
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
 def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
-    """Return the job that solves and studies a point's agent; ``identity`` identifies the enemy ``player`` in keys."""
-    # Files are read here because workers might not have them.
+    """Return the job that solves and studies a point's agent; ``identity`` represents the enemy ``player`` in keys."""
+    # The enemy's file is read here because workers might not have it.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
     return Job(label, key, study_agent, (point, policy))
@@ -130,8 +130,8 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
             ``best response``, given its name.
 
     Returns:
-        The sizes of model and graph; the agent's mean ``value`` over all openings, against its enemy, with sweeps,
-        error bound and fingerprint of the solution; the results of `study_game`; and ``best_response``, the win
+        The sizes of the model and the graph; the agent's mean ``value`` over all openings, against its enemy; the
+        sweeps, error bound and fingerprint of the solution; the results of `study_game`; and ``best_response``, the win
         probability of the best response to the agent.
     """
     with stage("model"):
@@ -193,7 +193,7 @@ def _key(study: str, rules: Rules) -> dict[str, Any]:
 
 
 def _process(space: StateSpace, policy: np.ndarray | None) -> Process:
-    """Return the fastest process that fits into memory."""
+    """Return the process against an enemy in the fastest mode that fits into memory."""
     batches = RowBatches(space, policy)
     plans = plan_memory(batches, policy is not None)
     if choose_mode(plans, (COMPACT, MATRIX_FREE), memory_limit(None)) == MATRIX_FREE:

@@ -1,6 +1,6 @@
 """Connection to a running Dask cluster, or to worker processes started on this machine.
 
-Workers run functions of this package, so the files of the package and its libraries must be the same on all of them.
+Workers run functions of this package, so all workers must have the same files of the package and the same libraries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _PACKAGE = Path(__file__).parents[2]
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
-# A process that does not answer within this time counts as frozen; shorter than Dask's connection timeout of 30 s.
+# A process that does not answer within this time counts as frozen. The limit is less than Dask's connection timeout of
+# 30 s.
 CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
@@ -71,7 +72,7 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            # Remote workers may be reachable only by their scheduler.
+            # Remote workers might be reachable only from their scheduler.
             client = stack.enter_context(LimitedClient(address, _CONNECT_SECONDS, direct_to_workers=local is not None))
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
@@ -90,7 +91,7 @@ def connected(where: str) -> Iterator[Client]:
 
 
 def _ignore_interrupts() -> None:
-    """Ignore keyboard interrupts, which a terminal sends to all processes; only the client handles them."""
+    """Ignore keyboard interrupts, which a terminal sends to all processes; only the client handles these signals."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -100,7 +101,7 @@ def n_threads(client: Client) -> int:
 
 
 def dashboard_of(client: Client) -> str | None:
-    """Return the address of the dashboard, or None if it is not available, for example without bokeh."""
+    """Return the address of the dashboard, or None if it is not available, for example because bokeh is missing."""
     has_dashboard = client.run_on_scheduler(_has_dashboard)
     return str(client.dashboard_link) if has_dashboard else None
 
@@ -123,12 +124,15 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return status, memory, task counts and time of the last heartbeat of each worker, by address."""
-    # Dask's result has no workers if the scheduler is lost.
+    # The dictionary that Dask returns does not contain workers if the connection to the scheduler is lost.
     return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
-    """Check that workers (all if None) have the versions of this process; return True if frozen ones were removed."""
+    """Raise `ClusterError` if a worker has other versions than this process, or cannot run the package.
+
+    By default, all workers are checked. Frozen workers are removed from the scheduler; return True if there were any.
+    """
     before = workers_of(client)
     try:
         answers = client.run(versions, workers=workers, on_error="return")
@@ -155,7 +159,7 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
 
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Remove frozen workers from the scheduler, which reassigns their tasks and stops them if they resume."""
+    """Remove frozen workers from the scheduler, which reassigns their tasks and stops the workers if they resume."""
     for worker in workers:
         client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 
@@ -165,11 +169,14 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
     if found != wanted:
         differing = [name for name in wanted if found.get(name) != wanted[name]]
         told = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in differing)
-        raise ClusterError(f"cluster: worker {worker} has {told}; all must have the same")
+        raise ClusterError(f"cluster: worker {worker} has {told}; all workers need the same versions as the command")
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost; else raise it."""
+    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost; else raise ``error``.
+
+    If no worker accepts tasks in time, raise `ClusterError`.
+    """
     from distributed import CancelledError, KilledWorker
 
     lost = (CancelledError, KilledWorker, OSError)
@@ -200,8 +207,8 @@ def _why_no_worker(client: Client) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of this process by name: the package, a digest of its files, and libraries."""
-    # Cached, since files may be replaced after a process has imported them.
+    """Return by name: the package's version, a digest of its files, the libraries' versions, and compiler settings."""
+    # Cached, because files might be replaced after this process has imported them.
     return {
         "punish-fast": __version__,
         "files of punish-fast with digest": digest_of(_PACKAGE),
@@ -214,7 +221,7 @@ def versions() -> dict[str, str]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return a digest (16 hexadecimal digits) of the names and contents of all files in a folder but bytecode."""
+    """Return a digest (16 hexadecimal digits) of the names and contents of all files in a folder, except bytecode."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:

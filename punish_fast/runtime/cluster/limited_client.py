@@ -17,14 +17,14 @@ class LimitedClient(Client):
         create(address, timeout=timeout, set_as_default=False, direct_to_workers=direct_to_workers)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:
-        """Connect within ``timeout`` seconds; Dask itself has no limit for the first answer."""
+        """Connect within ``timeout`` seconds; Dask does not limit the time until the first answer."""
         connecting: Any = super()._ensure_connected
         await asyncio.wait_for(connecting(timeout), timeout)
 
     def sync(
         self, func: Any, *args: Any, asynchronous: bool | None = None, callback_timeout: Any = None, **kwargs: Any
     ) -> Any:
-        """Call a coroutine function and wait for the result; raise `ClusterError` after `CALL_SECONDS`."""
+        """Call a coroutine function and wait for the result; raise `ClusterError` after `CALL_SECONDS` seconds."""
         call: Any = super().sync
         if asynchronous:
             return call(func, *args, asynchronous=True, callback_timeout=callback_timeout, **kwargs)

@@ -39,9 +39,10 @@ def finished(
     """Run all tasks; yield each with its result as it completes.
 
     Args:
-        begin: Returns the tasks, indexed by number.
-        submit: Submits tasks and returns their futures.
-        on_loss: Called before unfinished tasks are submitted again; must drop references to data on the cluster.
+        begin: Function that returns the tasks by number.
+        submit: Function that submits tasks and returns their futures.
+        on_loss: Function called before unfinished tasks are submitted again; it must drop references to data on the
+            cluster.
     """
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
@@ -86,10 +87,13 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, from which other workers fetch it; check the workers while waiting."""
+    """Send each value to one worker, from which other workers can fetch it; return one future for each value.
+
+    The workers are checked while the values are sent.
+    """
     # A broadcast might not terminate if a worker dies.
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
-    # The call has no time limit, since sending large values can take long.
+    # The call has no time limit, because sending large values can take a long time.
     sending = client.scatter(values, hash=False, asynchronous=True)
     call = asyncio.run_coroutine_threadsafe(sending, loop.asyncio_loop)
     try:
@@ -104,7 +108,8 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
     """Submit a task that fails on workers whose versions differ from this process.
 
-    ``function`` is a function of this package; in other processes it runs with one thread. Arguments can be futures.
+    ``function`` is a function of this package; in processes other than this one, it runs with one thread. The arguments
+    can be futures.
     Dask repeats a failed task ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"

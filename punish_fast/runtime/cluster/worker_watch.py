@@ -1,4 +1,4 @@
-"""Checks of the workers of a cluster while results are awaited."""
+"""Checks of a cluster's workers during the wait for results."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS = 2.0
-# Workers may pause briefly while they write data to disk.
+# Time limit for paused workers, which might only be writing data to disk.
 _STALL_SECONDS = 10.0
-# Looks are counted instead of seconds, because clocks advance while this machine sleeps.
+# Checks are counted instead of seconds, because clocks advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
 
 
@@ -30,7 +30,7 @@ class WorkerWatch:
     def __init__(self, client: Client, keys: Collection[Any]) -> None:
         self._client, self._keys = client, frozenset(keys)
         self._checked: set[str] = set()
-        # Last heartbeat of each worker, and number of looks since then.
+        # Last heartbeat of each worker, and number of checks since then.
         self._heartbeats: dict[str, tuple[float, int]] = {}
         self._next_look = time.monotonic() + LOOK_SECONDS
         self._moving = time.monotonic()
@@ -55,7 +55,7 @@ class WorkerWatch:
         self._next_look = now + LOOK_SECONDS
 
     def _frozen(self, workers: dict[str, dict[str, Any]]) -> list[str]:
-        """Return the workers without a heartbeat in the last `_LOOKS_WITHOUT_HEARTBEAT` looks."""
+        """Return the addresses of workers without a heartbeat in the last `_LOOKS_WITHOUT_HEARTBEAT` checks."""
         for address, worker in workers.items():
             last, looks = self._heartbeats.get(address, (None, 0))
             self._heartbeats[address] = worker["last_seen"], looks + 1 if worker["last_seen"] == last else 0

@@ -1,7 +1,8 @@
-"""The notebook's network weights: a JSON list of arrays, alternating weights and biases of each layer.
+"""Reader of the notebook's network weights: a JSON list of arrays, alternately the weights and biases of each layer.
 
-Flux writes a weight matrix column by column, so each matrix is a list of one array per input, with one number per
-output. This is the transpose of Flux's matrix: it is multiplied from the left by a row vector of inputs.
+Flux writes a weight matrix column by column, so a matrix is stored as a list of arrays, one per input, with one number
+per output. The stored matrix is the transpose of Flux's matrix: for a row vector ``x`` of inputs, the outputs before
+activation are ``x @ weights + biases``.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""A process with positions in readable form, for other programs.
+"""Processes with readable positions, for export to other programs.
 
-In the package, a state is a row and a mixed-radix code. Exported files describe a position by 18 fields of one digit
-each, which form the notebook's decimal code.
+In this package, a state is identified by an index or a mixed-radix code. Exported files describe a position by 18
+fields of one digit each, which form the notebook's decimal code.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class LabelledProcess:
 
     mdp: MDP
     states: CodedStates
-    enemy: dict[str, Any]  # JSON-like, with a ``kind``
+    enemy: dict[str, Any]  # JSON object with a ``kind``
 
     @property
     def rules(self) -> Rules:
@@ -42,7 +42,7 @@ class LabelledProcess:
 
     @property
     def decimals(self) -> np.ndarray:
-        """Decimal codes, int64 ``[n_columns]``, including win and loss."""
+        """Decimal codes of all positions, and of win and loss at the end, int64 ``[n_columns]``."""
         return np.concatenate([*(decimals_of(self.states, rows) for rows in self._blocks()), [WIN, LOSS]])
 
     def _blocks(self) -> Iterator[np.ndarray]:
@@ -60,7 +60,7 @@ class LabelledProcess:
 
 
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabelledProcess:
-    """Label a process with its positions; raise ValueError if states, terminals or actions do not match."""
+    """Return a process with its positions; raise ValueError if its states, terminals or actions do not match them."""
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):

@@ -1,16 +1,17 @@
 """The notebook's files: values and strategies in JSON.
 
-A file is an object of objects whose keys are decimal codes (see ``punish/codes.py``). A strategy contains the
-probabilities of the legal actions in some states; a file of values contains every state, win and loss::
+A file is a JSON object that maps the decimal codes of states (see ``punish/codes.py``) to objects, which map actions to
+numbers. A strategy contains the probabilities of the legal actions in some states; a file of values contains the values
+of the legal actions in all states, and the values of win and loss::
 
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
     {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
 
 Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
-A file is read as values if the value of a loss is negative. A win probability ``p`` is therefore written as
-``2 p - 1``, with 1 for win and -1 for loss, which keeps the order of actions up to rounding. It is read back as a value
-at discount 1.
+A file is read as values if its number for a loss is negative. A win probability ``p`` is therefore written as
+``2 p - 1``, so that a win has the value 1 and a loss has the value -1. This preserves the order of actions, except for
+rounding. The number is read back as a value at discount 1.
 """
 
 import json
@@ -56,11 +57,11 @@ class Probabilities:
     """The probabilities of a strategy."""
 
     policy: np.ndarray  # float64 [n_rows], uniform in states that are not covered
-    covered: np.ndarray  # bool [n_states], states with an entry in the file
+    covered: np.ndarray  # bool [n_states], True for states that the file contains
 
 
 def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
-    """Read the content of an agent or strategy file that can be written in the notebook's format."""
+    """Return the content of an agent or strategy file in a form that `export_notebook` can write."""
     if file.kind == "strategy":
         return Probabilities(file.policy(space), file.covered(space))
     file.must_have_states(space)
@@ -72,7 +73,7 @@ def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
 
 
 def export_notebook(path: str | Path, space: StateSpace, content: Values | Probabilities) -> None:
-    """Write the values or probabilities of a game with the states ``space`` in the notebook's format.
+    """Write values or probabilities in the notebook's format; ``space`` contains the states of the game.
 
     Raises:
         ValueError: If the values or the strategy do not match the states.
@@ -106,7 +107,7 @@ def _strategy_members(space: StateSpace, strategy: Probabilities) -> Iterator[st
 
 
 def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
-    """Format the members of the outer object, many at a time."""
+    """Yield the text of the members of the outer JSON object, with many members in each piece."""
     keys = {action: f'"{action}":' for action in ACTIONS}
     for begin in range(0, len(decimals), _STATES_AT_ONCE):
         part = ptr[begin : begin + _STATES_AT_ONCE + 1]
@@ -119,9 +120,9 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 
 
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
-    """Read values or probabilities from a notebook file.
+    """Read values or probabilities from a notebook file; raise `ReadError` if the file is invalid.
 
-    Values must not exceed, in magnitude, the values of win and loss at ``discount``.
+    The magnitude of values must not exceed the magnitudes of the values of a win and a loss at ``discount``.
     """
     check_options(discount)
     cells = Cells(Path(path), space)
@@ -136,7 +137,7 @@ def import_notebook(
     """Convert a notebook file to an agent or strategy file, and return its content.
 
     An imported agent has no tensor, its rewards are NaN, and its error bound is infinite. ``discount`` is the discount
-    of its values.
+    of the agent's values.
 
     Raises:
         ReadError: If the source cannot be read, is invalid under these rules, or has no states.
@@ -176,7 +177,7 @@ def _without_transitions(space: StateSpace) -> MDP:
 
 
 def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
-    """Return the values as a solution with unknown error."""
+    """Convert values to a solution with unknown error."""
     return Solution(
         v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),
         q=values.q,

@@ -1,4 +1,4 @@
-"""Parser of the numbers of state-action pairs in a notebook file."""
+"""Parser of notebook files, which contain a number for each state-action pair."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ TERMINALS = (str(WIN), str(LOSS))
 _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
-# Maximum mean length of a state and its numbers, in bytes; far more than any layout needs.
+# Maximum mean length of a state and its numbers, in bytes; far more than any formatting needs.
 _LONGEST_STATE = 1000
 
 
@@ -99,7 +99,7 @@ class Cells:
         return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
 
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows of the states, the row and the column of each number, and the numbers."""
+        """Return the indices of the states; and the state index, the action column and the value of each number."""
         decimals = self._decimals
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)
@@ -146,7 +146,7 @@ class Cells:
         return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """Check that no value exceeds, in magnitude, the values of win and loss at this discount."""
+        """Check that the magnitude of no value exceeds the values of a win and a loss at this discount."""
         most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         largest = int(np.argmax(np.abs(q)))
         row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
@@ -158,10 +158,10 @@ class Cells:
                 raise self._error(f"state {state}: action {action}: {value!r}; {text}")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy, float64 ``[n_rows]``, and a mask of the states with an entry, bool ``[n_states]``."""
+        """Return the policy, float64 ``[n_rows]``, and a mask of the states in the file, bool ``[n_states]``."""
         for key, number in self._terminals.items():
             if number != 1:
-                text = "it must be 1 in a strategy, or left out; a file of values has -2 below 0"
+                text = "it must be 1 or missing in a strategy; in a file of values, state -2 must have a negative value"
                 raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
         rows, cell_rows, columns, numbers = self._cells()
         p = np.zeros((len(rows), len(ACTIONS)))

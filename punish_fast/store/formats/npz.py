@@ -7,7 +7,7 @@ The first six arrays of a process are its transitions as a CSR array, for ``scip
     indices          int32   [n_entries]     columns; n_columns - 2 is win, n_columns - 1 loss
     indptr           int32   [n_rows + 1]    first entry of each row
     state_ptr        int64   [n_states + 1]  first row of each state
-    layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer lies between two measures
+    layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer is between two measures
     action           uint8   [n_rows]        card (1 to 5), then 1 for a feint, otherwise 0; rest is 90
     reward           float64 [n_rows]        expected immediate rewards
     terminal_reward  float64 [2]             rewards of win and loss at every step
@@ -25,7 +25,7 @@ Win and loss have no rows. The values of an imported model for one objective are
     error_bound   float64                  upper bound on the error of every finite value
     objective     text
 
-States without choices are counted as having one choice.
+The indices of choices count one choice for each state without choices.
 """
 
 import json
@@ -51,7 +51,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         path: Output file; no suffix is added.
         states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: Enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 
     Raises:
         ValueError: If the states, terminals or actions of the process do not match.
@@ -88,7 +88,7 @@ def _arrays(process: LabelledProcess) -> dict[str, Any]:
 
 
 def export_values(path: str | Path, process: NamedProcess, objective: str, values: ObjectiveValues | Solution) -> None:
-    """Write values and policy to ``path``, without adding a suffix; ``objective`` is the objective as text."""
+    """Write the values and the policy for an objective, given as text; no suffix is added to ``path``."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(
             file,

@@ -1,4 +1,4 @@
-"""Tables for other programs."""
+"""Export of tables as CSV files."""
 
 import csv
 from collections.abc import Mapping, Sequence

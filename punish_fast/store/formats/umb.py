@@ -59,7 +59,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         path: Output file.
         states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: Enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 
     Raises:
         ValueError: If the states, terminals or actions of the process do not match.
@@ -76,7 +76,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 class _Stream(io.RawIOBase):
-    """Concatenated arrays as a byte stream of one dtype, converted piece by piece on reading."""
+    """Byte stream of concatenated arrays, which are converted to one dtype piece by piece when they are read."""
 
     def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill ``buffer`` from one piece and return the number of bytes, 0 at the end."""
+        """Copy bytes of one piece to ``buffer`` and return their number, which is 0 at the end of the stream."""
         if not self._rest:
             self._rest = next(self._pieces, self._rest)
         n_bytes = min(len(buffer), len(self._rest))
@@ -105,7 +105,7 @@ def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[me
 
 
 def _members(process: LabelledProcess) -> Iterator[tuple[str, _Stream]]:
-    """Iterate over names and contents of the members of the archive."""
+    """Yield the name and the content of each member of the archive."""
     mdp = process.mdp
     loops = np.arange(1, len(TERMINALS) + 1)
     ones = np.ones(len(TERMINALS))
@@ -132,13 +132,13 @@ def _bytes(content: bytes) -> _Stream:
 
 
 def _bits(flags: np.ndarray) -> _Stream:
-    """Pack flags into bits, lowest bit first, padded with 0 to a multiple of 64 bits."""
+    """Return a stream of flags packed into bits, lowest bit first, and padded with 0 to a multiple of 64 bits."""
     flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 
 
 def _valuations(process: LabelledProcess) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fields and outcome of all positions, and of win and loss."""
+    """Return the fields and outcomes of all positions, and of win and loss, as two uint8 arrays with 19 columns."""
     positions = np.pad(process.fields, ((0, 0), (0, 1)))
     terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
     terminals[:, -1] = np.arange(1, len(TERMINALS) + 1)

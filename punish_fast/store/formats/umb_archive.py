@@ -1,9 +1,9 @@
-"""Reader of the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
+"""Reader of the members of a UMB file: a tar archive, either plain or compressed with gzip, bzip2 or xz.
 
 The archive is untrusted, and its headers can contain any values. `tarfile` is used only to parse header blocks of 512
-bytes, since it needs quadratic time and memory for some pax records and sparse members. Unneeded members are skipped:
-plain files are searched by seeking, and compressed files are read up to a limit. The number of members, the length of
-their names and the size of their contents are limited as well.
+bytes, because it would need quadratic time and memory for some pax records and sparse members. Members that are not
+needed are skipped, in plain files by seeking and in compressed files by reading up to a limit. The number of members,
+the lengths of their names and the sizes of their contents are limited as well.
 """
 
 import os
@@ -24,7 +24,7 @@ _BLOCK = 512
 _PIECE = 1 << 20
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Maximum size of all GNU and pax headers, which contain long names.
+# Maximum total size in bytes of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
 # Maximum number of unpacked bytes of a compressed file: a constant plus a multiple of the file size. The factor is
 # smaller for skipped members. Models are compressed by a factor of about 10, zeros by 1000 to 1,000,000.
@@ -37,14 +37,14 @@ _IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
 def read_index(path: Path) -> bytearray:
-    """Read ``index.json``."""
+    """Return the content of ``index.json``."""
     for _, content in _members(path, {INDEX}, _LARGEST_INDEX):
         return content
     raise ReadError(f"{path}: {INDEX} is missing")
 
 
 def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str, bytearray]:
-    """Read the index and all members with a needed name, each of at most ``largest`` bytes."""
+    """Return the contents of the index and of all needed members, by name; ``largest`` limits their sizes in bytes."""
     members: dict[str, bytearray] = {}
     for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:
@@ -54,7 +54,7 @@ def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str,
 
 
 def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
-    """Iterate over names and contents of needed members."""
+    """Yield the names and contents of needed members."""
     left = total_memory() or _USUAL_MEMORY
     with _opened(path) as archive:
         for name, size in archive.members():
@@ -81,7 +81,7 @@ class _Archive:
         self._may_extend = _LARGEST_HEADERS
 
     def members(self) -> Iterator[tuple[str, int]]:
-        """Iterate over names and sizes of plain files; call `content` or `skip` after each."""
+        """Yield the names and sizes of plain files; the caller must call `content` or `skip` for each."""
         extension: dict[str, str] = {}
         for number in range(_MOST_MEMBERS + 1):
             block = self._stream.read(_BLOCK)
@@ -107,7 +107,7 @@ class _Archive:
             self._count(len(piece), is_read=False)
 
     def content(self, name: str, size: int) -> bytearray:
-        """Read a member."""
+        """Read and return the content of a member, of ``size`` bytes."""
         self._check_end(name, size)
         self._count(size, is_read=True)
         content = bytearray()
@@ -119,7 +119,7 @@ class _Archive:
         return content
 
     def skip(self, name: str, size: int) -> None:
-        """Skip bytes of a member."""
+        """Skip ``size`` bytes of a member."""
         self._check_end(name, size)
         if self._is_plain:
             self._stream.seek(size, os.SEEK_CUR)
@@ -157,7 +157,7 @@ class _Archive:
             raise self._fault(f"{printable(name)} is cut off; the file ends before its {size:,} bytes do")
 
     def _count(self, size: int, is_read: bool) -> None:
-        """Count unpacked bytes and check the limits of compressed files."""
+        """Count unpacked bytes; raise `ReadError` if a compressed file exceeds its limits."""
         self._may_read -= size
         self._may_skip -= 0 if is_read else size
         if not self._is_plain and min(self._may_read, self._may_skip) < 0:
@@ -178,7 +178,7 @@ def _opened(path: Path) -> Iterator[_Archive]:
         with path.open("rb") as file:
             yield _Archive(path, file)
     except OSError as error:
-        # Compression modules raise OSError without errno.
+        # For damaged files, compression modules raise OSError without errno.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError, OverflowError) as error:
@@ -187,7 +187,7 @@ def _opened(path: Path) -> Iterator[_Archive]:
 
 
 def _unpacked(file: IO[bytes]) -> Any:
-    """Return a stream of the content of a file, decompressed on the fly."""
+    """Return a stream of a file's content, which is decompressed, if necessary, while it is read."""
     import bz2
     import gzip
     import lzma

@@ -6,7 +6,7 @@ and choice and the mean reward of its branches. A state without choices gets a r
 
 Probabilities and rewards are doubles, or 128-bit rational numbers with a numerator and a denominator of up to 2^53,
 whose quotient is rounded once. Markov chains, with one choice in each state, are read as processes with one action. If
-a file uses an unsupported feature of the format, an error names it.
+a file uses an unsupported feature of the format, the error message names the feature.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from punish_fast.runtime.printable import printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
-# The reference library writes 0 if it was installed as a package.
+# The reference library writes version 0 if it was installed as a package.
 _VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
@@ -36,11 +36,11 @@ _NEEDED = (
     *("branch-to-probability.bin", "actions/choices/values.bin"),
     *("actions/choices/string-mapping.bin", "actions/choices/strings.bin"),
 )
-# Maximum size of a number, and of the names of all actions, in bytes.
+# Maximum size in bytes of a number, and of the names of all actions together.
 _LARGEST_NUMBER, _LONGEST_NAMES = 16, 1 << 26
 # Dtype of rational numbers: numerator and denominator.
 _RATIONAL = "<i8,<i8"
-# All integers up to this limit are exact doubles.
+# All integers up to this limit can be represented exactly as doubles.
 _EXACT = 1 << 53
 
 
@@ -52,7 +52,7 @@ class _Content:
         self._members: dict[str, bytearray] = {}
 
     def read(self, index: dict[str, Any], sizes: _Sizes) -> None:
-        """Read all members that may be needed."""
+        """Read all members that might be needed."""
         needed = set(_NEEDED)
         for group in ("aps", "rewards"):
             for folder, _, each in _annotations(self, index, group):
@@ -73,14 +73,14 @@ class _Content:
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
-        """Return a member that must contain ``n`` numbers."""
+        """Return a member as an array; it must contain ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
             raise self.fault(f"{printable(name)}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
         return np.frombuffer(content, dtype=dtype)
 
     def bits(self, name: str, n: int) -> np.ndarray:
-        """Return a member of ``n`` bits, lowest bit first, as bool."""
+        """Return a member of ``n`` bits, lowest bit first, as a bool array."""
         content = self.bytes(name)
         if not (n + 7) // 8 <= len(content) <= _bytes_of_bits(n):
             size = _bytes_of_bits(n)
@@ -88,7 +88,7 @@ class _Content:
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; if missing, each item has one entry."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; it can be missing if each item has one entry."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
@@ -97,7 +97,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """Return numbers of the type described by ``kind``, an entry of the index, as float64 ``[n]``."""
+        """Return the numbers in a member, float64 ``[n]``; ``kind`` describes their type, as in the index."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -107,7 +107,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """Return the dtype of the type described by ``kind``."""
+        """Return the dtype of the member ``name``; ``kind`` describes the type, as in the index."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
@@ -134,8 +134,9 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     """Read a model in the Unified Markov Binary format, as written by Storm, PRISM and Modest.
 
     Args:
-        path: File, compressed or not.
-        normalize: Divide the probabilities of each choice by their sum. By default the sum must be 1 within 1e-12.
+        path: UMB file, which can be compressed.
+        normalize: Whether to divide the probabilities of each choice by their sum. By default, the sum must be 1 within
+            1e-12.
 
     Raises:
         ReadError: If the file cannot be read, is damaged, or contains an unsupported kind of model.
@@ -156,7 +157,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     action, names = _actions(content, sizes)
     ends = np.flatnonzero(np.diff(state_ptr) == 0)
     if len(ends):
-        # Insert the new rows before the first choice of the next state.
+        # Insert a row for each state without choices, before the first choice of the next state.
         places, entries = state_ptr[ends], indptr[state_ptr[ends]]
         p, target = np.insert(p, entries, 1.0), np.insert(target, entries, ends.astype(np.uint64))
         lengths = np.insert(np.diff(indptr), places, 1)
@@ -194,7 +195,7 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
 
 
 def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
-    """Return the sizes of the model, which must be a process of one player in discrete time."""
+    """Return the sizes of the model, which must have a single player or none and discrete time."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
@@ -297,7 +298,7 @@ def _rewards(
 
 
 def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Read the index of each choice's action, and the names of actions."""
+    """Return the index of each choice's action, None if the file has no actions, and the names of the actions."""
     folder = "actions/choices"
     if sizes.actions == 0 or f"{folder}/values.bin" not in content:
         return None, ()
