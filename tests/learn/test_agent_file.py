@@ -99,9 +99,12 @@ def test_what_is_not_a_table_is_refused(path, table):
         (lambda header, _: header.update(game={"name": "chess", "parameters": {}}), "game: 'chess' is unknown"),
         (lambda header, _: header["game"]["parameters"].update(limit=6), "learner: belongs to positions"),
         (lambda header, _: header["learner"].update(sessions=3), "header: invalid"),
-        (lambda header, _: header["learner"]["sessions"][0].update(games=101), "learner: its numbers are out of range"),
-        (lambda _, arrays: arrays.update(q=arrays["q"][:, :-1]), r"learner: its tables are \(2, 538\)"),
-        (lambda _, arrays: arrays["visits"].fill(-1), "learner: its numbers are out of range"),
+        (
+            lambda header, _: header["learner"]["sessions"][0].update(games=101),
+            "learner: seed, sessions or visits are out of range",
+        ),
+        (lambda _, arrays: arrays.update(q=arrays["q"][:, :-1]), r"learner: the tables have shape \(2, 538\)"),
+        (lambda _, arrays: arrays["visits"].fill(-1), "learner: seed, sessions or visits are out of range"),
     ):
         refused(path, table, edit, text)
 
@@ -120,7 +123,7 @@ def refused(path, learner, edit, text):
 @needs_jax
 def test_what_is_not_a_network_is_refused(path, network):
     for edit, text in (
-        (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are out of range"),
+        (lambda header, _: header["learner"].update(rounds=4), "learner: seed, rounds or wanted are out of range"),
         (lambda header, _: header["learner"].update(curve=[]), "curve: 0 points for 1 snapshots"),
         (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
         (lambda header, _: header["learner"]["method"].update(hidden=[5]), "weights: it has 82 weights; its method"),

@@ -85,10 +85,10 @@ def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tict
     ("name", "action", "text"),
     [
         # The artifact is drawn for a second time; a player answers with a card.
-        ("incan-gold", [16, 1, 1, 1, 16], "an action of chance is impossible"),
-        ("incan-gold", [16, 2], "an action of a player is not from 0 to 1"),
-        ("tictactoe", [9], "an action is not from -1 to 8"),
-        ("tictactoe", [-2], "an action is not from -1 to 8"),
+        ("incan-gold", [16, 1, 1, 1, 16], "a chance event is impossible"),
+        ("incan-gold", [16, 2], "actions of players must be from 0 to 1"),
+        ("tictactoe", [9], "actions must be from -1 to 8"),
+        ("tictactoe", [-2], "actions must be from -1 to 8"),
         ("tictactoe", [0, NONE, 1], "an action follows the end of its game"),
         ("tictactoe", [0, 0, 1], "an action follows the end of its game"),
         ("tictactoe", [0, 3, 1, 4, 2, 5], "an action follows the end of its game"),

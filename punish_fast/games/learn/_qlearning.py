@@ -8,24 +8,25 @@ target.
     target  =  payoff of the mover,                                 if the action ends the game
                -discount * max over legal b of Q(successor, b)      otherwise
 
-(without the minus sign if the mover keeps the turn). Learning is off-policy: it estimates the values under perfect
-play, regardless of the opponent and of epsilon.
+(without the minus sign if the mover keeps the turn). Learning is off-policy: the table estimates the values under
+perfect play, regardless of the opponent and of epsilon.
 
-*author*. Two agents have one table each; the first table is the result. An agent updates its table after the opponent's
-reply, with the position after the reply as the successor::
+*author*. Each of the two players has a table; the agent's table is the result. A player updates the table after the
+opponent's reply, with the position after the reply as the successor::
 
-    target  =  payoff of the agent,                                 if its action or the reply ends the game
+    target  =  payoff of the player,                                if the action or the reply ends the game
                discount * max over all b of Q(position after the reply, b)    otherwise
 
-The maximum includes illegal actions ``b``, whose values stay 0. If there are any, the maximum is therefore never below
-0, and a loss affects only the value of the last action. This is the scheme of TapnSwap's author.
+The maximum includes illegal actions ``b``, whose values stay 0. In positions with illegal actions, the maximum is
+therefore never below 0, so a loss affects only the value of the loser's last action. This is the scheme of TapnSwap's
+author.
 
 Each game draws its random numbers from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
 which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number
 (``runtime/_random.py``).
 
-The best row of every position (the first if several are equal) is cached; a position is searched again only when the
-value of its best row decreases.
+The best row of every position (the first if several are equal) is cached. All rows of a position are compared again
+only if the value of the best row decreases.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ _WORD_BITS = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
 _FIRST, _SECOND, _THIRD = np.uint64(13), np.uint64(7), np.uint64(17)
 _TOP_BITS = np.uint64(11)
-# An agent explores if 53 random bits are below epsilon times this constant.
+# An agent explores if a 53-bit random number is below epsilon times this constant.
 _CERTAIN = float(1 << 53)
 _NOT_ZERO = np.uint64(1)
 
 
 class Board(NamedTuple):
-    """Arrays of `Positions` and the number of actions of the game."""
+    """Arrays of `Positions`, and the number of actions in the game."""
 
     state_ptr: np.ndarray
     after: np.ndarray
@@ -75,12 +76,15 @@ class AgentSettings(NamedTuple):
 
 @kernel
 def learn_by_playing(board, settings, n_games, max_plies, q, visits):
-    """Train an agent in place.
+    """Train an agent by playing games, updating ``q`` and ``visits`` in place.
 
     Args:
-        max_plies: Maximum number of plies of a game; updates of stopped games are kept.
-        q: float64 ``[2, n_rows]``, tables of the agent and of its opponent in self-play.
-        visits: int64 ``[2, n_rows]``, number of visits to each action.
+        board: `Board` of the game.
+        settings: `AgentSettings` of the agent.
+        n_games: Number of games to play.
+        max_plies: Number of plies after which a game is stopped; updates from stopped games are not undone.
+        q: Action values, float64 ``[2, n_rows]``: the agent's table, and the opponent's table in self-play (*author*).
+        visits: Number of updates of each action value, int64 ``[2, n_rows]``.
     """
     against_self = settings.opponent == SELF
     explore_below = np.uint64(settings.epsilon * _CERTAIN)
@@ -107,7 +111,7 @@ def _next_word(random):
 
 @routine
 def _best_row(board, q, position):
-    """Return the first row of a position with the maximum value."""
+    """Return the row of maximum value in a nonterminal position, the first if several are equal."""
     row = board.state_ptr[position]
     best = row
     row += 1
@@ -154,7 +158,7 @@ def _update(board, q, visits, best, position, row, target, rate):
 
 @routine
 def _learn_negamax(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game."""
+    """Play one game under the negamax scheme and update the table."""
     position, mover = 0, 0
     for _ in range(max_plies):
         random = _next_word(random)
@@ -174,9 +178,9 @@ def _learn_negamax(board, random, against_self, seat, explore_below, rate, disco
 
 @routine
 def _learn_by_author(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game under the author's scheme, which requires alternating moves."""
+    """Play one game under the author's scheme, which requires alternating moves, and update the tables."""
     position, mover = 0, 0
-    # Last row taken, which is updated after the reply, and its position.
+    # Row of the previous action, which is updated after the reply, and the row's position.
     waiting, waited = -1, 0
     for _ in range(max_plies):
         random = _next_word(random)

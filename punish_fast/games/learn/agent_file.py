@@ -30,11 +30,11 @@ _T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 
 
 def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
-    """Train until all planned games are played; return the seconds spent in rounds.
+    """Train until all planned games are played; return the time spent in training rounds, in seconds.
 
-    ``on_round`` is called after each round. If it raises an exception, or on an interrupt, training stops; another call
-    resumes it. ``strength`` is the argument of `add_point`: `PerfectPlay` for tabular agents, `strength.Strength` for
-    networks.
+    ``on_round`` is called after each round. Training stops if ``on_round`` raises an exception or the user interrupts
+    the program; another call of `train` resumes training. ``strength`` is passed to `add_point`: `PerfectPlay` for
+    tabular agents, `strength.Strength` for networks.
     """
     seconds = 0.0
     _settle(trainer, strength)
@@ -61,7 +61,7 @@ def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent; raise `ReadError` if ``game`` is given and the agent plays another game."""
+    """Read an agent; raise `ReadError` if the file is invalid or the agent's game is not ``game`` (default: any)."""
     header, arrays = load_bundle(path, LAYOUTS)
     try:
         found = game_of(header["game"])
@@ -72,7 +72,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
         return _NETWORKS[header["kind"]].of(vectorise(found), header["learner"], arrays)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
-    # A forged header can fail in many ways.
+    # Invalid headers can cause many kinds of exceptions.
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise ReadError(f"{path}: header: invalid") from None
 
@@ -86,7 +86,7 @@ def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
 
 
 def positions_of(game: Game) -> Positions:
-    """Return the positions of a game; the latest four games are cached."""
+    """Return the positions of a game; the positions of the four most recently used games are cached."""
     return _positions_of(json.dumps(describe(game)))
 
 
@@ -99,7 +99,7 @@ def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, n
     """Return the positions and policies of an agent in a file; positions are not folded if the agent is a network.
 
     Policies, float64 ``[n_rows]``, are keyed by number of simulations, as in `NetworkTrainer.judged`. In positions in
-    which a network chooses an illegal action, all rows are 0.
+    which a network chooses an illegal action, the probabilities of all actions are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):

@@ -1,22 +1,24 @@
 """Deep Q-networks: one network learns a game by playing all seats against itself.
 
-Training proceeds in *rounds*. In each round the network plays a batch of games epsilon-greedily; their samples are
-added to the replay buffer, which holds the latest rounds; and the network takes a number of Adam steps (Kingma and Ba,
-2015) on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its final value.
+Training proceeds in *rounds*. In each round the network plays a batch of games epsilon-greedily; samples of the games
+are added to the replay buffer, which holds the latest rounds; and the weights are updated by a number of Adam steps
+(Kingma and Ba, 2015) on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its
+final value.
 
-If players decide simultaneously or hide cards, greedy self-play cycles, because the best reply to the latest network
-soon becomes a bad one. With a temperature above 0 the players use a mixed policy (softmax) instead, which settles near
-the best reply to itself.
+If players decide simultaneously or hide cards, greedy self-play cycles, because the best reply to one network is soon
+a bad reply to its successors. With a temperature above 0 the players use a mixed policy (softmax) instead, which
+settles near a best reply to itself.
 
 The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning",
 Nature 518, 2015: a copy of the network, updated every few rounds, evaluates successor states. The Monte Carlo form
-(*mc*) uses no copy.
+(*mc*) does not need a copy.
 
-A sample consists of a state, an action, and the target of the action's value,
+A sample consists of a state, an action, and a target for the action's value,
 
     value + sign discount max over b of Q(after, b)
 
-where ``sign`` is -1 if the turn passed, 1 if the mover kept it, and 0 if the target is ``value`` only.
+where ``after`` is the state after the action, and ``sign`` is -1 if the turn passed, 1 if the mover kept the turn, and
+0 if the target is only ``value``.
 
 *td* (temporal difference). Every action is a sample. ``value`` is the return of the mover if the action ended the game,
 otherwise 0. The target assumes a zero-sum game of two players.
@@ -25,8 +27,8 @@ otherwise 0. The target assumes a zero-sum game of two players.
 of the same player, and ``sign`` is 0. This form also supports general-sum games, more than two players and chance: each
 player of a game has a separate trajectory.
 
-Chance events are not samples. An illegal action ends the game and has the value -1. Under *mc* it is the only sample
-of its game.
+Chance events are not samples. An illegal action ends the game and has the value -1. Under *mc*, the illegal action is
+the only sample of the game.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,9 +62,13 @@ class Samples(NamedTuple):
 
 
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
-    """Return the training samples of games with the actions ``action``, int16 ``[n, n_plies]``, as in ``episodes.py``.
+    """Return the training samples of games.
 
-    ``target`` is ``"mc"`` or ``"td"``; ``discount`` is used by *mc* only.
+    Args:
+        vector: Rules of the game.
+        action: Actions of the games, int16 ``[n, n_plies]``, as in ``episodes.py``.
+        target: ``"mc"`` or ``"td"``.
+        discount: Discount of each move, used by *mc* only.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
@@ -87,7 +93,7 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
 
 
 def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
-    """Return the samples with indices ``drawn`` into the concatenation of ``parts``, without concatenating them."""
+    """Return the samples with indices ``drawn`` in the concatenation of ``parts``, without concatenating ``parts``."""
     ends = np.cumsum([len(part.state) for part in parts])
     owner = np.searchsorted(ends, drawn, side="right")
     found = Samples(*(np.empty((len(drawn), *field.shape[1:]), field.dtype) for field in parts[0]))
@@ -116,12 +122,12 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # As strong as larger networks, but faster.
+    # These networks are as strong as larger ones, but faster.
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 
     target: str = hyperparameter(MC, TARGETS, "Learn from results of games, or from the values of a target network.")
-    illegal: str = hyperparameter(MASK, ILLEGAL, "Consider only legal actions, or lose the game by an illegal action.")
+    illegal: str = hyperparameter(MASK, ILLEGAL, "Mask illegal actions, or punish them with a loss of the game.")
     filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features are not planes.")
     hidden: tuple[int, ...] = hyperparameter((128, 128), 4096, "Units of each hidden layer.")
     epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Final probability of a random action (epsilon-greedy).")
@@ -143,7 +149,7 @@ class DqnMethod(NetworkMethod):
 
     @property
     def keeps_rules(self) -> bool:
-        """True if the network considers legal actions only."""
+        """True if the network considers only legal actions."""
         return self.illegal == MASK
 
     def epsilon_after(self, n_games: int) -> float:
@@ -225,13 +231,13 @@ class DqnLearner(NetworkTrainer):
 
 
 def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarray) -> Values:
-    """Return a function that evaluates the actions of states with a network."""
+    """Return a function that computes action values with the given network weights, float32 ``[n_weights]``."""
     return lambda states: evaluate(architecture, weights, vector.features(states))
 
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Any]:
-    """Return the compiled optimizer steps of a round; their last argument is the weights of the target network."""
+    """Return a compiled function that takes a round's optimizer steps; its last argument is the target weights."""
     import jax.numpy as jnp
     import optax
 

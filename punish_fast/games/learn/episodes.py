@@ -1,8 +1,8 @@
-"""Batches of games: playing them, and reconstructing their states from their actions.
+"""Playing batches of games, and reconstructing the states of games from actions.
 
-The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; chance events are also actions. An illegal action
-ends its game. Learners store actions but not states, which `retrace` reconstructs, so a file cannot contain unreachable
-states.
+The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game; chance events are
+also actions. An illegal action ends the game. Learners store actions but not states, which `retrace` reconstructs, so a
+file cannot contain unreachable states.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGa
 from punish_fast.games.learn.movers import drawn_actions, random_mover
 from punish_fast.runtime.errors import PunishFastError
 
-# No action: the game is over.
+# Stored instead of an action after the end of a game.
 NONE = -1
-# Names of seats, in the order of moves.
+# Names of the seats, in order of play.
 SEATS = ("first", "second", "third")
-# Upper bound on the plies of a game in a match. Gwent Lite: up to 100 cards in each random deck, 30 draws, 30 cards
-# played and 3 passes per player, and the draw of the starting player. Incan Gold: five rounds of at most 25 cards and
-# the decisions of three players.
+# Upper bound on the number of plies of a game in a match. A game of Gwent Lite has up to 100 cards in each random deck,
+# 30 draws, 30 cards played and 3 passes per player, and one draw of the starting player. A game of Incan Gold has five
+# rounds of at most 25 cards, each followed by the decisions of three players.
 _MAX_PLIES = 500
 
 
@@ -29,13 +29,13 @@ class EpisodeError(PunishFastError, ValueError):
 
 
 class Episodes(NamedTuple):
-    """Games, ply by ply; after the end, actions are `NONE` and other entries are 0."""
+    """Games, ply by ply. After the end of a game, `action` is `NONE` and all other values are 0."""
 
     action: np.ndarray  # int16 [n, n_plies]
-    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last action
     player: np.ndarray  # int8 [n, n_plies], player to move, or `CHANCE`
     is_legal: np.ndarray  # bool [n, n_plies], True if the action was legal
-    is_over: np.ndarray  # bool [n], True if the game ended by its rules
+    is_over: np.ndarray  # bool [n], True if the game reached a terminal state
     returns: np.ndarray  # float32 [n, n_players], 0 if the game did not end
 
 
@@ -47,7 +47,10 @@ def play(
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """Play ``n`` games that begin with ``n_random`` random plies; return all actions, int16 ``[n, n_plies]``."""
+    """Play ``n`` games of at most ``max_plies`` plies; return all actions, int16 ``[n, n_plies]``.
+
+    In the first ``n_random`` plies, players choose random legal moves instead of those of ``movers``.
+    """
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
     while len(live) and ply < max_plies:
@@ -76,11 +79,11 @@ def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
 
 
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
-    """Reconstruct games from their actions, int16 ``[n, n_plies]``."""
+    """Reconstruct games from their actions, int16 ``[n, n_plies]``; raise `EpisodeError` for impossible actions."""
     n, n_plies = action.shape
     game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
-        raise EpisodeError(f"action: an action is not from {NONE} to {game.n_actions - 1}")
+        raise EpisodeError(f"action: actions must be from {NONE} to {game.n_actions - 1}")
     state = np.zeros((n, n_plies + 1, vector.n_words), dtype=np.uint64)
     player, is_legal = np.zeros((n, n_plies), dtype=np.int8), np.zeros((n, n_plies), dtype=np.bool_)
     is_over, returns = np.zeros(n, dtype=np.bool_), np.zeros((n, game.n_players), dtype=np.float32)
@@ -106,7 +109,10 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
 def play_out(
     vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
 ) -> np.ndarray:
-    """Play complete games; return the returns, float32 ``[n, n_players]``, -1 for a player who acts illegally."""
+    """Play ``n`` games to the end, and return the returns of all players, float32 ``[n, n_players]``.
+
+    A player who acts illegally has return -1. Raise `EpisodeError` if a game does not end within ``max_plies`` plies.
+    """
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
     games, plies = np.nonzero(is_illegal)
@@ -120,29 +126,29 @@ def play_out(
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
     """Return a mask of the states whose action is legal, bool ``[n]``; raise `EpisodeError` for impossible actions."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
-        raise EpisodeError(f"action: an action of a player is not from 0 to {vector.n_moves - 1}")
+        raise EpisodeError(f"action: actions of players must be from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)
     if len(drawn) and not (_probabilities(vector, states[drawn])[np.arange(len(drawn)), chosen[drawn]] > 0).all():
-        raise EpisodeError("action: an action of chance is impossible")
+        raise EpisodeError("action: a chance event is impossible")
     legal = vector.legal(states)[np.arange(len(states)), np.minimum(chosen, vector.n_moves - 1)]
     return np.asarray(legal | is_drawn)
 
 
 class MatchResult(NamedTuple):
-    """Result of one player's games against identical opponents. Shares are fractions of all games."""
+    """Result of a match between one player and identical opponents."""
 
     games: int  # number of games
-    win: float  # sole wins
-    tie: float  # shared first places
-    loss: float  # games won by others
-    first: float  # first places; a first place shared by k players counts as 1/k
-    errors: dict[str, float]  # standard errors of the four shares
+    win: float  # share of games that the player wins alone
+    tie: float  # share of games in which the player ties for first place
+    loss: float  # share of games that others win
+    first: float  # mean share of first place: 1 for a win, 1/k for a tie of k players, 0 for a loss
+    errors: dict[str, float]  # standard errors of ``win``, ``tie``, ``loss`` and ``first``
 
 
 def match_of(returns: np.ndarray) -> MatchResult:
-    """Return the result of a match from its returns, ``[n, n_players]``, with the player in column 0.
+    """Return the result of a match from the returns of its games, ``[n, n_players]``, with the player in column 0.
 
-    A return is 1 for the sole winner, 0 for a shared first place and -1 otherwise.
+    A return is 1 for a sole winner, 0 for a tie for first place and -1 otherwise.
     """
     own, n_first = returns[:, 0], (returns >= 0).sum(axis=1)
     shares = {"win": own > 0, "tie": own == 0, "loss": own < 0, "first": (own >= 0) / n_first}
@@ -156,8 +162,8 @@ def play_match(
 ) -> dict[str, MatchResult]:
     """Play a match between a player and identical opponents; return the results by seat and in total.
 
-    The total is named ``both`` or ``all``. ``n_games`` is rounded up so that the player takes each of the `SEATS`
-    equally often. Matches with the same seed start with the same cards.
+    The key of the total is ``both`` for two seats and ``all`` for three. ``n_games`` is rounded up so that the player
+    takes each of the `SEATS` equally often. Matches with the same seed start with the same cards.
     """
     n_players = vector.game.n_players
     seats = [returns_in_seat(vector, player, opponent, k, -(-n_games // n_players), seed) for k in range(n_players)]
@@ -168,7 +174,10 @@ def play_match(
 def returns_in_seat(
     vector: VectorGame, player: Mover, opponent: Mover, seat: int, n_games: int, seed: int
 ) -> np.ndarray:
-    """Play games against identical opponents; return the returns, ``[n_games, n_players]``, ``player`` first."""
+    """Play games against identical opponents.
+
+    Return the returns, float32 ``[n_games, n_players]``, with ``player`` in column 0 and the others in order of play.
+    """
     movers = [opponent] * vector.game.n_players
     movers[seat] = player
     returns = play_out(vector, movers, n_games, np.random.default_rng([seed, seat]), _MAX_PLIES)

@@ -1,4 +1,4 @@
-"""Hyperparameters of methods, declared with their defaults, allowed values and descriptions."""
+"""Hyperparameters of learning methods, declared with default, allowed values and description."""
 
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Self
@@ -11,9 +11,10 @@ from punish_fast.runtime.json_values import brief, is_number, is_whole
 MAX_GAMES = 1 << 48
 LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
-# Lower end of ranges that exclude 0.
+# Lower limit of ranges that exclude 0.
 TINY = 1e-9
-# Number of axes of board features (planes, rows and columns), and minimum side of boards with filters by default.
+# Number of axes of board features (planes, rows and columns), and the number of rows and columns from which a board is
+# large, so that networks have filters by default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
@@ -22,17 +23,20 @@ class LearnError(PunishFastError, ValueError):
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
-    """Declare a field of a `CheckedMethod`; ``about`` is printed by `games methods`.
+    """Declare a field of a `CheckedMethod`.
 
-    ``allowed`` is a tuple of names; or the ends of a range (of integers if the lower end is an integer), followed by
-    None if None is allowed; or, for a tuple of layers, the maximum number of units of a layer.
+    Args:
+        default: Default value.
+        allowed: For a name, a tuple of the allowed names. For a number, the inclusive limits (two integers for an
+            integer), followed by None if the value may be None. For a tuple of layer sizes, the maximum size.
+        about: Description, printed by `games methods`.
     """
     return field(default=default, metadata={"allowed": allowed, "about": about})
 
 
 @dataclass(frozen=True)
 class CheckedMethod:
-    """Base class of methods; checks the hyperparameters on construction."""
+    """Base class of learning methods; raises `LearnError` on construction if a hyperparameter is not allowed."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -42,7 +46,7 @@ class CheckedMethod:
 
     @classmethod
     def of(cls, mapping: Any) -> Self:
-        """Return a method from a mapping made by `dataclasses.asdict`; lists are converted to tuples."""
+        """Build a method from a mapping, as returned by `dataclasses.asdict`; lists are converted to tuples."""
         names = [each.name for each in fields(cls)]
         if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
             raise LearnError(f"method: {brief(mapping)} is not allowed; it must have {', '.join(names)}")
@@ -50,21 +54,24 @@ class CheckedMethod:
 
 
 class NetworkMethod(CheckedMethod):
-    """Base class of methods that train networks."""
+    """Base class of learning methods that train networks."""
 
-    of_boards: ClassVar[dict[str, Any]]  # defaults for games with large boards
-    of_games: ClassVar[str]  # field of `GameEntry` with the defaults for a game
+    of_boards: ClassVar[dict[str, Any]]  # default hyperparameters for games with large boards
+    of_games: ClassVar[str]  # name of the field of `GameEntry` with default hyperparameters for a game
     filters: Any
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method with the values ``given``, and defaults for the game, such as filters for large boards."""
+        """Return a method with the given values; the others have the game's defaults, such as filters for large boards.
+
+        Defaults in the game's `GameEntry` take precedence over those for large boards.
+        """
         is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
         of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
         return cls(**(cls.of_boards if is_board else {}) | dict(of_game) | given)
 
     def check_filters(self, vector: VectorGame) -> None:
-        """Raise `LearnError` if the method has filters but the features have no rows and columns."""
+        """Raise `LearnError` if the method has filters but the features do not have planes, rows and columns."""
         if self.filters and len(vector.feature_shape) != _N_AXES:
             raise LearnError(
                 f"filters: {self.filters} are impossible; the features of {vector.game.name} are not planes"

@@ -1,16 +1,17 @@
-"""Leagues: hyperparameter search by a grid of agents, round-robin tournaments and further training.
+"""Leagues: hyperparameter search with a grid of agents, round-robin tournaments and further training.
 
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
-agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2; the points of a pair are averaged
-over both seats, and the score of an agent is its mean points against all others. In the next round, the best agents are
-trained further against their latest opponent; training is undone if the trained agent loses to its former self.
+agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2; the points of each pair are
+averaged over both seats, and an agent's score is the mean of its points against all others. In the next round, the best
+agents are trained further against their last opponent; training is undone if the trained agent scores less than 1/2
+against its former self.
 
-A league is stored in a folder, from which it resumes. Agents are stored in ``round-0/NAME.h5`` when their training is
-complete; the points of a tournament are stored in ``round-0.h5``. The random seed of an agent is a hash of the league's
-seed, the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
+A league is stored in a folder and resumes from there. Agents of round 0 are stored in ``round-0/NAME.h5`` when their
+training is complete, and the points of the tournament in ``round-0.h5``. The random seed of an agent is a hash of the
+league's seed, the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
 
-Perfect play never gives away value, but it does not prefer, among actions of equal value, those that provoke errors by
-the opponent. An agent that makes mistakes may therefore score higher than an agent that makes none.
+Perfect play never gives away value but, among actions of equal value, does not prefer those that provoke errors by the
+opponent. An agent that makes mistakes may therefore score higher than an agent that makes none.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 EPSILONS = tuple(k / 10 for k in range(1, 11))
 # Agents with at least this share of the top score are trained further.
 BEST = 0.9
-# Called with the number of finished tasks and the total.
+# Callback for progress: takes the number of finished tasks and the total number of tasks.
 OnTask = Callable[[int, int], None]
 _LAYOUTS = {"league": {"points": ("float64", 2)}}
 
@@ -72,10 +73,10 @@ class AgentReport:
     name: str
     games: int  # total games played
     win_share: float  # share of games won against the random player
-    mistakes: int
-    is_rejected: bool  # training was undone because the agent would lose to its former self
+    mistakes: int  # number of positions in which the agent gives away a win or a draw
+    is_rejected: bool  # True if training was undone because the trained agent lost to its former self
     score: float  # mean points against all others, 0 to 1
-    curve: list[dict[str, Any]]
+    curve: list[dict[str, Any]]  # learning curve
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,15 @@ class Round:
     """Results of a round."""
 
     round: int
-    agents: list[AgentReport]  # best first, ties by name
+    agents: list[AgentReport]  # from the highest score to the lowest; agents with equal scores are sorted by name
     points: list[list[float]]  # points of the row agent against the column agent, in the order of `agents`
 
 
 def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]:
-    """Return a plan for each combination of hyperparameters and opponents; ``grid`` maps names to values."""
+    """Return a plan for each combination of hyperparameters and opponents, with ``games`` games per session.
+
+    ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents have the same name.
+    """
     names = ("scheme", "epsilon")
     values = {"scheme": ("negamax",), "epsilon": EPSILONS} | dict(grid)
     methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
@@ -107,7 +111,17 @@ def run_league(
     n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Run the unfinished tasks of a league, with ``plans`` for round 0; return all rounds."""
+    """Run the unfinished tasks of a league; return the results of all rounds.
+
+    Args:
+        folder: Folder of the league, which is created if it does not exist.
+        game: Game that the agents learn.
+        plans: Training plans of round 0.
+        seed: Random seed of the league.
+        n_rounds: Number of rounds after round 0.
+        n_threads: Number of threads that train agents and compute points.
+        on_task: Called with the name of each stage; returns the progress callback of the stage.
+    """
     check_seed(seed)
     for plan in plans:
         check_games(plan.games)
@@ -133,7 +147,10 @@ def run_league(
 
 
 def _run_all(function: Callable[[Event, Any], Any], tasks: Sequence[Any], n_threads: int, on_task: OnTask) -> list[Any]:
-    """Apply a function to all tasks in threads; return the results in order. An exception stops all other tasks."""
+    """Call ``function(stopped, task)`` for all tasks in threads; return the results in the order of tasks.
+
+    If a call raises an exception, ``stopped`` is set and calls that have not started are cancelled.
+    """
     results, stopped = [], Event()
     pool = ThreadPoolExecutor(n_threads)
     try:
@@ -157,7 +174,10 @@ class _League(NamedTuple):
     seed: int
 
     def points(self, number: int, names: list[str], n_threads: int, on_task: OnTask) -> np.ndarray:
-        """Return the points of row agents against column agents, float64 ``[n, n]``, read from a file if it exists."""
+        """Return the points of row agents against column agents, float64 ``[n, n]``.
+
+        The points are read from the file of the round or, if there is no file, computed and saved.
+        """
         path = self.folder / f"round-{number}.h5"
         if path.exists():
             header, arrays = load_bundle(path, _LAYOUTS)
@@ -176,7 +196,7 @@ class _League(NamedTuple):
         return table
 
     def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
-        """Train an agent unless its file exists; return its report without the score."""
+        """Train and save an agent, unless its file exists; return the fields of `AgentReport` except ``score``."""
         positions, path = self.perfect.positions, self._path(number, plan.name)
         learner, former = (self._former_self(number, plan) for _ in range(2))
         for opponent in plan.opponents:
@@ -202,7 +222,10 @@ class _League(NamedTuple):
         }
 
     def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
-        """Return an agent as of the start of a round, with a new seed so that rejected agents play new games."""
+        """Return an agent before the training of a round.
+
+        The seed of the agent differs between rounds, so an agent whose training was undone plays new games.
+        """
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")
         if number == 0:
@@ -219,5 +242,5 @@ class _League(NamedTuple):
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
-    """Return the expected points of the policy ``own`` against ``other``, 0 to 1, averaged over both seats."""
+    """Return the expected points (0 to 1) of the policy ``own`` against ``other``, averaged over both seats."""
     return (exact_score(positions, own, other).points + 1 - exact_score(positions, other, own).points) / 2

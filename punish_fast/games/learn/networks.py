@@ -1,13 +1,13 @@
 """Networks in JAX (extra ``learn``): layers, Q-networks, and the pretrained Q-networks of the package.
 
 All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
-Initial weights are uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the fan-in and
-fan-out of the layer; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is (inputs,
-outputs); the shape of a convolution is (side, side, input planes, output planes).
+Initial weights are uniformly distributed within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are
+the fan-in and fan-out of the layer; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
+(inputs, outputs); the shape of a convolution is (side, side, input planes, output planes).
 
-A Q-network maps the features of a state to a value for each action. If it has filters, features of shape planes x rows
-x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a linear output
-layer follow; all layers but the last apply ``max(0, x)``.
+A Q-network maps the features of a state to a value for each action. If the network has filters, features of shape
+planes x rows x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a
+linear output layer follow; all layers but the last apply ``max(0, x)``.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from punish_fast.runtime.interrupts import uninterrupted
 if TYPE_CHECKING:
     import jax
 
-# Side of a filter.
+# Number of rows and columns of a filter.
 _SIDE = 3
-# Batches are padded to `_LEAST_STATES` times a power of `_GROWTH`, so that few sizes are compiled.
+# Batches are padded to `_LEAST_STATES` times a power of `_GROWTH` to limit the number of batch sizes compiled.
 _GROWTH = 4
 _LEAST_STATES = 64
 # Folder of the pretrained networks.
 FOLDER = Path(__file__).parent
 
-# Shape of a layer; weights and biases of a layer.
+# Shape of a layer, and weights and biases of a layer.
 LayerShape = tuple[int, ...]
 Layer = tuple["jax.Array", "jax.Array"]
 
@@ -59,18 +59,18 @@ class Architecture(NamedTuple):
 
 
 def convolution_shapes(inputs: tuple[int, ...], filters: tuple[int, ...]) -> tuple[list[LayerShape], int]:
-    """Return the shapes of convolutions and the number of inputs of the next layer."""
+    """Return the shapes of all convolutions and the number of inputs of the layer after them."""
     planes = (inputs[0], *filters)
     return [(_SIDE, _SIDE, *each) for each in pairwise(planes)], planes[-1] * math.prod(inputs[1:])
 
 
 def n_weights_of(shapes: Sequence[LayerShape]) -> int:
-    """Return the total number of weights and biases."""
+    """Return the total number of weights and biases in layers of the given shapes."""
     return sum(math.prod(shape) + shape[-1] for shape in shapes)
 
 
 def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator) -> np.ndarray:
-    """Return initial weights, float32 ``[n_weights]``."""
+    """Return random initial weights and zero biases, float32 ``[n_weights]``."""
     parts = []
     for shape in shapes:
         limit = math.sqrt(6 / (math.prod(shape[:-2]) * (shape[-2] + shape[-1])))
@@ -102,7 +102,10 @@ def rectified(x: jax.Array) -> jax.Array:
 
 
 def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
-    """Apply rectified convolutions to features with the shape ``inputs``; return ``[n, rows * columns * filters]``."""
+    """Apply convolutions and ``max(0, x)`` to features of shape ``inputs``; return ``[n, rows * columns * filters]``.
+
+    If there are no layers, return ``x``.
+    """
     if not layers:
         return x
     x = x.reshape(-1, *inputs).transpose(0, 2, 3, 1)
@@ -112,10 +115,13 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
 
 
 def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Return the 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, in ``x``, ``[n, rows, columns, planes]``."""
+    """Collect the 3 x 3 neighbourhood of each square.
+
+    Return an array ``[n, rows, columns, 9 * planes]`` for ``x``, ``[n, rows, columns, planes]``.
+    """
     import jax.numpy as jnp
 
-    # On CPUs, multiplying these by the filters is far faster than JAX's convolution, and so is its gradient.
+    # On CPUs, a product of neighbourhoods and filters is far faster than JAX's convolution, and so is the gradient.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     places = product(range(_SIDE), repeat=2)
@@ -123,7 +129,10 @@ def _neighbourhoods(x: jax.Array) -> jax.Array:
 
 
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
-    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]``, in compiled functions only."""
+    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]``.
+
+    Called in compiled functions only.
+    """
     layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
     x = convolutions(layers[:n_filters], architecture.inputs, x)
     for layer in layers[n_filters:-1]:
@@ -139,13 +148,16 @@ def _compiled(architecture: Architecture) -> Callable[..., Any]:
 
 
 def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
-    """Return the value of each action, float32 ``[n, n_moves]``; ``weights`` is a NumPy or JAX array."""
+    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]`` with a network's ``weights``."""
     with on_processor():
         return call_padded(_compiled(architecture), weights, features, _LEAST_STATES)
 
 
 def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray, least: int) -> np.ndarray:
-    """Call a compiled function with features zero-padded to one of a few batch sizes, ``least`` or larger."""
+    """Call a compiled function with features zero-padded to a batch of ``least`` times a power of `_GROWTH` states.
+
+    Return the function's results without the padding.
+    """
     n, n_states = len(features), least
     while n_states < n:
         n_states *= _GROWTH
@@ -157,16 +169,16 @@ def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray
 def compiled_steps(
     loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
 ) -> Callable[..., Any]:
-    """Return a compiled function that performs steps of an optimizer.
+    """Return a compiled function that takes optimizer steps.
 
     Args:
-        loss: Function of weights, a batch and further arguments.
-        optimiser: Optax optimizer; its first transformation must be Adam's (``scale_by_adam``).
-        rate: Factor of the updates, as a function of the number of previous steps.
+        loss: Loss as a function of the weights, a batch and optional further arguments.
+        optimiser: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
+        rate: Factor of the updates as a function of the number of previous steps; 1 by default.
 
     Returns:
         A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the
-        further arguments of the loss. It returns the new weights, momentum and variance.
+        further arguments of the loss. The function returns the new weights, momentum and variance.
     """
     import jax
     import optax
@@ -190,9 +202,10 @@ def compiled_steps(
 
 @contextmanager
 def on_processor() -> Iterator[None]:
-    """Run JAX on the CPU in a ``with`` block; small networks are fastest there, and results are bitwise reproducible.
+    """Run JAX on the CPU in a ``with`` block.
 
-    Interrupts are delayed until the end of the block, since they can crash JAX.
+    On the CPU, small networks are fastest and results are bitwise reproducible. Interrupts, which can crash JAX, are
+    delayed until the end of the block.
     """
     require("learn", "jax", "optax")
     import jax
@@ -202,14 +215,14 @@ def on_processor() -> Iterator[None]:
 
 
 class PretrainedNetwork(NamedTuple):
-    """Trained Q-network of a game."""
+    """Pretrained Q-network for a game."""
 
     architecture: Architecture
     weights: np.ndarray  # float32 [n_weights]
 
 
 def pretrained_network(game: Game) -> PretrainedNetwork | None:
-    """Return the pretrained network of a game, or None if the package contains none."""
+    """Return the pretrained network for a game, or None if the package does not contain one."""
     path = file_of(game)
     if not path.exists():
         return None
@@ -221,5 +234,5 @@ def pretrained_network(game: Game) -> PretrainedNetwork | None:
 
 
 def file_of(game: Game) -> Path:
-    """Return the path of the pretrained network of a game; the file might not exist."""
+    """Return the path of the pretrained network for a game; the file might not exist."""
     return FOLDER / f"{game.name}_network.npz"

@@ -1,4 +1,4 @@
-"""Plots of learning curves: strength of agents against the number of games played."""
+"""Plots of learning curves: strength of agents by number of games played."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,11 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Plot the shares of games won against random play and of positions without a mistake to a PNG or SVG file."""
+    """Plot the learning curve of a tabular agent to a PNG or SVG file.
+
+    The upper panel shows the share of games won against random play, and the lower panel the share of positions played
+    without a mistake.
+    """
     end = curve[-1]
     headline = f"{name} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
     titles = ("games won against random play", "positions played without a mistake")
@@ -48,7 +52,7 @@ def _draw(
     path: Path,
     even: float | None = None,
 ) -> None:
-    """Plot lines, each given as panel index, label and shares."""
+    """Plot lines, each given as panel index, label and shares, with a line at ``even`` per cent in the upper panel."""
     with picture(path, "learning") as figure:
         from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -1,8 +1,9 @@
-"""Q-learning agents that train against a random player, against themselves, or against both alternately.
+"""Q-learning agents that train against a random player, against themselves, or against both in turn.
 
-``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game, its hyperparameters,
-its random seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are
-exact; its points are evenly spaced on a logarithmic scale of games, because agents improve fastest early in training.
+``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game and on the learner's
+hyperparameters, random seed and sessions. A round ends at the next point of the learning curve. The measures of the
+learning curve are exact; the points are evenly spaced on a logarithmic scale of games, because agents improve fastest
+early in training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ from punish_fast.runtime.json_values import is_whole
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
-# Default learning rate and discount of each scheme. Games without chance need no averaging, so negamax uses rate 1.
+# Default learning rate and discount of each scheme. Games without chance do not need averages of targets, so negamax
+# has rate 1.
 _OF_SCHEME: dict[str, dict[str, float | None]] = {
     "negamax": {"rate": 1.0, "discount": 0.95},
     "author": {"rate": None, "discount": 1.0},
@@ -43,7 +45,7 @@ _MAX_PLIES = 1000
 _BATCH = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
-# Measures of a point of the learning curve, with their maximum values.
+# Names of the values in a point of the learning curve, with maximum values.
 _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
 
 
@@ -51,24 +53,26 @@ _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_G
 class Hyperparameters(CheckedMethod):
     """Hyperparameters of Q-learning."""
 
-    scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all like the game's author.")
+    scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all like TapnSwap's author.")
     epsilon: float = hyperparameter(0.5, (0.0, 1.0), "Probability of a random action (epsilon-greedy).")
-    rate: float | None = hyperparameter(1.0, (TINY, 1.0, None), "Learning rate; none for 1 / visits, as in author.")
-    discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; 1 by default in author.")
+    rate: float | None = hyperparameter(
+        1.0, (TINY, 1.0, None), "Learning rate; none for 1 / visits (default of author)."
+    )
+    discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; the default of author is 1.")
 
 
 def hyperparameters(**given: Any) -> Hyperparameters:
-    """Return hyperparameters; those not given have the defaults of their scheme."""
+    """Return hyperparameters with the given values; the others have the defaults of the scheme."""
     return Hyperparameters(**_OF_SCHEME.get(given.get("scheme", SCHEMES[0]), {}) | given)
 
 
 @dataclass
 class Session:
-    """Games against one kind of opponent."""
+    """Training session against one kind of opponent."""
 
     opponent: str  # one of `OPPONENTS`
     games: int  # number of games played
-    wanted: int  # number of games to play in total
+    wanted: int  # number of games played when the session is complete
 
 
 @dataclass(eq=False, repr=False)
@@ -81,14 +85,14 @@ class QLearner:
     positions: Positions
     method: Hyperparameters
     seed: int
-    q: np.ndarray  # float64 [2, n_rows], table of the agent, and of its opponent in self-play (author's scheme)
-    visits: np.ndarray  # int64 [2, n_rows], number of visits to each action
+    q: np.ndarray  # float64 [2, n_rows], the agent's table, and the opponent's table in self-play (author's scheme)
+    visits: np.ndarray  # int64 [2, n_rows], number of updates of each action value
     sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
     curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and the measures of `assess`
 
     @property
     def game(self) -> Game:
-        """Game of the positions."""
+        """Game that the agent plays."""
         return self.positions.game
 
     @property
@@ -108,7 +112,7 @@ class QLearner:
 
     @property
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """Action values and visits by name."""
+        """Action values and numbers of visits, by name."""
         return {"q": self.q, "visits": self.visits}
 
     @property
@@ -122,7 +126,7 @@ class QLearner:
         return digest_of((self.method, self.seed, self.positions.digest, self.sessions), self.arrays.values())
 
     def plan(self, opponent: str, n_games: int) -> None:
-        """Append a session."""
+        """Append a session of ``n_games`` games."""
         if opponent not in OPPONENTS:
             raise LearnError(f"opponent: {opponent!r} is not allowed; it must be one of {', '.join(OPPONENTS)}")
         check_games(n_games)
@@ -133,7 +137,7 @@ class QLearner:
         return greedy(self.positions.live_ptr, self.q[0])
 
     def learn_round(self) -> None:
-        """Play until the next point of the learning curve."""
+        """Play until the next point of the learning curve; do nothing if all sessions are finished."""
         session = self.session
         if session is not None:
             point = next(point for point in points_of(session.wanted) if point > session.games)
@@ -150,7 +154,7 @@ class QLearner:
         self.curve.append({"games": float(self.games)} | assess(self.positions, strength, self.policy()))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return all data except the tables, as JSON values."""
+        """Return all data except the tables and the positions, as JSON values."""
         return {
             "method": asdict(self.method),
             "seed": self.seed,
@@ -161,12 +165,12 @@ class QLearner:
 
 
 def agent_name(method: Hyperparameters, opponents: Sequence[str]) -> str:
-    """Return the name of an agent, such as ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+    """Return an agent's name, such as ``"negamax-e0.5-random-self"``, from its scheme, epsilon and opponents."""
     return f"{method.scheme}-e{method.epsilon:g}-{'-'.join(opponents)}"
 
 
 def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) -> QLearner:
-    """Return a learner with empty tables."""
+    """Return an untrained learner, whose tables are 0."""
     check_seed(seed)
     if method.scheme == "author" and (positions.sign > 0).any():
         raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
@@ -175,7 +179,7 @@ def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) ->
 
 
 def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> QLearner:
-    """Return a learner from its tables and a mapping from `QLearner.to_mapping`."""
+    """Rebuild a learner from `QLearner.to_mapping` and `QLearner.arrays`; raise `LearnError` if they are invalid."""
     method, seed, digest = Hyperparameters.of(mapping["method"]), mapping["seed"], mapping["positions_digest"]
     sessions = [Session(one["opponent"], one["games"], one["wanted"]) for one in mapping["sessions"]]
     check_curve(mapping["curve"], _CURVE)
@@ -183,9 +187,9 @@ def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping
         raise LearnError(f"learner: belongs to positions {str(digest)[:16]}, not to {positions.digest}")
     q, visits = arrays["q"], arrays["visits"]
     if not q.shape == visits.shape == (2, positions.n_rows):
-        raise LearnError(f"learner: its tables are {q.shape}; the game needs {(2, positions.n_rows)}")
+        raise LearnError(f"learner: the tables have shape {q.shape}; the game needs {(2, positions.n_rows)}")
     if not is_whole(seed, 0, LAST_SEED) or not all(map(_is_possible, sessions)) or (visits < 0).any():
-        raise LearnError("learner: its numbers are out of range")
+        raise LearnError("learner: seed, sessions or visits are out of range")
     return QLearner(positions, method, seed, q, visits, sessions, mapping["curve"])
 
 
@@ -195,7 +199,10 @@ def _is_possible(session: Session) -> bool:
 
 
 def learn(learner: QLearner, n_games: int) -> None:
-    """Play ``n_games`` games of the current session; at its start, copy the first table to the second."""
+    """Play ``n_games`` games of the current session.
+
+    At the start of a session, the agent's table is copied to the opponent's table.
+    """
     session, positions = learner.session, learner.positions
     assert session is not None
     if session.games == 0:
@@ -227,18 +234,21 @@ def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
 
 
 def points_of(n_games: int) -> list[int]:
-    """Return the numbers of games of a session after which to add a point, ascending; the last is ``n_games``."""
+    """Return the numbers of games at which a session of ``n_games`` games adds a point to the learning curve.
+
+    The numbers are in ascending order and end with ``n_games``.
+    """
     n_points = int(np.ceil(_POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
     points = np.rint(np.geomspace(min(_FIRST_POINT, n_games), n_games, n_points)) if n_games else [0]
     return sorted({int(point) for point in points})
 
 
 def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
-    """Measure a policy.
+    """Compare a policy with the random player and with perfect play.
 
-    ``win_share`` and ``draw_share`` are shares of games against the random player, averaged over both seats;
-    ``mistakes`` is the number of positions in which the policy may give away a win or a draw; ``perfect`` is the share
-    of nonterminal positions without such mistakes.
+    ``win_share`` and ``draw_share`` are the shares of games won and drawn against the random player, averaged over both
+    seats; ``mistakes`` is the number of positions in which the policy may give away a win or a draw; ``perfect`` is the
+    share of nonterminal positions without mistakes.
     """
     random = positions.uniform()
     first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)

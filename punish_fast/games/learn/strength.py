@@ -1,11 +1,12 @@
 """Strength of networks against the random player, perfect play and other networks.
 
-A network is represented by its action values (`movers.Values`) and takes the action of maximum value.
+A network is represented by a function that computes action values (`movers.Values`), and takes the action of maximum
+value.
 
-If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks are not symmetric.
-Otherwise strength is estimated from sampled games; games between networks begin with two random moves if the game has
-no chance events. In games of three players, a network plays against two copies of its opponent. Games that are neither
-won nor lost, such as games with several winners, count as draws.
+If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks may evaluate
+symmetric states differently. Otherwise strength is estimated from sampled games; games between networks begin with two
+random moves if the game has no chance events. In games of three players, a network plays against two copies of its
+opponent. Games that are neither won nor lost, such as games with several winners, count as draws.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.mdp.policy import greedy
 
-# Number of games in a match (divided equally among the seats), and the maximum number of plies and number of random
-# moves of each game.
+# Number of games in a match (divided equally among the seats) and, for each game, the maximum number of plies and the
+# number of random opening moves.
 _GAMES = 400
 _MAX_PLIES = 1000
 _N_RANDOM = 2
@@ -41,13 +42,13 @@ class ExactStrength:
         self._latest: tuple[Values, tuple[np.ndarray, np.ndarray]] | None = None
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network; ``keeps_rules`` is True if it considers only legal actions.
+        """Measure the strength of a network; ``keeps_rules`` is True if the network considers only legal actions.
 
-        For each of `SEATS`, ``first``, ``second``, ... contain the shares of games against random players that end in
-        ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share`` and
-        ``loss_share`` are means over seats; ``loss_share`` includes illegal moves. ``mistakes`` is the number of states
-        in which the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other
-        nonterminal states.
+        Return a dictionary. The keys ``first`` and ``second`` contain the network's shares of ``win``, ``draw``,
+        ``loss`` and ``illegal`` (an illegal move by the network) in games against the random player, by the network's
+        seat; ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats, and ``loss_share`` includes
+        illegal moves. ``mistakes`` is the number of states in which the network gives away a win or a draw or makes an
+        illegal move; ``perfect`` is the share of nonterminal states without mistakes.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -60,7 +61,7 @@ class ExactStrength:
         return all_seats([asdict(first), asdict(second)]) | {"mistakes": mistakes, "perfect": perfect}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """Return the points against each other network, averaged over seats: 1 for a win, 1/2 for a draw."""
+        """Return the expected points against each of ``others``, averaged over seats: 1 for a win, 1/2 for a draw."""
         own, found = self.play(values)[0], []
         for other in others:
             scores = both_scores(self.positions, own, self.play(other)[0])
@@ -79,7 +80,7 @@ class ExactStrength:
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy of a network and a mask of illegal choices, as defined in `network_policy`."""
-        # Cached: a network is measured several times in succession, and searches from all states are slow.
+        # Cache the result, because a network is measured several times in succession and searching all states is slow.
         if self._latest is None or self._latest[0] is not values:
             self._latest = values, network_policy(self.positions, values(self._states))
         return self._latest[1]
@@ -89,18 +90,18 @@ class SampledStrength:
     """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
-        """Store the game; ``games`` is the number of games in a match, divided equally among the seats."""
+        """Store the game, and the number of games in a match, which are divided equally among the seats."""
         self._vector, self._games = vector, games
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network; ``mistakes`` and ``perfect`` are None."""
+        """Measure the strength of a network as in `ExactStrength.measure`; ``mistakes`` and ``perfect`` are None."""
         own = ValueMover(values, keeps_rules=keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """Return the mean points against each other network."""
+        """Return the mean points against each of ``others``: 1 for a win, 1/2 for a draw."""
         own, found = ValueMover(values), []
         for other in others:
             shares = [self._shares(own, ValueMover(other), seat) for seat in self._seats]
@@ -108,7 +109,7 @@ class SampledStrength:
         return found
 
     def judge(self, _values: Values, _keeps_rules: bool) -> None:
-        """Return None, because the game is too large to judge."""
+        """Return None, because judging requires an enumeration of the game."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""
@@ -126,7 +127,7 @@ class SampledStrength:
 
 
 def all_seats(shares: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Return the shares of games with each ending by seat, and their means over seats."""
+    """Return the shares of games with each ending by seat, and the mean shares of wins, draws and losses."""
     mean = {end: sum(share[end] for share in shares) / len(shares) for end in ("win", "draw", "loss", "illegal")}
     told = {"win_share": mean["win"], "draw_share": mean["draw"], "loss_share": mean["loss"] + mean["illegal"]}
     return dict(zip(SEATS, shares, strict=False)) | told
@@ -138,10 +139,11 @@ def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
 
 
 def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the policy of a network, float64 ``[n_rows]``, which takes the first best legal action in each state.
+    """Return the policy of a network and a mask of the states in which the network would choose an illegal action.
 
-    Also return a mask of the states whose first best action is illegal, bool ``[n]``, False in terminal states.
-    ``values``, ``[n_live, n_moves]``, are action values in `live_states`.
+    The policy, float64 ``[n_rows]``, takes the first action of maximum value among the legal actions. The mask, bool
+    ``[n]``, is True in nonterminal states in which the first action of maximum value is illegal. ``values``, ``[n_live,
+    n_moves]``, are the action values in `live_states`.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
     of_state[positions.live] = values

@@ -1,8 +1,8 @@
 """Training of networks by any method: rounds, learning curves, snapshots and resuming.
 
 A network learns in rounds of games against itself. All random numbers of a round are derived from the random seed and
-the round number, and between rounds a trainer holds all state that later training depends on, so resuming from a file
-gives bitwise identical results. After some rounds the strength is measured and added to the learning curve.
+the round number, and files contain all data on which later rounds depend, so resuming from a file gives bitwise
+identical results. After some rounds, the strength of the network is measured and added to the learning curve.
 """
 
 import hashlib
@@ -22,15 +22,16 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
-# Number of games at the first point of a learning curve. The number doubles with each further point; the last point is
-# at the end of training.
+# Number of games at the first point of a learning curve. The number doubles with each further point; the last point
+# marks the end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, draws of samples, initial weights, and reanalysis.
 PLAY, LEARN, BEGIN, REANALYSE = range(4)
-# Maximum step count passed to the optimizer, so that it fits int32; beyond it, the learning rate no longer decreases.
+# Maximum step count passed to the optimizer, so that the count fits int32. Beyond this count, the learning rate no
+# longer decreases.
 _MOST_STEPS = 1_000_000_000
-# Maximum share; shares are sums, so rounding can raise them above 1.
+# Maximum valid share; rounding errors can raise shares, which are sums, above 1.
 _SHARE = 1 + 1e-9
 _ENDINGS = dict.fromkeys(("win", "draw", "loss", "illegal"), _SHARE)
 _PROGRESS = ("seed", "rounds", "wanted", "curve")
@@ -49,11 +50,12 @@ class NetworkTrainer(ABC):
     method: Any  # hyperparameters
     seed: int
     weights: np.ndarray  # float32 [n_weights]
-    momentum: np.ndarray  # float32 [n_weights], the optimiser's mean of gradients
-    variance: np.ndarray  # float32 [n_weights], the optimiser's mean of squared gradients
+    momentum: np.ndarray  # float32 [n_weights], the optimizer's moving average of gradients
+    variance: np.ndarray  # float32 [n_weights], the optimizer's moving average of squared gradients
     rounds: int = 0  # number of finished rounds
-    wanted: int = 0  # number of rounds to finish in total
-    memory: list[Any] = field(default_factory=list)  # replay buffer: latest rounds, oldest first, each with `games`
+    wanted: int = 0  # number of rounds when all planned training is finished
+    # Replay buffer: the latest rounds, oldest first. Each round has a field ``games``.
+    memory: list[Any] = field(default_factory=list)
     curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and measures of strength
     snapshots: list[np.ndarray] = field(default_factory=list)  # weights at the points of the curve
 
@@ -73,13 +75,13 @@ class NetworkTrainer(ABC):
 
     @classmethod
     def of(cls, vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """Return a learner from its arrays and a mapping from `to_mapping`."""
+        """Rebuild a learner from `to_mapping` and `arrays`; raise `LearnError` if they are invalid."""
         method = cls.method_type.of(learner["method"])
         n_weights = n_weights_of(method.shape_for(vector).shapes)
         progress = {name: learner[name] for name in _PROGRESS}
         seed, rounds, wanted, curve = progress.values()
         if not (is_whole(seed, 0, LAST_SEED) and is_whole(wanted, 0, MAX_GAMES) and is_whole(rounds, 0, wanted)):
-            raise LearnError("learner: its numbers are out of range")
+            raise LearnError("learner: seed, rounds or wanted are out of range")
         for name in (*cls.networks, "snapshots"):
             if arrays[name].shape[-1] != n_weights:
                 raise LearnError(f"{name}: it has {arrays[name].shape[-1]:,} weights; its method needs {n_weights:,}")
@@ -120,7 +122,7 @@ class NetworkTrainer(ABC):
 
     @property
     def keeps_rules(self) -> bool:
-        """True if the network considers legal actions only."""
+        """True if the network considers only legal actions."""
         return bool(self.method.keeps_rules)
 
     @property
@@ -130,7 +132,7 @@ class NetworkTrainer(ABC):
 
     @property
     def games_wanted(self) -> int:
-        """Number of games after all planned training."""
+        """Number of games when all planned training is finished."""
         return int(self.wanted * self.method.games)
 
     @property
@@ -163,7 +165,10 @@ class NetworkTrainer(ABC):
         self.wanted += -(-n_games // self.method.games)
 
     def learn_round(self) -> None:
-        """Play a round and learn from it. An interrupt leaves the learner unchanged."""
+        """Play a round and update the weights. An interrupt leaves the learner unchanged.
+
+        Raise `LearnError` if the weights diverge.
+        """
         method = self.method
         played = self._remember(self._play(stream_of(self.seed, self.rounds, PLAY)))
         memory = [*self._kept(), played][-method.memory :]
@@ -181,39 +186,39 @@ class NetworkTrainer(ABC):
             self._renew()
 
     def _kept(self) -> list[Any]:
-        """Return the replay buffer before the new round is added."""
+        """Return the replay buffer to which the new round is added; subclasses may update earlier rounds."""
         return self.memory
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew
-        """After a round, update the state derived from the weights."""
+        """Update copies of the weights, such as a target network, after a round."""
 
     @abstractmethod
     def values_of(self, weights: np.ndarray) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the action-value functions to judge, keyed by number of simulations, or None if there is no search."""
+        """Return the action-value functions to judge, keyed by number of simulations (None if there is no search)."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod
     def _empty_games(self, n: int, n_plies: int) -> Any:
-        """Return empty games, a named tuple of arrays whose first field is ``action``."""
+        """Return ``n`` games without actions, as a named tuple of arrays whose first field is ``action``."""
 
     @abstractmethod
     def _play(self, generator: np.random.Generator) -> Any:
-        """Play the games of a round; return a named tuple as in `_empty_games`."""
+        """Play the games of a round; return a named tuple with the fields of `_empty_games`."""
 
     @abstractmethod
     def _remember(self, games: Any) -> Any:
-        """Return an entry of the replay buffer: trimmed games and the data of their samples."""
+        """Return a round of the replay buffer, which contains the trimmed games and the data for training samples."""
 
     @abstractmethod
     def _draw(self, memory: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        """Draw ``n`` samples; return arrays ``[n, ...]`` by name."""
+        """Draw ``n`` training samples from the replay buffer ``memory``; return arrays ``[n, ...]`` by name."""
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
-        """Take the steps of a round after ``count`` earlier steps; return the new weights, momentum and variance."""
+        """Take a round's optimizer steps after ``count`` earlier steps; return new weights, momentum and variance."""
 
     @property
     def is_point(self) -> bool:
@@ -224,7 +229,7 @@ class NetworkTrainer(ABC):
         return self.rounds in (self.wanted, -(-(_FIRST_POINT << doublings) // self.method.games))
 
     def add_point(self, strength: Strength) -> None:
-        """Measure the strength, add a point to the learning curve and keep the weights as a snapshot."""
+        """Measure the network's strength, add a point to the learning curve, and store the weights as a snapshot."""
         own = self.values_of(self.weights)
         measures = strength.measure(own, self.keeps_rules)
         earlier = strength.points(own, [self.values_of(weights) for weights in self.snapshots])
@@ -267,7 +272,10 @@ def check_curve(curve: Any, point: Mapping[str, Any]) -> None:
 
 
 def _is_like(value: Any, most: Any) -> bool:
-    """Return True if a value has the structure of ``most``, with numbers from 0 to their counterparts (or None)."""
+    """Return True if a value has the structure of ``most`` and its numbers are from 0 to the numbers in ``most``.
+
+    The measures in `_MAY_MISS` may be None, but only together.
+    """
     if isinstance(most, Mapping):
         return (
             isinstance(value, dict)
@@ -284,6 +292,6 @@ _MAY_MISS = ("perfect", "mistakes")
 
 
 def trimmed(games: Any) -> Any:
-    """Return games, a named tuple of arrays ``[n, n_plies, ...]``, without trailing plies that no game reaches."""
+    """Remove trailing plies that no game reaches from games, a named tuple of arrays ``[n, n_plies, ...]``."""
     n_plies = int((games.action != NONE).sum(axis=1).max(initial=0))
     return type(games)(*(array[:, :n_plies] for array in games))

@@ -1,1 +1,1 @@
-"""MuZero: networks that learn a model of a game, and a search that plans in it."""
+"""MuZero: networks that learn a model of a game, and a search that plans with the model."""

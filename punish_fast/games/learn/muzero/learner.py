@@ -1,4 +1,4 @@
-"""MuZero: networks learn a model of a game by self-play, and a search plans in that model.
+"""MuZero: networks learn a model of a game by self-play, and a search plans with the model.
 
 Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
@@ -6,11 +6,12 @@ reinforcement learning by planning with a learned model", NeurIPS 2021); and it 
 samples from the replay buffer (``replay.py``, ``network.py``).
 
 At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
-that training includes states that good play avoids. Random openings avoid actions that end the game, so that late
-states occur as well. Searches are compiled by JAX; between them, kernels apply the rules.
+that training includes states that good play avoids. Random openings avoid actions that end the game, so that games
+with long openings also reach later states. Searches are compiled by JAX; between searches, kernels apply the rules.
 
 With the model *rules*, the search uses the rules of the game and the dynamics network is not trained: this is AlphaZero
-(D. Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
+(D. Silver et al., Science 362, 2018). Everything else is equal, so a comparison of the two models shows the cost of
+learning the rules.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, dra
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, stream_of
 
-# Numbers of simulations with which MuZero is judged; 0 uses the policy without a search.
+# Numbers of simulations with which MuZero is judged; with 0, the policy network plays without a search.
 JUDGED_SIMULATIONS = (0, 25, 100)
 _LAST_SEED = 2**31 - 1
 
@@ -48,9 +49,9 @@ class MuZeroLearner(NetworkTrainer):
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``.
 
-        The action chosen by the search has value 2; the value of every other action is its probability. With 0
-        ``simulations``, values are the policy logits, without a search; by default, the method's number of simulations
-        is used.
+        The action chosen by the search has value 2; the value of every other action is the action's probability in the
+        policy target of the search. If ``simulations`` is 0, there is no search and values are the policy logits; by
+        default, ``simulations`` is the method's number of simulations.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
@@ -88,7 +89,7 @@ class MuZeroLearner(NetworkTrainer):
         return found
 
     def _kept(self) -> list[Remembered]:
-        """Return the replay buffer, with the searches of some games repeated."""
+        """Return the replay buffer after repeating the searches of some random games with the current weights."""
         method = self.method
         if not method.reanalysed:
             return self.memory
@@ -106,14 +107,14 @@ class MuZeroLearner(NetworkTrainer):
     def _searched_again(
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator
     ) -> Remembered:
-        """Return a round in which the searches of the games ``rows`` are repeated with the current weights."""
+        """Repeat the searches of the games ``rows`` in a round with the current weights; return the new round."""
         renewed = ("is_random", "value", "policy")
         games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)
         row, ply = rows[places], plies
         found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(_LAST_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
-        # Compare with the action of the new search, since targets are cut where play deviates from it.
+        # Compare actions with those of the new search, since targets are cut where play deviates from the search.
         games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
@@ -122,7 +123,7 @@ class MuZeroLearner(NetworkTrainer):
 def play_searched(
     plan: SearchPlan, vector: VectorGame, weights: np.ndarray, method: MuZeroMethod, generator: np.random.Generator
 ) -> SearchedGames:
-    """Play ``method.games`` games with the network weights, float32 ``[n_weights]``."""
+    """Play ``method.games`` games by search with the network weights, float32 ``[n_weights]``."""
     games = empty_games(method.games, method.max_plies, vector.n_moves)
     states, live = vector.initial(method.games), np.arange(method.games)
     opening = generator.integers(method.opening + 1, size=method.games)
@@ -144,7 +145,10 @@ def play_searched(
 
 
 def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
-    """Return a mask of the legal actions that do not end the game, bool ``[n, n_moves]``, or of all if all end it."""
+    """Return a mask of the legal actions that do not end the game, bool ``[n, n_moves]``.
+
+    If all legal actions of a state end the game, all of them are True.
+    """
     legal = vector.legal(states)
     goes_on = legal.copy()
     for action in range(vector.n_moves):

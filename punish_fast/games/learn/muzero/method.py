@@ -1,4 +1,4 @@
-"""Hyperparameters of MuZero, and a check that it supports a game."""
+"""Hyperparameters of MuZero, and a check that MuZero supports a game."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,13 +17,13 @@ class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
     See ``search.py`` for ``search``, ``replay.py`` for ``trace``, and Loshchilov and Hutter, 2019, for ``decay``. The
-    number of random actions at the beginning of a game is uniform from 0 to ``opening``; actions that end the game are
-    avoided if possible. Hidden layers have ``2 * width`` units.
+    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``; random actions
+    do not end the game if another action is legal. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
     of_games: ClassVar[str] = "planning"
-    keeps_rules: ClassVar[bool] = True  # only legal actions are considered
+    keeps_rules: ClassVar[bool] = True  # True because the search considers only legal actions
 
     model: str = hyperparameter(LEARNED, MODELS, "Model of the search: learned, or the rules (AlphaZero).")
     search: str = hyperparameter(GUMBEL, SEARCHES, "Search algorithm.")
@@ -53,17 +53,17 @@ class MuZeroMethod(NetworkMethod):
 
     @property
     def is_learned(self) -> bool:
-        """True if the model is learned."""
+        """True if the search uses a learned model, False if it uses the rules."""
         return self.model == LEARNED
 
     @property
     def n_unrolled(self) -> int:
-        """Number of actions unrolled in training; 0 if the search uses the rules."""
+        """Number of actions that the model unrolls in training; 0 if the search uses the rules."""
         return self.unroll if self.is_learned else 0
 
     @property
     def name(self) -> str:
-        """``"muzero"``, or ``"alphazero"`` if the search uses the rules."""
+        """Short name: ``"muzero"``, or ``"alphazero"`` if the search uses the rules."""
         return "muzero" if self.is_learned else "alphazero"
 
     def epsilon_after(self, _n_games: int) -> float:

@@ -5,19 +5,19 @@ state and an action to the next hidden state and a reward; the *prediction* maps
 (J. Schrittwieser et al., "Mastering Atari, Go, chess and shogi by planning with a learned model", Nature 588, 2020).
 Rewards and values are from the perspective of the player to move, so both players share the networks.
 
-Rewards and values lie in [-1, 1]. Each is the mean of a distribution over -1, 0 and 1, represented by three logits.
-This is the categorical form of the paper; it learns rare wins far faster than scalar outputs do. A separate head of the
-dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1], the range of the one-hot actions. The
-dynamics has a residual connection: it predicts the change of the hidden state. Only the representation, which a search
-evaluates once, has convolutions; the dynamics, evaluated in every simulation, is dense.
+Rewards and values are in [-1, 1]. Each reward or value is the mean of a distribution over -1, 0 and 1, represented by
+three logits. This categorical form, used in the paper, learns rare wins far faster than scalar outputs. A separate head
+of the dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1], the range of the one-hot
+actions. The dynamics has a residual connection: it predicts the change of the hidden state. Only the representation,
+which a search evaluates once, has convolutions; the dynamics, evaluated in every simulation, is dense.
 
 In training, the dynamics unrolls the actions that were played. At each step the loss is the sum of the cross-entropies
-of policy, value and reward, whose targets come from the searches and the results of games. As in the paper, the
-gradient is halved at each step of the dynamics, and the losses of all policies and values after the first share a total
-weight of 1. Each reward has weight 1: in board games almost all rewards are 0, and a search in a model that misses wins
-yields no useful targets. Weights are updated by AdamW (I. Loshchilov and F. Hutter, "Decoupled weight decay
-regularization", ICLR 2019). The learning rate after ``n`` steps is the initial rate divided by ``sqrt(1 + n /
-10,000)``, a schedule that does not depend on the length of training.
+of policy, value and reward, whose targets are computed from the searches and the results of games. As in the paper, the
+gradient is halved at each step of the dynamics, and the losses of policy and value after the first step are divided by
+the number of unrolled actions. Each reward has weight 1: in board games almost all rewards are 0, and a search with a
+model that misses wins does not yield useful targets. Weights are updated by AdamW (I. Loshchilov and F. Hutter,
+"Decoupled weight decay regularization", ICLR 2019). The learning rate after ``n`` steps is the initial rate divided by
+``sqrt(1 + n / 10,000)``, a schedule that does not depend on the length of training.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     import jax
 
 _EPSILON = 1e-5
-# Numbers of layers after the convolutions: two of the representation, four of the dynamics (two for the next hidden
-# state, two for rewards), and three of the prediction (the last two are policy and value).
+# Numbers of layers after the convolutions: two in the representation, four in the dynamics (two for the next hidden
+# state, two for rewards), and three in the prediction (the last two are policy and value).
 _N_LAYERS = (2, 4, 3)
-# Number of outcomes (-1, 0 and 1) whose mean is a reward or value.
+# Number of outcomes (-1, 0 and 1); a reward or value is their mean.
 _N_KINDS = 3
 # Factor of the gradient at each step of the dynamics.
 _PASSED = 0.5
@@ -55,7 +55,7 @@ _FALL = 10_000
 
 
 class ModelShape(NamedTuple):
-    """Shape of the networks."""
+    """Shape of the three networks."""
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
@@ -74,7 +74,7 @@ class ModelShape(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """The three networks; methods are called in compiled functions only."""
+    """The three networks of MuZero; methods are called in compiled functions only."""
 
     shape: ModelShape
     convolved: list[Layer]  # convolutions of the representation
@@ -83,15 +83,15 @@ class Networks(NamedTuple):
     prediction: list[Layer]
 
     def represent(self, features: jax.Array) -> jax.Array:
-        """Return hidden states, float32 ``[n, width]``, of features ``[n, n_features]``."""
+        """Return hidden states, float32 ``[n, width]``, for features ``[n, n_features]``."""
         x = convolutions(self.convolved, self.shape.inputs, features)
         first, second = self.representation
         return _scaled(dense(second, rectified(dense(first, x))))
 
     def advance(self, hidden: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Apply actions, int32 ``[n]``, to hidden states.
+        """Apply actions, int32 ``[n]``, to hidden states, float32 ``[n, width]``.
 
-        Return the next hidden states, float32 ``[n, width]``, and the reward logits, ``[n, 3]``.
+        Return the next hidden states, float32 ``[n, width]``, and reward logits, float32 ``[n, 3]``.
         """
         import jax
         import jax.numpy as jnp
@@ -103,7 +103,7 @@ class Networks(NamedTuple):
         return _scaled(hidden + dense(change, x)), (of_all * taken[..., jnp.newaxis]).sum(axis=1)
 
     def predict(self, hidden: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return policy logits, float32 ``[n, n_moves]``, and value logits, float32 ``[n, 3]``."""
+        """Return policy logits, float32 ``[n, n_moves]``, and value logits, float32 ``[n, 3]``, of hidden states."""
         first, policy, value = self.prediction
         x = rectified(dense(first, hidden))
         return dense(policy, x), dense(value, x)
@@ -118,10 +118,10 @@ def mean_of(logits: jax.Array) -> jax.Array:
 
 
 def kinds_of(number: jax.Array) -> jax.Array:
-    """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, whose mean is ``number`` clipped to [-1, 1]."""
+    """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, with mean ``number`` clipped to [-1, 1]."""
     import jax.numpy as jnp
 
-    # Sums of predicted rewards and values in a search can lie outside that range.
+    # In a search, sums of predicted rewards and values can be outside this range.
     number = jnp.clip(number, -1, 1)
     return jnp.stack([jnp.maximum(-number, 0), 1 - jnp.abs(number), jnp.maximum(number, 0)], axis=-1)
 
@@ -140,7 +140,7 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch with the fields of `replay.Unrolled`, but ``features`` instead of ``state``."""
+    """Return the mean loss of a batch, which has the fields of `replay.Unrolled` but ``features`` for ``state``."""
     import jax.numpy as jnp
 
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
@@ -159,7 +159,7 @@ def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -
 
 
 def _surprise(probability: jax.Array, logits: jax.Array) -> jax.Array:
-    """Return the cross-entropy, ``[m]``, of probabilities and logits ``[m, k]``."""
+    """Return the cross-entropy, float32 ``[m]``, of probabilities ``[m, k]`` and logits ``[m, k]``."""
     import jax
 
     return -(probability * jax.nn.log_softmax(logits, axis=-1)).sum(axis=-1)
@@ -174,10 +174,13 @@ def _with_half_gradient(hidden: jax.Array) -> jax.Array:
 
 @lru_cache(maxsize=16)
 def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Any]:
-    """Return the compiled optimizer steps of a round; ``rate`` is the initial learning rate."""
+    """Return a compiled function that takes a round's optimizer steps.
+
+    ``rate`` is the initial learning rate, and ``decay`` is the weight decay.
+    """
     import optax
 
-    # The rate depends on the number of steps, so it is applied as a factor of the updates.
+    # The learning rate depends on the number of steps, so the updates are multiplied by the rate.
     return compiled_steps(partial(losses, shape), optax.adamw(1.0, weight_decay=decay), partial(_rate_after, rate))
 
 

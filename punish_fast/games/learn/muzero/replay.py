@@ -5,15 +5,16 @@ Value *targets* are computed backwards through a game. With the reward ``r`` of 
 
     target(t) = r(t) - g ((1 - l) v(t + 1) + l target(t + 1))
 
-where the minus sign reflects that the turn passes with each action. The target is 0 after the end of a game. It is
-``v(t)`` if the game was stopped after action ``t``, or if the action was random, since its consequences say nothing
-about good play (the cut of C. Watkins, "Learning from delayed rewards", 1989). With ``l = 1`` and no random actions,
-the target is the (discounted) result of the game, as in the MuZero paper.
+where the minus sign reflects that the turn passes with each action. The target is 0 after the end of a game. The target
+is ``v(t)`` if the game was stopped after action ``t``, or if action ``t`` was random, since the consequences of a
+random action are not informative about good play (the cut of C. Watkins, "Learning from delayed rewards", 1989). With
+``l = 1`` and no random actions, the target is the (discounted) result of the game, as in the MuZero paper.
 
-A sample consists of a state and the actions that followed it. States after the end of a game are *absorbing*: every
-action returns to the same state without a reward, and their value is 0. With a priority above 0, states are drawn with
-probability proportional to ``(|v - target| + 0.1)^priority`` and weighted by its inverse, so that the expected gradient
-is unchanged up to a factor (T. Schaul et al., "Prioritized experience replay", 2016).
+A sample consists of a state and the actions that followed the state. States after the end of a game are *absorbing*:
+every action leads back to the same state and has reward 0, and the value of the state is 0. With a priority above 0,
+states are drawn with probability proportional to ``(|v - target| + 0.1)^priority`` and weighted by the inverse of this
+probability, so that the expected gradient changes only by a constant factor (T. Schaul et al., "Prioritized experience
+replay", 2016).
 """
 
 from collections.abc import Sequence
@@ -27,36 +28,36 @@ from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.trainer import trimmed
 
-# Added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as states of random
-# moves, would be drawn rarely and weighted heavily; a single one could dominate a batch and slow down learning.
+# Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as those before
+# random moves, would be drawn rarely but weighted heavily; a single one could dominate a batch and slow down learning.
 LEAST_ERROR = 0.1
 
 
 class SearchedGames(NamedTuple):
-    """Games and the results of their searches; except for ``action``, entries after the end are 0."""
+    """Games with the results of the searches; after the end of a game, all values but ``action`` are 0."""
 
-    action: np.ndarray  # int16 [n, n_plies], `NONE` after the end
-    is_random: np.ndarray  # bool [n, n_plies], True if the (latest) search chose another action
+    action: np.ndarray  # int16 [n, n_plies], `NONE` after the end of the game
+    is_random: np.ndarray  # bool [n, n_plies], True if the latest search of the state chose another action
     value: np.ndarray  # float32 [n, n_plies], value found by the search, for the player to move
-    policy: np.ndarray  # float16 [n, n_plies, n_moves], policy found by the search
+    policy: np.ndarray  # float16 [n, n_plies, n_moves], policy target found by the search
 
 
 class Remembered(NamedTuple):
-    """Games of a round, with their states and targets."""
+    """Games of a round, with states and value targets."""
 
     games: SearchedGames
-    state: np.ndarray  # uint64 [n, n_plies + 1, n_words]
-    length: np.ndarray  # int64 [n], number of actions
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last action
+    length: np.ndarray  # int64 [n], number of actions of each game
     is_over: np.ndarray  # bool [n], False if the game was stopped
     result: np.ndarray  # float32 [n], return of the player who moved last
     target: np.ndarray  # float32 [n, n_plies], value targets
 
 
 class Unrolled(NamedTuple):
-    """Training samples: states and the ``k`` steps after them."""
+    """``m`` training samples: states and the next ``k`` steps."""
 
     state: np.ndarray  # uint64 [m, n_words]
-    action: np.ndarray  # int32 [m, k]
+    action: np.ndarray  # int32 [m, k], random after the end of the game
     reward: np.ndarray  # float32 [m, k], reward of each action
     value: np.ndarray  # float32 [m, k + 1], value targets
     policy: np.ndarray  # float32 [m, k + 1, n_moves], policy targets
@@ -66,7 +67,7 @@ class Unrolled(NamedTuple):
 
 
 def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
-    """Return arrays for games without actions."""
+    """Return ``n`` games without actions."""
     return SearchedGames(
         np.full((n, n_plies), NONE, dtype=np.int16),
         np.zeros((n, n_plies), dtype=np.bool_),
@@ -76,7 +77,10 @@ def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
 
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:
-    """Compute the states and targets of games; raise `LearnError` if an action is illegal or a player moves twice."""
+    """Compute the states and targets of games.
+
+    Raise `LearnError` if an action is illegal or a player moves twice in succession.
+    """
     games = trimmed(games)
     played, is_move = retrace(vector, games.action), games.action != NONE
     length = is_move.sum(axis=1)
@@ -94,7 +98,7 @@ def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> 
 def targets_of(
     games: SearchedGames, length: np.ndarray, is_over: np.ndarray, result: np.ndarray, method: MuZeroMethod
 ) -> np.ndarray:
-    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end; arguments are as in `Remembered`."""
+    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end of a game; see `Remembered`."""
     n, n_plies = games.action.shape
     target = np.zeros((n, n_plies + 1), dtype=np.float32)
     value = np.concatenate([games.value, np.zeros((n, 1), dtype=np.float32)], axis=1)
@@ -109,12 +113,12 @@ def targets_of(
 
 
 def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
-    """Draw ``n`` training samples from the games of ``memory``, which must not be empty."""
+    """Draw ``n`` training samples from the games in ``memory``, which must contain at least one action."""
     moves = [np.nonzero(part.games.action != NONE) for part in memory]
     ends = np.cumsum([len(rows) for rows, _ in moves])
     drawn, weight = _drawn(memory, moves, n, method.priority, generator)
     unrolled, n_moves = method.n_unrolled, memory[0].games.policy.shape[2]
-    # Actions after the end are random.
+    # Actions after the end of a game are random.
     past = generator.integers(n_moves, size=(n, unrolled), dtype=np.int32)
     draws = Unrolled(
         np.empty((n, memory[0].state.shape[2]), dtype=np.uint64),
@@ -141,7 +145,7 @@ def _drawn(
     priority: float,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw states; return their indices in the concatenation of all rounds, and their weights."""
+    """Draw ``n`` states; return the states' indices in the concatenation of all rounds, and the weights."""
     total = sum(len(rows) for rows, _ in moves)
     if priority == 0:
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)
@@ -156,7 +160,7 @@ def _drawn(
 
 
 def _unroll(draws: Unrolled, places: np.ndarray, part: Remembered, rows: np.ndarray, plies: np.ndarray) -> None:
-    """Write the samples of states in one round to the rows ``places`` of ``draws``."""
+    """Write the samples that begin at ``rows`` and ``plies`` of a round to the rows ``places`` of ``draws``."""
     games, n_plies = part.games, part.games.action.shape[1]
     length, is_over = part.length[rows], part.is_over[rows]
     draws.state[places] = part.state[rows, plies]

@@ -1,24 +1,24 @@
 """Tree search with the learned model or with the rules, using DeepMind's ``mctx`` (extra ``learn``).
 
 A search grows a tree from a state: each *simulation* descends from the root, choosing actions by their priors and
-current values, adds one node, and backs up its value, with the sign reversed at each change of turn. Nodes are hidden
-states of the learned model (MuZero) or states of the game (AlphaZero). In the learned model, illegal actions are masked
-only at the root; below it, the network must learn to avoid them.
+current values, adds one node, and backs up the node's value, with the sign reversed at each change of turn. Nodes are
+hidden states of the learned model (MuZero) or states of the game (AlphaZero). In the learned model, illegal actions are
+masked only at the root; below the root, the network must learn to avoid illegal actions.
 
 *gumbel*: the root divides its simulations among a few actions by sequential halving, starting with the actions of
 highest prior logit plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022).
-The policy target is a softmax of prior logits plus transformed values; with exact values, it improves on the prior in
-expectation for any number of simulations.
+The policy target is a softmax of prior logits plus transformed values; with exact values, the target improves on the
+prior in expectation for any number of simulations.
 
-*puct*: the root selects the action of highest upper confidence bound, as all nodes below do (J. Schrittwieser et al.,
-Nature 588, 2020). The policy target is each action's share of visits.
+*puct*: the root selects the action with the highest upper confidence bound, as all nodes below the root do
+(J. Schrittwieser et al., Nature 588, 2020). The policy target is each action's share of visits.
 
-Without noise, the action is determined by the state, the network and the number of simulations; the policy is
-determined up to rounding.
+Without noise, the action is determined by the state, the network and the number of simulations, and so is the policy,
+apart from rounding errors.
 
 If the search plans with the rules of the game (AlphaZero), compiled code calls the kernels of the game to apply
-actions, so rules are implemented only once. A node is a state, stored as 32-bit halves of its words, since JAX uses
-32-bit numbers. An illegal action loses; states after the end of a game have value 0.
+actions, so rules are implemented only once. A node is a state, whose words are stored as 32-bit halves because JAX uses
+32-bit numbers by default. An illegal action loses; states after the end of a game have value 0.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def root_node(words: jax.Array) -> Node:
 
 
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-    """Return next nodes, mover's rewards, policy logits, values and ``~is_over``; called in compiled functions only."""
+    """Apply an action to each node under the rules of the game; called in compiled functions only.
+
+    Return the next nodes, the mover's rewards, policy logits, values, and a mask of the games that continue.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -77,7 +80,10 @@ def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: ja
 
 
 def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> tuple[np.ndarray, ...]:
-    """Apply an action to each node; return words, ``is_over``, rewards of the mover, features and legal actions."""
+    """Apply an action to each node, outside compiled code.
+
+    Return the new ``words`` and ``is_over``, the mover's rewards, the features, and a mask of the legal actions.
+    """
     states, over = np.array(words).view(np.uint64), np.array(is_over)
     chosen, reward = np.asarray(action).astype(np.int64), np.zeros(len(states), dtype=np.float32)
     is_legal = vector.legal(states)[np.arange(len(states)), chosen] & ~over
@@ -91,8 +97,8 @@ def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> 
     return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)
 
 
-# Batches are padded to one of two sizes to limit compilation. Larger batches are slower on CPUs, since each step copies
-# all trees.
+# Batches are padded to one of two sizes to limit the number of compilations. Larger batches are slower on CPUs, since
+# each step copies all trees.
 _LEAST_STATES, _MOST_STATES = 32, 128
 
 
@@ -102,16 +108,16 @@ class SearchPlan(NamedTuple):
     shape: ModelShape  # shape of the networks
     rules: VectorGame | None  # game whose rules the search uses; None for the learned model
     kind: str  # "gumbel" or "puct"
-    simulations: int  # simulations of a search
-    considered: int  # maximum number of actions at the root of a Gumbel search
+    simulations: int  # number of simulations per search
+    considered: int  # maximum number of actions considered at the root of a Gumbel search
     discount: float  # discount per action
-    is_noisy: bool  # add noise at the root, for self-play
+    is_noisy: bool  # True to add noise at the root, as in self-play
 
 
 class Found(NamedTuple):
-    """Results of searches."""
+    """Results of searches from ``n`` states."""
 
-    action: np.ndarray  # int64 [n]
+    action: np.ndarray  # int64 [n], chosen actions
     policy: np.ndarray  # float32 [n, n_moves], policy targets: probabilities of legal actions
     value: np.ndarray  # float32 [n], values for the player to move
 
@@ -119,7 +125,7 @@ class Found(NamedTuple):
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """Return the search settings of a method for a game; ``simulations`` overrides the method's number."""
+    """Return the search settings of a method for a game; ``simulations`` overrides the method's number if not None."""
     return SearchPlan(
         method.shape_for(vector),
         None if method.is_learned else vector,
@@ -132,7 +138,7 @@ def plan_of(
 
 
 def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
-    """Search from a batch of nonterminal states, uint64 ``[n, n_words]``, with weights, float32 ``[n_weights]``."""
+    """Search from nonterminal states, uint64 ``[n, n_words]``, with network weights, float32 ``[n_weights]``."""
     require("learn", "mctx")
     parts = []
     for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
@@ -158,7 +164,7 @@ def _search_block(
 
 
 def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Return the policy logits of the network without a search, float32 ``[n, n_moves]``."""
+    """Return policy logits, float32 ``[n, n_moves]``, for features ``[n, n_features]``, without a search."""
     with on_processor():
         return call_padded(_compiled_prediction(shape), weights, features, _LEAST_STATES)
 
@@ -176,7 +182,7 @@ def _compiled_prediction(shape: ModelShape) -> Callable[..., Any]:
 
 @lru_cache(maxsize=16)
 def _compiled(plan: SearchPlan) -> Callable[..., Any]:
-    """Return the compiled search; it returns actions, policies and values."""
+    """Return a compiled search function, which returns actions, policy targets and values."""
     import jax
 
     def run(weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array) -> Any:
@@ -223,12 +229,12 @@ def search_tree(
     output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
     if plan.is_noisy:
         return output
-    # mctx breaks ties between visit counts at random even at temperature 0; take the first.
+    # mctx breaks ties between visit counts at random even at temperature 0; take the first action instead.
     return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 
 def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:
-    """Return next hidden states, rewards, policy logits, values, and True: a learned model has no terminal states."""
+    """Return next hidden states, rewards, policy logits, values and True, as a learned model has no terminal states."""
     after, reward = networks.advance(hidden, action)
     logits, value = networks.predict(after)
     return after, mean_of(reward), logits, mean_of(value), True
