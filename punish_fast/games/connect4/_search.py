@@ -174,7 +174,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Return a bound that decides whether a job's score reaches its target, or ``_UNKNOWN`` after ``limit`` nodes."""
+    """Return a bound that decides whether a job reaches its target, or ``_UNKNOWN`` once its nodes reach ``limit``."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
@@ -293,7 +293,7 @@ def _safe_moves(filled, threats):
 
 @routine
 def _score_by_follow_up(own, filled, moves, target):
-    """Return a bound from the second player's follow-up strategy that decides ``target``, or ``_UNKNOWN``."""
+    """Decide by the follow-up strategy whether the score reaches ``target``; return a bound or ``_UNKNOWN``."""
     if target < 0 or target > 1:
         return _UNKNOWN
     odd_columns = (filled + BOTTOM) & _EVEN_ROWS

@@ -3,8 +3,8 @@
 A stone falls to the lowest empty square of its column. A line is horizontal, vertical or diagonal. A full board without
 a line is a draw.
 
-A bitboard is an integer with seven bits for each column, one for each of its six squares. The seventh bit is never set;
-it prevents lines from continuing from the top of a column to the bottom of the next::
+A bitboard is an integer with seven bits for each column: one for each of its six squares, and a seventh that is never
+set. The seventh bit prevents lines from continuing from the top of a column to the bottom of the next::
 
      6  13  20  27  34  41  48     never set
     --------------------------
@@ -105,7 +105,7 @@ class Connect4(SquareGame):
         return f"column {action + 1}"
 
     def features(self, state: Connect4State) -> np.ndarray:
-        """Return the mover's and then the opponent's stones as 0 or 1 for each square, bottom row first."""
+        """Return two planes of zeros and ones, the mover's stones and the opponent's stones, bottom row first."""
         return np.asarray(self.vector.features(self.vector.pack([state]))[0])
 
     def state_of(self, text: str) -> Connect4State:

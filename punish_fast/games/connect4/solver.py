@@ -23,7 +23,7 @@ from punish_fast.runtime.parallel import for_each
 DEFAULT_MEMORY = 256
 _WORD_BYTES = 8
 # Initial number of table entries in use, small enough for the CPU cache. The number grows with the number of nodes
-# searched. The index of a board depends on it, so some entries are not found after it grows, but all remain valid.
+# searched. The index of a board depends on this number, so growth hides some entries, but all entries remain valid.
 _SMALL_TABLE = 1 << 20
 # Upper bound on all scores.
 MOST = N_SQUARES // 2
@@ -101,7 +101,7 @@ class Connect4Solver:
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return the most central of the best columns of a nonterminal position with a known score.
+        """Return the most central best column of a nonterminal position whose score is ``score``.
 
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
@@ -145,7 +145,7 @@ def value_of(score: int) -> str:
 
 
 def plies_to_end(state: Connect4State, score: int) -> int | None:
-    """Return the number of moves to the end of the game under perfect play, given its score; None for a draw."""
+    """Return the number of moves to the end under perfect play in a state with a given score; None for a draw."""
     if score == 0:
         return None
     n_own, n_other = state.n_stones // 2, (state.n_stones + 1) // 2
@@ -161,7 +161,7 @@ def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
 
 
 def _dealt(queue: np.ndarray, ranges: np.ndarray, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distribute the jobs that have not started evenly among the workers; return the new queue and their ranges."""
+    """Distribute the jobs that have not started evenly among workers; return the new queue and the workers' ranges."""
     parts = [queue[begin:end] for begin, end in ranges.tolist()]
     begun = [part[: int(jobs[part[0], IS_RUNNING])] if len(part) else part for part in parts]
     free = np.concatenate([part[len(running) :] for part, running in zip(parts, begun, strict=True)])

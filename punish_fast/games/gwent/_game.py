@@ -29,7 +29,7 @@ OF_PLAYER = 6
 TOTAL, WINS, OUT, DUE = range(0, 8, 2)
 ROUND, BEGINNER, TURN = 8, 9, 10
 N_FIELDS = 11
-# To update a state, its fields are written to an array, followed by the numbers of cards in both hands and both piles.
+# While a state is updated, an array contains its fields, followed by the numbers of cards in both hands and both piles.
 HELD, LEFT = 11, 13
 N_NUMBERS = 15
 # Widths of the fields in bits.
@@ -142,7 +142,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         n_dealt: Number of cards in a random deck; 0 if decks are not random.
         deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
             indexed by the number of cards still missing, and by the sum of these cards minus their number.
-        shares: float64 ``[n, n_actions]``; filled with the probabilities, or with 0 in other states.
+        shares: float64 ``[n, n_actions]``; filled with the probabilities, which are 0 in other states.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):

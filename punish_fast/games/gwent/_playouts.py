@@ -102,7 +102,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
 @routine
 def _draw_hand(state, player, pile, hand, fields):
-    """Draw the cards that a player is due; return the counter for the next random words."""
+    """Draw the cards that are due to a player; return the counter for the next random words."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     for k in range(fields[DUE + player]):

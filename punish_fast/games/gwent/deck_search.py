@@ -30,7 +30,7 @@ from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
 MAX_GENERATIONS = 100_000
-# Number of games against random decks that measure a strength.
+# Number of games against random decks for each measurement of strength.
 FRESH_GAMES = 40_000
 # Purposes of random numbers, from which their seeds are derived.
 _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
@@ -185,7 +185,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """Return the first generation since which a deck of the last pool has been in every pool."""
+    """Return the generation since which a deck of the last pool has been in every pool."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1

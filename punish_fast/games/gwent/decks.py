@@ -20,7 +20,7 @@ MAX_SUM = 100
 MAX_CARD = MAX_SUM - (MIN_CARDS - 1)
 
 _SEATS = ("first", "second")
-# Maximum number of digits of a card, exclusive; int() raises ValueError for very long digit strings.
+# Words with this many digits or more are not converted, because int() raises ValueError for very long digit strings.
 _MAX_DIGITS = 10
 
 # Numbers of copies of the cards 1, 2, 3, ... in the default deck.

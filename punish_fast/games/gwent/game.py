@@ -128,7 +128,7 @@ class Gwent(Game):
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """Return the state after a draw or a move, and after any rounds that end with it are scored."""
+        """Return the state after a draw or a move; rounds that end are scored."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
@@ -155,7 +155,7 @@ class Gwent(Game):
         return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the events of consecutive steps; see `story`."""
+        """Describe the steps from one decision to the next; see `story.story`."""
         return story(self, steps)
 
     def text(self, state: GwentState) -> str:
@@ -214,10 +214,10 @@ class Gwent(Game):
     def rules_text(self) -> str:
         """State the rules in a few lines."""
         return (
-            "Play a card, which adds its number to your total of the round, or pass and be out for the round.\n"
+            "Play a card, which adds its number to your total for the round, or pass and be out for the round.\n"
             "When both are out, the higher total wins the round; equal totals count for both.\n"
             f"Then both draw {self.variant.draws} cards, up to {self.variant.hand_size} in hand.\n"
-            "The winner of a round begins the next. Two rounds won win the game; two for both are a tie."
+            "The winner of a round begins the next. The first to win two rounds wins; if both do, the game is a tie."
         )
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """States of Gwent Lite, and their encoding in 13 words for kernels.
 
-The first word contains the public fields, from the lowest bit. For each player: the total (7 bits each), the number of
-rounds won (2), a flag that is set if the player is out for the round (1), and the number of cards to draw (4). For the
-game: the round (2), the player who began the first round (2; 0 if not drawn yet, otherwise 1 or 2), and the player to
+The first word contains the public fields, from the lowest bit: the totals of both players (7 bits each), the numbers of
+rounds won (2 each), flags that are set for players who are out for the round (1 each), the numbers of cards to draw (4
+each), the round (2), the player who began the first round (2; 0 if not drawn yet, otherwise 1 or 2) and the player to
 move (1). Six words for each player follow: two each for the deck, the pile and the hand, encoded as in ``_cards.py``.
 """
 

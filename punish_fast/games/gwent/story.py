@@ -11,7 +11,7 @@ from punish_fast.games.gwent.state import PASS, GwentState
 
 
 def story(game: Game, steps: Sequence[Step]) -> list[Event]:
-    """Return the events of consecutive steps: moves, draws, and the beginnings and ends of rounds."""
+    """Describe the steps from one decision to the next: moves, draws, and the beginnings and ends of rounds."""
     before, last = steps[0], steps[-1].after
     is_dealt = game.player(before.state) == CHANCE
     events = list(_draws(before.state, last) if is_dealt else _move(game, before))

@@ -3,19 +3,19 @@
 A state consists of two int64 words. The first contains cards and turns, from the lowest bit:
 
     bits    field
-    2 x 16  number of cards of each treasure and each hazard in the deck
+    2 x 16  number of cards of each kind of treasure and hazard in the deck
     3       number of artifacts in the deck
     5       mask of hazards on the board
     3 + 3   numbers of artifacts on the board that are worth 5 and 10
     3       number of artifacts taken by players
     3       round, from 1
     3       mask of players inside
-    3       mask of players who are still to be asked
+    3       mask of players who have yet to answer
     3       mask of players who have just decided to leave
 
-The second contains points: for each player, 7 bits for the points collected in the round; for each player, 10 bits for
-safe points; and 7 bits for the treasure on the board. In a chance state, somebody is inside and nobody is to be asked.
-The game is over if nobody is inside.
+The second word contains points: 7 bits per player for the points collected in the round, then 10 bits per player for
+safe points, then 7 bits for the treasure on the board. In a chance state, at least one player is inside, and no player
+has yet to answer. The game is over if no player is inside.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ FIRST_HAZARD, ARTIFACT = 11, 16
 N_CHEAP = 3
 N_KINDS, N_HAZARDS, N_PLAYERS, N_ROUNDS = 17, 5, 3, 5
 _EVERYBODY = 7
-# Positions of fields in the first word.
+# Bit positions of fields in the first word.
 _COUNT_BITS = 2
 SEEN = 35
 CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS = 40, 43, 46, 49, 52, 55, 58
 SMALL = 7
-# Positions and widths of fields in the second word.
+# Widths and bit positions of fields in the second word.
 HELD_BITS, TOTAL_BITS = 7, 10
 TOTALS, TREASURE = 21, 51
 _TREASURES = (1 << (_COUNT_BITS * FIRST_HAZARD)) - 1
-# A full set of treasures, with two cards each of 5, 7 and 11.
+# All treasures: two cards each of 5, 7 and 11, and one card of each other value.
 _ALL_TREASURES = sum((2 if kind in (4, 5, 7) else 1) << (_COUNT_BITS * kind) for kind in range(FIRST_HAZARD))
-# Scales of features, close to the maximum on the board.
+# Scales of the features for the treasure and the artifacts worth 10 on the board, close to their maximum values.
 _MOST_TREASURE, _MOST_DEAR = 17, 2
 
 
@@ -57,7 +57,7 @@ def cards_left(cards, kind):
 
 @routine
 def held_by(points, player):
-    """Return the points collected by a player in the round."""
+    """Return the points that a player has collected in the current round."""
     return (points >> (HELD_BITS * player)) & 127
 
 
@@ -88,7 +88,7 @@ def count_hazards(cards):
 
 @routine
 def player_of(cards):
-    """Return the first player to be asked, -1 if a card is to be drawn, or 0 at the end of the game."""
+    """Return the first player who has yet to answer, -1 if a card is to be drawn, or 0 at the end of the game."""
     asked = small_number(cards, ASKED)
     if asked == 0:
         return -1 if small_number(cards, INSIDE) else 0
@@ -156,7 +156,7 @@ def _after_round(cards, points):
         return cards, points
     cards = (cards & ~_TREASURES) | _ALL_TREASURES
     for hazard in range(N_HAZARDS):
-        # The second card of a hazard leaves the game.
+        # Only the first card of a hazard returns to the deck; the second leaves the game.
         seen = (cards >> (SEEN + hazard)) & 1
         cards += (seen << (_COUNT_BITS * (FIRST_HAZARD + hazard))) - (seen << (SEEN + hazard))
     cards -= (small_number(cards, CHEAP) << CHEAP) + (small_number(cards, DEAR) << DEAR)
@@ -167,14 +167,14 @@ def _after_round(cards, points):
 
 @kernel
 def find_askers(states, player):
-    """Fill int8 ``[n]`` with the results of `player_of`."""
+    """Fill ``player``, int8 ``[n]``, with the result of `player_of` for each state."""
     for k in range(len(states)):
         player[k] = player_of(states[k, 0])
 
 
 @kernel
 def find_answers(states, legal):
-    """Fill bool ``[n, 2]`` with the legal answers, leave and stay."""
+    """Fill ``legal``, bool ``[n, 2]``, with True for legal answers, leave (0) and stay (1)."""
     for k in range(len(states)):
         is_asked = small_number(states[k, 0], ASKED) != 0
         legal[k, 0], legal[k, 1] = is_asked, is_asked
@@ -182,7 +182,10 @@ def find_answers(states, legal):
 
 @kernel
 def find_card_shares(states, probabilities):
-    """Fill float64 ``[n, 17]`` with the share of each kind of card in the deck; 0 if no card is to be drawn."""
+    """Fill ``probabilities``, float64 ``[n, 17]``, with the share of each kind of card in the deck.
+
+    The probabilities are 0 if no card is to be drawn.
+    """
     for k in range(len(states)):
         cards = states[k, 0]
         if player_of(cards) >= 0:
@@ -209,9 +212,9 @@ def take_temple_actions(states, actions, is_by_taking, after, returns, ended):
         states: int64 ``[n, 2]``, not terminal.
         actions: int64 ``[n]``, a kind of card in chance states; otherwise 0 to leave or 1 to stay.
         is_by_taking: True if the value of an artifact is fixed when it is taken instead of when it is drawn.
-        after: int64 ``[n, 2]``; filled with the next states.
-        returns: float32 ``[n, 3]``; filled with the returns.
-        ended: bool ``[n]``; set to True for games that are over.
+        after: int64 ``[n, 2]``; filled with the states after the actions.
+        returns: float32 ``[n, 3]``; filled with the returns of the players.
+        ended: bool ``[n]``; filled with True for games that are over.
     """
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
@@ -240,7 +243,7 @@ def _write_returns(points, returns):
 
 @kernel
 def describe_temples(states, features):
-    """Fill float32 ``[n, 35]`` with the features; see `game.IncanGold.features`."""
+    """Fill ``features``, float32 ``[n, 35]``; see `game.IncanGold.features`."""
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
         own = max(player_of(cards), 0)
@@ -268,6 +271,6 @@ def describe_temples(states, features):
 
 @routine
 def _rank(cards, points, player):
-    """Return the sort key of an opponent: safe points, points of the round, and presence inside."""
+    """Return the sort key of an opponent: safe points, then points in the round, then 1 if inside and 0 if not."""
     is_inside = (small_number(cards, INSIDE) >> player) & 1
     return (((total_of(points, player) << HELD_BITS) + held_by(points, player)) << 1) + is_inside

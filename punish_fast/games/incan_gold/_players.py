@@ -1,4 +1,4 @@
-"""Kernels for the probability that a player of Incan Gold stays."""
+"""Kernels that compute the probabilities of staying for players of Incan Gold."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from punish_fast.runtime._jit import kernel, routine
 
 @kernel
 def follow_policy(states, policy, stay):
-    """Look up states in a policy.
+    """Look up the probabilities of staying in a policy.
 
     Args:
-        states: int64 ``[n, 2]``, in each of which a player is asked.
+        states: int64 ``[n, 2]``, states in which a player has to answer.
         policy: float64 ``[3, 6, N_HELD]``; see ``players.py``.
         stay: float64 ``[n]``; filled with the probabilities of staying.
     """
@@ -37,12 +37,12 @@ def follow_policy(states, policy, stay):
 
 @kernel
 def follow_equilibrium(states, deck, layout, tables, stay):
-    """Look up states in the equilibrium of the first round.
+    """Look up the probabilities of staying in the equilibrium of the first round.
 
     Args:
-        states: int64 ``[n, 2]``, in each of which a player is asked.
+        states: int64 ``[n, 2]``, states in which a player has to answer.
         deck: Cards of the first round; see ``_rounds.py``.
-        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
+        layout: int64 ``[n_sets, 6]``, the array `rounds.RoundSets.places`.
         tables: Values from `solve_last`, and probabilities of staying from `solve_pair` and `solve_three`.
         stay: float64 ``[n]``; filled with the probabilities of staying.
     """
@@ -58,7 +58,7 @@ def follow_equilibrium(states, deck, layout, tables, stay):
         # With three players inside, the artifact of this round has not been taken.
         artifact = ON_BOARD if n_inside > 1 and cheap + dear > 0 else IN_DECK if in_deck > 0 else TAKEN
         if n_inside == 1:
-            # The last player can take everything on the board, which may exceed the maximum of the first round.
+            # The last player can take everything on the board. Limit the payoff to the maximum of the first round.
             most = layout[treasures, 0] + layout[treasures, 2] - 1
             if in_deck > 0:
                 most -= ARTIFACT_WORTH

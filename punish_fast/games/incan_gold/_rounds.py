@@ -2,14 +2,16 @@
 
 A *set* is the multiset of treasures seen, encoded as a mixed-radix number ``sum(count * stride)``. Each draw of a
 treasure leads to a set with one more card, so sets of equal size can be solved in parallel, from the largest to the
-empty set. Within a set, states with more hazards are solved first; with equal hazards, states with the artifact in the
-deck are solved last.
+empty set. Within a set, states with more hazards are solved first; among states with equally many hazards, those with
+the artifact in the deck are solved last.
 
-A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` contains the number of hazard kinds, the
-copies of each, and the number of artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
+The argument ``deck`` is a tuple ``(values, copies, strides, numbers)`` of int64 arrays. ``numbers`` contains the number
+of kinds of hazard, the number of copies of each hazard, and the number of artifacts, 0 or 1. The location of the
+artifact is 0 if it has been taken, 1 if it is on the board, and 2 if it is in the deck.
 
-Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size, after all larger sets. ``layout`` is
-int64 ``[n_sets, 6]`` from `rounds.RoundSets`. ``best`` selects the best equilibrium if 1, and the worst if -1.
+Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size; all larger sets must have been solved.
+``layout``, int64 ``[n_sets, 6]``, is `rounds.RoundSets.places`. ``best`` is 1 to select the best equilibrium and -1 to
+select the worst.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ ARTIFACT_WORTH = 5
 
 @routine
 def find_further_sets(number, deck, after, weight, value):
-    """Write the sets with one more treasure, with the number of copies and the value of the card that leads to each.
+    """Write the sets with one more treasure, and the number of copies left and the value of each added treasure.
 
     Returns:
         The number of kinds of treasure left, and the number of treasures left plus all hazard cards.
@@ -44,11 +46,12 @@ def find_further_sets(number, deck, after, weight, value):
 
 @kernel
 def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
-    """Compute the value of staying for a player whose payoff depends only on the set.
+    """Compute the value of staying for a player whose payoff depends only on the treasures seen and the artifact.
 
     Args:
-        worth: int64 ``[n_sets]``, the payoff of leaving, without the artifact.
-        leave_at: int64 ``[n_hazards + 1]``, the points at which to leave, by hazards seen; -1 for the optimal rule.
+        worth: int64 ``[n_sets]``, the payoff of leaving without the artifact.
+        leave_at: int64 ``[n_hazards + 1]``, the number of points at which the player leaves, by number of hazards seen;
+            -1 for the optimal rule.
         go_on: float64 ``[n_sets, n_hazards + 1, 2]``; filled with the expected points of staying. The last index is 1
             if the artifact is in the deck.
     """
@@ -76,7 +79,7 @@ def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
 
 @routine
 def _better(pay, stay, limit):
-    """Return the value of a state under the optimal rule or a rule that leaves at ``limit`` points."""
+    """Return the value of a state under the rule that leaves at ``limit`` points, or the optimal rule if this is -1."""
     if limit < 0:
         return max(pay, stay)
     return pay if pay >= limit else stay
@@ -87,11 +90,11 @@ def reach_sets(order, deck, stay, reach):
     """Compute the probability of reaching each state with all players inside.
 
     Args:
-        order: int64, all sets in order of size.
+        order: int64 ``[n_sets]``, all sets in ascending order of size.
         stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all players stay. The last index is 1 if the
             artifact is in the deck.
-        reach: float64 of the same shape; 1 for the initial state and 0 elsewhere on entry; filled with the
-            probabilities.
+        reach: float64 ``[n_sets, n_hazards + 1, 2]``, initially 1 for the state before the first card and 0 elsewhere;
+            filled with the probabilities.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -148,14 +151,17 @@ def last_place(layout, number, hazards, in_deck, pay):
 
 @routine
 def pair_place(layout, number, hazards, artifact, held, rest):
-    """Return the index of a state with two players inside, who hold ``held`` each; ``rest`` is left on the board."""
+    """Return the index of a state with ``held`` points for each of two players inside, and ``rest`` on the board."""
     row = (3 * hazards + artifact) * layout[number, 4] + held - layout[number, 0]
     return layout[number, 3] + row * layout[number, 5] + rest
 
 
 @routine
 def go_on_in_pair(deck, layout, pair, found, state):
-    """Return the expected points of each of two players if both stay; ``found`` is from `find_further_sets`."""
+    """Return the expected points of each of two players if both stay.
+
+    ``found`` contains the two results and the three output arrays of `find_further_sets`.
+    """
     n_kinds, n_left, after, weight, value = found
     number, hazards, artifact, held, rest = state
     n_hazards, n_copies = deck[3][0], deck[3][1]
@@ -172,7 +178,7 @@ def go_on_in_pair(deck, layout, pair, found, state):
 
 @routine
 def go_on_in_three(deck, three, found, number, hazards, artifact):
-    """Return the expected points of each of three players if all stay; ``found`` is from `find_further_sets`."""
+    """Return the expected points of each of three players if all stay; ``found`` is as in `go_on_in_pair`."""
     n_kinds, n_left, after, weight, _ = found
     n_hazards, n_copies = deck[3][0], deck[3][1]
     total = 0.0
@@ -187,12 +193,12 @@ def go_on_in_three(deck, three, found, number, hazards, artifact):
 
 @kernel
 def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
-    """Compute the equilibrium of two players inside; arrays are indexed by `pair_place`.
+    """Compute the equilibrium of two players inside.
 
     Args:
-        last: float64, from `solve_last`.
-        pair: float64; filled with the expected points.
-        stay: float64; filled with the probabilities of staying.
+        last: float64, the result of `solve_last`.
+        pair: float64, indexed by `pair_place`; filled with the expected points of each player.
+        stay: float64, indexed by `pair_place`; filled with the probabilities of staying.
     """
     n_hazards, n_artifacts = deck[3][0], deck[3][2]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -204,7 +210,7 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
         for hazards in range(n_hazards, -1, -1):
             for artifact in range(3 if n_artifacts else 1):
                 for held in range(first, first + n_held):
-                    # The value of staying if the opponent leaves with everything on the board.
+                    # Value of staying if the opponent leaves with everything on the board.
                     left = last[last_place(layout, number, hazards, artifact == IN_DECK, held)]
                     for rest in range(n_rest):
                         state = (number, hazards, artifact, held, rest)
@@ -220,8 +226,9 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
     """Compute the equilibrium of three players inside.
 
     Args:
-        values: Results of `solve_last` and `solve_pair`, and an array, float64 ``[n_sets, n_hazards + 1, 3, 2]``,
-            filled with the expected points if all stay (0 in the last axis) and in equilibrium (1).
+        values: The arrays ``last`` from `solve_last` and ``pair`` from `solve_pair`, and an array, float64
+            ``[n_sets, n_hazards + 1, 3, 2]``, which is filled with the expected points of each player if all stay (last
+            index 0) and in equilibrium (last index 1). The third index is the location of the artifact.
         stay: float64 ``[n_sets, n_hazards + 1, 3]``; filled with the probabilities of staying.
     """
     last, pair, three = values
@@ -236,7 +243,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
             for artifact in range(1, 3) if n_artifacts else range(1):
                 all_stay = go_on_in_three(deck, three, found, number, hazards, artifact)
                 relic = ARTIFACT_WORTH * (artifact == ON_BOARD)
-                # A single leaver takes everything on the board; two leavers leave the artifact and any odd point.
+                # A single leaver takes everything on the board; two leavers leave the artifact and any odd point there.
                 state = (number, hazards, IN_DECK if artifact == IN_DECK else TAKEN, held, 0)
                 two_stay = go_on_in_pair(deck, layout, pair, found, state)
                 own = held + rest % 2 + relic
@@ -261,11 +268,11 @@ def rest_of_three(number, deck):
 
 @routine
 def equilibrium_of_two(staying, leaving, best):
-    """Return the probability of staying in a symmetric equilibrium of two players, and its value.
+    """Return the probability of staying in a symmetric equilibrium of two players, and each player's expected points.
 
     Args:
         staying: Payoffs of staying if the opponent stays, and if the opponent leaves.
-        leaving: Payoffs of leaving in the same two cases.
+        leaving: Payoffs of leaving if the opponent stays, and if the opponent leaves.
     """
     with_stayer, with_leaver = staying[0] - leaving[0], staying[1] - leaving[1]
     p, worth = -1.0, 0.0
@@ -283,7 +290,10 @@ def equilibrium_of_two(staying, leaving, best):
 
 @routine
 def equilibrium_of_three(staying, leaving, best):
-    """Extend `equilibrium_of_two` to three players; payoffs are for two, one and zero opponents who stay."""
+    """Return the probability of staying in a symmetric equilibrium of three players, and each player's expected points.
+
+    ``staying`` and ``leaving`` contain the payoffs if two, one and no opponents stay.
+    """
     d2, d1, d0 = staying[0] - leaving[0], staying[1] - leaving[1], staying[2] - leaving[2]
     p, worth = -1.0, 0.0
     if d2 >= 0:

@@ -1,26 +1,26 @@
 """Incan Gold (also known as Diamant): three players in a temple decide simultaneously when to leave with their gold.
 
 The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards of each of five hazards (fire,
-mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each. A round starts
-with a card. Then all players in the temple decide simultaneously to stay or to leave; those who leave are paid, and if
-anybody stays, the next card is drawn:
+mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each round. A round
+starts with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Those who
+leave are paid, and if anybody stays, the next card is drawn:
 
 * A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside; the remainder stays on the board.
 * An *artifact* is placed on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn,
   and 10 otherwise.
-* The second *hazard* of a kind ends the round. The players inside lose the points collected in it, and this card leaves
-  the game.
+* The second *hazard* of a kind ends the round. The players inside lose the points that they collected in the round, and
+  the second hazard card is removed from the game.
 
-Players who leave divide the treasure on the board equally, in whole points; the remainder stays. A single leaver also
-takes the artifacts. Points are safe after leaving. After the round, all cards except the second hazard and the
-artifacts return to the deck.
+Players who leave divide the treasure on the board equally, in whole points; the remainder stays on the board. A player
+who leaves alone also takes the artifacts on the board. The points of players who have left are safe. After the round,
+the cards drawn return to the deck, except the second hazard card and the artifacts.
 
-After five rounds, the player with the most points gets 1 and the others -1. In a tie, the players with the most points
-get 0. The deck never runs out, because the second hazard of some kind always ends the round earlier.
+After five rounds, the player with the most points gets 1 and the others get -1. In a tie, the players with the most
+points get 0. The deck never runs out, because the second hazard of some kind always ends the round earlier.
 
-Players are asked one after another. Earlier answers in the same step are part of the state, but not of
-`IncanGold.known_to`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the
-treasures by value, the hazards, the artifact.
+In the implementation, players answer one after another. The state includes the earlier answers in the same step, but
+`IncanGold.known_to` hides them. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card
+drawn; the kinds are numbered in the order treasures by value, hazards, artifact.
 
 In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken are worth 5
 and the others 10.
@@ -65,9 +65,9 @@ _WORTH = (5, 10)
 
 
 class IncanGoldVariant(NamedTuple):
-    """The rules."""
+    """Variant of the rules."""
 
-    # Event that fixes the value of an artifact: ``"drawn"`` from the deck or ``"taken"`` by a player.
+    # Event that fixes the value of an artifact: ``"drawn"`` (from the deck) or ``"taken"`` (by a player).
     artifact_value: str = "drawn"
 
 
@@ -110,17 +110,17 @@ class IncanGold(Game):
         return not any(state.inside)
 
     def actions(self, state: IncanGoldState) -> list[int]:
-        """Return the kinds of card in the deck, or leave and stay."""
+        """Return the kinds of card in the deck before a draw, and `LEAVE` and `STAY` if a player has to answer."""
         if state.is_drawing:
             return [kind for kind in range(N_KINDS) if state.deck[kind]]
         return [] if self.is_terminal(state) else [LEAVE, STAY]
 
     def probabilities(self, state: IncanGoldState) -> list[float]:
-        """Return the share of each kind of card in the deck, if a card is to be drawn."""
+        """Return the share of each kind of card that is in the deck; an empty list if no card is to be drawn."""
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
-        """Return the state after a card or an answer; players leave after the last answer."""
+        """Return the state after a draw or an answer; players leave after the last answer."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
@@ -139,12 +139,12 @@ class IncanGold(Game):
         return tuple(state.seats)
 
     def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
-        """Return the state in which ``player`` is asked and all players asked before have stayed."""
+        """Return the state in which ``player`` has to answer and all earlier answers are `STAY`."""
         n_before = state.seats.index(player) if player in state.seats else 0
         return state._replace(answers=(STAY,) * n_before)
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Describe cards, complete sets of answers, and the gains of leavers."""
+        """Return events for cards, complete sets of answers, payoffs of leavers, and final totals."""
         events: list[Event] = []
         for step in steps:
             if step.state.is_drawing:
@@ -175,11 +175,11 @@ class IncanGold(Game):
     def features(self, state: IncanGoldState) -> np.ndarray:
         """Return 35 numbers known to the player to move or, in chance states and at the end, to player 0.
 
-        * 6: points of the round and safe points of the player, of the opponent with more safe points, and of the other
+        * 6: points in the round and safe points of the player, of the opponent with more safe points, and of the other
           opponent, each as a share of the sum of all six.
-        * 3: 1 for each of these opponents who is inside, otherwise 0; round / 5.
-        * 9 for the board: treasure / 17, number of artifacts worth 5 / 3, number of artifacts worth 10 / 2, 1 for each
-          hazard present, number of players inside / 3.
+        * 3: for each of these opponents, 1 if inside and 0 otherwise; round / 5.
+        * 9 for the board: treasure / 17; number of artifacts worth 5 / 3; number of artifacts worth 10 / 2; for each
+          hazard, 1 if present and 0 otherwise; number of players inside / 3.
         * 17 for the deck: the share of each kind of card.
         """
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
@@ -192,10 +192,10 @@ class IncanGold(Game):
         """State the rules in a few lines."""
         return (
             "In each of five rounds, cards are drawn. After each, everybody inside decides to stay or to leave.\n"
-            "A treasure is shared by the players inside; what cannot be shared stays on the board.\n"
+            "A treasure is shared equally by the players inside; the remainder stays on the board.\n"
             "Players who leave share the board's treasure; a player who leaves alone also takes the artifacts.\n"
             "The second hazard of a kind ends the round: the players inside lose what they collected in it.\n"
-            f"The first three artifacts {self.variant.artifact_value} are worth 5, the others 10. Most points win."
+            f"The first three artifacts {self.variant.artifact_value} are worth 5, the others 10. The most points win."
         )
 
     def draw(self, state: IncanGoldState, viewer: int, names: Sequence[str]) -> str:

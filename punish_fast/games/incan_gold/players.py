@@ -1,13 +1,14 @@
-"""Players of Incan Gold: policies by points, the equilibrium of the first round, and best threshold responders.
+"""Players of Incan Gold: policies based on points, the equilibrium of the first round, and best threshold responders.
 
-Players are movers (`contract.Mover`) of `game.VectorIncanGold`, and use only the information of the player to move.
+Players are movers (`contract.Mover`) for `game.VectorIncanGold`, and use only information available to the player to
+move.
 
 A *policy* here is an array of probabilities of staying, float64 ``[3, 6, N_HELD]``, indexed by the number of players
-inside less one, the number of hazards on the board, and the points collected in the round.
+inside minus one, the number of hazards on the board, and the points collected in the round.
 
-The *best threshold responder* to a player faces two copies of it, and leaves at a fixed number of points. Identical
-deterministic players make identical decisions, which makes them easy to exploit. The responder's share of first places
-measures this exploitability.
+The *best threshold responder* to a player faces two copies of this player, and leaves at a fixed number of points.
+Identical deterministic players make identical decisions, which makes them easy to exploit. The responder's share of
+first places measures the player's exploitability.
 """
 
 import re
@@ -25,19 +26,19 @@ from punish_fast.games.learn.episodes import MatchResult, match_of, play_match, 
 from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.printable import printable
 
-# Length of the points axis of a policy; higher points use its last entry.
+# Length of a policy along the axis of points; larger numbers of points use the last entry.
 N_HELD = 128
 N_HAZARDS = 6
 _SHAPE = (N_PLAYERS, N_HAZARDS, N_HELD)
-# Points of the round at which the rule of thumb leaves, by number of hazards on the board.
+# Points in the round at which the rule of thumb leaves, by number of hazards on the board.
 LEAVE_AT = (44, 22, 8, 4, 3, 2)
-# Thresholds that are tried by default.
+# Thresholds that `best_responder` tries by default.
 THRESHOLDS = range(1, 41)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
 class StayMover:
-    """A player given by a function that returns the probability of staying in each state, float64 ``[n]``."""
+    """A player defined by a function that returns the probability of staying in each state, float64 ``[n]``."""
 
     def __init__(self, stay: Callable[[np.ndarray], np.ndarray]) -> None:
         self.stay = stay
@@ -53,7 +54,10 @@ def random_policy(stay: float = 0.5) -> np.ndarray:
 
 
 def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
-    """Return the policy that leaves at a number of points, or at one of six, by the number of hazards on the board."""
+    """Return the policy that leaves at ``points`` points in the round.
+
+    If ``points`` is a sequence of six numbers, they apply to 0, 1, ..., 5 hazards on the board.
+    """
     leaving = np.broadcast_to(np.asarray(points, dtype=np.int64), (N_HAZARDS,))
     return np.broadcast_to(np.arange(N_HELD) < leaving[:, np.newaxis], _SHAPE).astype(np.float64)
 
@@ -68,12 +72,12 @@ def policy_mover(policy: np.ndarray) -> StayMover:
 
 
 def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
-    """Build the player who follows an equilibrium of the first round in every round.
+    """Build a player that follows an equilibrium of the first round in every round.
 
     The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck or board)
     and, after a player has left, on the points collected and the treasure on the board. Later rounds are approximated:
     several artifacts in the deck or on the board count as one, worth 5. For the last player inside, artifacts on the
-    board count at their actual values, and gains above the maximum of the first round count as this maximum.
+    board count at their actual values, and the payoff is limited to the maximum of the first round.
     """
     sets = equilibrium.sets
     tables = (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay)
@@ -85,7 +89,7 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
 
 
 def rule_of_thumb(state: IncanGoldState) -> int:
-    """Return the answer of the rule of thumb in a state in which a player is asked."""
+    """Return the rule of thumb's answer, `LEAVE` or `STAY`, in a state in which a player has to answer."""
     return int(player_named("rule-of-thumb").stay(words_of(state)[np.newaxis])[0])
 
 
@@ -93,9 +97,9 @@ def rule_of_thumb(state: IncanGoldState) -> int:
 def player_named(name: str) -> StayMover:
     """Build a player by name.
 
-    The names are ``"random"``; ``"leave-at-12"``, who leaves at 12 points of the round; ``"leave-at-44-22-8-4-3-2"``,
-    with a threshold for each number of hazards on the board; ``"rule-of-thumb"``, with the thresholds `LEAVE_AT`; and
-    ``"equilibrium"``.
+    The name is ``"random"``; ``"rule-of-thumb"``, which has the thresholds `LEAVE_AT`; ``"equilibrium"``; or a name
+    such as ``"leave-at-12"``, which leaves at 12 points in the round, or ``"leave-at-44-22-8-4-3-2"``, which has a
+    threshold for each number of hazards on the board.
     """
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
     points = [int(each) for each in found[1].split("-")] if found else []
@@ -111,11 +115,11 @@ def player_named(name: str) -> StayMover:
 
 
 class ThresholdResponder(NamedTuple):
-    """The best threshold responder."""
+    """The best threshold responder and its results."""
 
-    leave_at: int  # points at which the responder leaves
-    match: MatchResult  # games against two copies of the player, independent of the selection
-    tried: tuple[float, ...]  # share of first places of each threshold in the games used for selection
+    leave_at: int  # points in the round at which the responder leaves
+    match: MatchResult  # result against two copies of the player, in games that were not used for the selection
+    tried: tuple[float, ...]  # share of first places of each threshold in the games used for the selection
 
 
 def best_responder(
@@ -123,9 +127,9 @@ def best_responder(
 ) -> ThresholdResponder:
     """Find the threshold with the largest share of first places against two copies of a player.
 
-    The games that select the threshold are not part of the result, which is therefore free of selection bias. The best
-    threshold plays ``n_games`` games, as in `episodes.play_match`. For the selection, each threshold plays half this
-    number, all in the first seat because players do not know their seats.
+    For the selection, each threshold plays ``n_games / 2`` games, rounded up, all in the first seat because players do
+    not know their seats. The best threshold then plays a match of ``n_games`` games; see `episodes.play_match`. The
+    result is free of selection bias, because it does not include the games used for the selection.
     """
     movers = [player_named(f"leave-at-{points}") for points in thresholds]
     n = -(-n_games // 2)

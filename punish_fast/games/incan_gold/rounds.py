@@ -1,22 +1,26 @@
 """Exact solutions of the first round of Incan Gold, in which players maximize their expected points.
 
 The state of a round consists of the set of treasures seen, the number of hazards seen (all kinds are equivalent) and
-the location of the artifact. It determines everything else: each of ``n`` players inside holds ``sum(v // n)``, and
-``sum(v % n)`` is on the board. A single player leaves with all treasures seen and the artifact. A player against two
-who never leave receives a third of each treasure, rounded down, the remainders, and the artifact. Backward induction
-compares leaving and staying in every state, starting with the states that have the most cards.
+the location of the artifact. If no player has left, the state determines everything else: each of the ``n`` players
+inside holds ``sum(v // n)``, and ``sum(v % n)`` is on the board. A single leaver receives the points held, the treasure
+on the board and any artifact there. Apart from the artifact, the payoff of a single player is the sum of all treasures
+seen; the payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all
+remainders. Backward induction compares leaving and staying in every state, starting with the states in which the most
+cards have been drawn.
 
 The optimal rule consists of thresholds: leave at a number of points that decreases with the number of hazards seen.
 
-A symmetric subgame-perfect equilibrium of three players is computed in the same order. In each state, all stay with
-the same probability ``p``, which is a best response to itself: 1 if staying is optimal against two players who stay, 0
-if leaving is optimal against two who leave, or a root of the gain of staying, which is a quadratic polynomial in ``p``.
-There is at least one equilibrium: if neither pure strategy is one, the gain of staying is positive at ``p = 0`` and
-negative at ``p = 1``. If there are several, the one with the highest or the lowest payoff is selected.
+A symmetric subgame-perfect equilibrium of three players is computed in the same order. In each state, all players stay
+with the same probability ``p``, which is a best response to itself: 1 if staying is optimal against two players who
+stay, 0 if leaving is optimal against two players who leave, or a root of the gain from staying, which is a quadratic
+polynomial in ``p``. There is at least one equilibrium: if neither pure strategy is an equilibrium, the gain from
+staying is positive at ``p = 0`` and negative at ``p = 1``. If there are several equilibria, the one with the highest or
+the lowest payoff is selected.
 
 With three players inside, the state consists of the set of treasures, the number of hazards and the location of the
-artifact. When one has left with everything on the board, the state also includes the points that each of the others
-holds and the new treasure on the board. For the last player, it includes the payoff of leaving.
+artifact. After one player has left with everything on the board, the state also includes the points that each of the
+others holds and the treasure placed on the board since then. For the last player, the state includes the payoff of
+leaving instead.
 """
 
 from collections.abc import Sequence
@@ -40,26 +44,26 @@ class RoundDeck(NamedTuple):
     copies: tuple[int, ...] = COPIES  # Number of copies of each treasure.
     n_hazards: int = len(HAZARDS)  # Number of kinds of hazard.
     hazard_copies: int = HAZARD_COPIES  # Number of copies of each hazard, at least 2.
-    n_artifacts: int = 1  # 0 or 1.
+    n_artifacts: int = 1  # Number of artifacts, 0 or 1.
 
 
 class RoundSets:
-    """The sets of treasures of a deck, and the indices of states in arrays."""
+    """Sets of treasures of a deck, and array indices of states."""
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
         self.deck = deck
         sizes = np.array(deck.copies, dtype=np.int64) + 1
         strides = np.cumprod([1, *sizes[:-1]])
-        # int64 ``[n_sets, n_kinds]``, number of copies of each treasure in a set
+        # int64 ``[n_sets, n_kinds]``, number of copies of each treasure in each set
         self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
         numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
-        # The deck in the form that kernels require
+        # The deck in the form of the kernels' argument ``deck``
         self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
         size = self.counts.sum(axis=1)
-        # Sets of equal size, from the largest
+        # Arrays of all sets of equal size, in descending order of size
         self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
-        # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index and number of payoffs. For two
-        # players: first index, number of possible points held, and number of possible treasures on the board.
+        # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index, and number of possible payoffs. For
+        # two players: first index, number of possible holdings, and number of possible treasures on the board.
         self.places = self._places()
 
     def _places(self) -> np.ndarray:
@@ -75,8 +79,9 @@ class RoundSets:
     def reach(self, stay: np.ndarray) -> np.ndarray:
         """Return the probability of reaching each state before anybody has left, in the shape of ``stay``.
 
-        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all stay. The last index is 1 if the
-        artifact is in the deck. The entry of the state before the first card is ignored, because nobody can leave.
+        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all players stay. The last index is 1
+        if the artifact is in the deck. The entry of the state before the first card is ignored, because nobody can
+        leave in this state.
         """
         first = (0, 0, self.deck.n_artifacts)
         stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
@@ -87,9 +92,9 @@ class RoundSets:
     def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
         """Return two thresholds for leaving for each number of hazards seen, with 1 or 3 players inside.
 
-        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that a player stays. Thresholds apply to
-        the payoff of a single leaver in reachable states: the minimum at which a player leaves with positive
-        probability, and the minimum from which a player always leaves.
+        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that a player stays. The thresholds apply
+        to the payoff of a single leaver in reachable states: the minimum payoff at which a player leaves with positive
+        probability, and the minimum payoff from which a player always leaves.
         """
         pay, is_reached = self.pay(n_inside), self.reach(stay) > 0
         is_reached[0, 0, self.deck.n_artifacts] = False
@@ -114,11 +119,11 @@ class RoundSets:
 
 @dataclass(frozen=True)
 class SoloRound:
-    """Solution of a round for a single player, or for one player against two who never leave."""
+    """Solution of a round for a single player, or for one player against two opponents who never leave."""
 
     sets: RoundSets
     n_inside: int  # Number of players inside, 1 or 3.
-    # Points at which the player leaves, by hazards seen; None means the optimal rule.
+    # Points at which the player leaves, by number of hazards seen; None means the optimal rule.
     leave_at: tuple[int, ...] | None
     # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of staying. The last index is 1 if the artifact is in
     # the deck.
@@ -141,9 +146,9 @@ class SoloRound:
 
 
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
-    """Solve the round for a single player, or for one player against two who never leave (``n_inside`` 3).
+    """Solve the round for a single player, or for one player against two opponents who never leave (``n_inside`` 3).
 
-    ``leave_at`` gives the score at which the player leaves for each number of hazards seen; by default, the player
+    ``leave_at`` contains the points at which the player leaves, by number of hazards seen; by default, the player
     follows the optimal rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
@@ -155,7 +160,7 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
 
 
 def best_single_threshold(best: SoloRound) -> SoloRound:
-    """Find the best rule with one threshold for all numbers of hazards."""
+    """Find the best rule with one threshold for all numbers of hazards, in the same round as ``best``."""
     n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
     rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
     return max(rules, key=lambda rule: rule.points)
@@ -167,14 +172,14 @@ def _limits(sets: RoundSets, leave_at: tuple[int, ...] | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RoundEquilibrium:
-    """A symmetric equilibrium of three players."""
+    """A symmetric equilibrium of three players in a round."""
 
     sets: RoundSets
     last: np.ndarray  # float64, indexed by `last_place`, expected points of staying for the last player.
     pair: np.ndarray  # float64, indexed by `pair_place`, expected points of each of two players.
     pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability that each of two players stays.
-    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of each of three players if all stay, and in
-    # equilibrium.
+    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of each of three players if all stay (last index 0) and
+    # in equilibrium (last index 1).
     three: np.ndarray
     three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability that each of three players stays.
 
@@ -185,7 +190,10 @@ class RoundEquilibrium:
         return float(self.three[0, 0, begin, 0])
 
     def stay(self) -> np.ndarray:
-        """Return the probability that each of three players stays; the last index is 1 for an artifact in the deck."""
+        """Return the probability that each of three players stays, float64 ``[n_sets, n_hazards + 1, 2]``.
+
+        The last index is 1 if the artifact is in the deck.
+        """
         begin = kernels.ON_BOARD if self.sets.deck.n_artifacts else kernels.TAKEN
         return self.three_stay[..., begin : begin + 2]
 
@@ -198,7 +206,10 @@ class RoundEquilibrium:
 
 
 def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:
-    """Find a symmetric equilibrium by backward induction; if a state has several, select the best or the worst."""
+    """Find a symmetric equilibrium by backward induction.
+
+    In states with several equilibria, select the best if ``is_best``, and otherwise the worst.
+    """
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
     last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))
     three, three_stay = np.zeros((*shape, 2)), np.zeros(shape)

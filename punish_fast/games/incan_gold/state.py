@@ -8,7 +8,7 @@ import numpy as np
 from punish_fast.games.incan_gold import _game as _incan_gold
 
 N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
-# Values of treasures, and the number of copies of each.
+# Values of treasures, and the number of copies of each treasure.
 TREASURES = tuple(_incan_gold.VALUES.tolist())
 COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
 HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
@@ -26,7 +26,7 @@ class IncanGoldState(NamedTuple):
 
     # Round, from 1.
     round: int
-    # Number of cards of each kind in the deck, and drawn in this round.
+    # Numbers of cards of each kind in the deck, and numbers drawn in this round.
     deck: Counts
     drawn: Counts
     # Treasure on the board, and numbers of artifacts on the board that are worth 5 and 10.
@@ -39,14 +39,14 @@ class IncanGoldState(NamedTuple):
     # Points that each player inside has collected in this round, and safe points of each player.
     held: Counts
     totals: Counts
-    # Answers so far of the players inside, in order; the remaining players are still to be asked.
+    # Answers that players inside have given, in order of players; the other players inside have yet to answer.
     answers: Counts
     # True if a card is to be drawn.
     is_drawing: bool
 
     @property
     def seats(self) -> list[int]:
-        """Players inside."""
+        """Players in the temple, in ascending order."""
         return [player for player in range(N_PLAYERS) if self.inside[player]]
 
 
@@ -67,7 +67,7 @@ def words_of(state: IncanGoldState) -> np.ndarray:
 
 
 def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
-    """Decode a state; its cards drawn are ``drawn``, or none if it is not in ``earlier_round``."""
+    """Decode a state; its drawn cards are ``drawn`` in round ``earlier_round``, and none in a later round."""
     cards, points = words.tolist()
     cheap, dear, taken, number, inside, waiting, leavers = (
         cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
