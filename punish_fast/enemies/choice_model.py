@@ -7,16 +7,17 @@ state with features ``x`` (see `features_of`), the utility and the probability
     u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
 
 The coefficients maximize the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of the
-squared coefficients (le Cessie and van Houwelingen, 1992): a concave problem with one maximum. The penalty makes a
-feint with a card similar to playing that card and to other feints, unless the choices suggest otherwise.
+squared coefficients (le Cessie and van Houwelingen, 1992). This objective is concave and has a unique maximum. The
+penalty makes a feint with a card similar to playing that card and to other feints, unless the choices suggest
+otherwise.
 
 A logit is overconfident about rare actions, so it is mixed with uniform play at a small lapse rate ``e`` (Wichmann and
 Hill, 2001):
 
     m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
 
-This is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical Dirichlet model of MacKay and Peto,
-1995); in PARLESS, the mean of the prior is uniform. If ``n(s)`` choices were recorded in state ``s``, of which
+The mixture is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical Dirichlet model of MacKay and
+Peto, 1995); in PARLESS, the mean of the prior is uniform. If ``n(s)`` choices were recorded in state ``s``, of which
 ``n(s, a)`` were action ``a``, the strategy is
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
@@ -55,9 +56,9 @@ class ChoiceModel:
     """A fitted choice model."""
 
     weights: np.ndarray  # float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions
-    lapse: float  # lapse rate
-    concentration: float  # total pseudo-counts of the prior
-    counts: Counts  # counts of the choices that the model was fitted to
+    lapse: float  # lapse rate, from 0 to 1
+    concentration: float  # sum of the prior's pseudo-counts in a state
+    counts: Counts  # counts of the choices to which the model was fitted
 
 
 def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:
@@ -80,7 +81,7 @@ def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, gam
 
 
 def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Return the probabilities of actions in some states, float64 ``[k, 11]``.
+    """Return the probabilities of the actions in some states, float64 ``[k, 11]``.
 
     Args:
         space: The states of the game.
@@ -100,7 +101,7 @@ def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
 
 
 def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
-    """Return the counts of each action in given states, int64 ``[k, 11]``; 0 for states that were not seen."""
+    """Return the counts of each action in some states, int64 ``[k, 11]``; 0 for states that were not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
     place = np.searchsorted(counts.state, rows)
     is_seen = np.isin(rows, counts.state)
@@ -127,7 +128,7 @@ def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _loadings() -> np.ndarray:
-    """Return the coefficients of alpha (5), beta (1) and gamma (5) for each action, ``[11, 11]``; 0 for rest."""
+    """Return the factors of alpha (5), beta (1) and gamma (5) in each action's utility, ``[11, 11]``; 0 for rest."""
     loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
     for column, action in enumerate(ACTIONS[:-1]):
         card, feint = action // 10 - 1, action % 10
@@ -137,7 +138,7 @@ def _loadings() -> np.ndarray:
 
 
 def _is_free(counts: Counts) -> np.ndarray:
-    """Return a mask of the states with legal choices between at least two actions, bool ``[k]``."""
+    """Return a mask of the states with at least two legal actions and at least one legal choice, bool ``[k]``."""
     return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
 
 
@@ -145,7 +146,7 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
     """Return the action weights, float64 ``[11, n_features]``, that maximize the penalized likelihood."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
-    # Padding rows have one legal action and no choices, so they have no effect.
+    # Padding rows have one legal action and no choices, so they do not affect the result.
     legal, count = _blocks(counts.legal[is_free]), _blocks(counts.count[is_free].astype(np.float64))
     legal[..., -1] |= ~legal.any(axis=-1)
     total = count.sum(axis=-1, keepdims=True)
@@ -184,7 +185,7 @@ def _blocks(array: np.ndarray) -> np.ndarray:
 
 
 def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
-    """Return the concentration with the maximum held-out likelihood."""
+    """Return the concentration that maximizes the likelihood of held-out choices."""
     # Sort the choices so that sums do not depend on their order: the likelihood is so flat near its maximum that
     # rounding errors would shift the maximum.
     row, column, fold = np.stack([row, column, fold])[:, np.lexsort((row, column, fold))]
@@ -210,14 +211,14 @@ def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, f
 
 
 def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
-    """Return features of states, each from 0 to 1, float64 ``[k, n]``; ``n`` depends only on the rules.
+    """Return features of states, scaled to values from 0 to 1, float64 ``[k, n]``; ``n`` depends only on the rules.
 
-    The features are a constant 1; indicators for each value of breath, own HP and enemy HP; feints made by either
-    player; 1 if the enemy is exhausted; sizes of both hands; and for each card, copies in hand, 1 if there is at least
-    one, copies in the discard pile, unseen copies, and the probability that the enemy can play the card. This
-    probability is 0 if the enemy is exhausted. Otherwise, if ``u`` of ``U`` unseen cards are of this kind, an enemy
-    with ``H`` cards holds none of them with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards
-    are equally likely.
+    The features are a constant 1; indicators for each value of the breath, the player's HP and the enemy's HP; the
+    numbers of feints that the player and the enemy have made; 1 if the enemy is exhausted; the sizes of both hands; and
+    for each kind of card, the number of copies in hand, 1 if there is at least one, the number of copies in the discard
+    pile, the number of unseen copies, and the probability that the enemy can play the card. This probability is 0 if
+    the enemy is exhausted. Otherwise, if ``u`` of ``U`` unseen cards are of this kind, an enemy with ``H`` cards holds
+    none of them with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
 
     Args:
         rules: The rules of the game.
@@ -249,7 +250,10 @@ def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(rules: Rules) -> np.ndarray:
-    """Return the probability that a hand holds a kind of card, by its unseen copies, all unseen cards and hand size."""
+    """Return the probability that a hand contains a certain kind of card.
+
+    The indices are the number of unseen copies of the card, the number of unseen cards and the hand size.
+    """
     shape = (max(rules.copies) + 1, rules.n_cards + 1, rules.hand_size + 1)
     table = np.zeros(shape)
     for kind, cards, size in np.ndindex(shape):

@@ -15,7 +15,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class CountsError(PunishFastError, ValueError):
-    """Raised when choices or options cannot be used; the message says why."""
+    """Raised when choices or options cannot be used; the message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Counts:
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows and columns of choices in a strategy table, both int64 ``[n]``.
 
-    The row of an unreachable state is -1. The column of an illegal choice, or of a choice in an unreachable state, is
-    -1.
+    The row of an unreachable state is -1. The column is -1 if the choice is illegal or its state is unreachable.
 
     Args:
         space: The states of the game.
@@ -52,7 +51,7 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
 
 
 def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Counts:
-    """Count choices by the rows and columns that `locate_choices` returned."""
+    """Count choices, given their rows and columns from `locate_choices`, both int64 ``[n]``."""
     is_known = row >= 0
     state, place = np.unique(row[is_known], return_inverse=True)
     column = column[is_known]
@@ -64,7 +63,7 @@ def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Cou
 
 
 class FoldsError(PunishFastError, ValueError):
-    """Raised when the number of folds is below 2 or too large for the number of groups."""
+    """Raised when the number of folds is below 2, or there are too few groups for the folds."""
 
 
 def require_folds(n_folds: int) -> None:
@@ -81,7 +80,7 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "grou
         n_folds: From 2 to the number of groups.
         seed: Random seed; the fold of a group does not depend on the order of the items.
         groups: Name of the groups in error messages.
-        needed: Minimum number of groups if more than ``n_folds`` are needed.
+        needed: Minimum number of groups, if it is greater than ``n_folds``.
     """
     found, place = np.unique(group, return_inverse=True)
     require_folds(n_folds)

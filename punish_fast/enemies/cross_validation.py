@@ -1,6 +1,6 @@
 """Cross-validation of models of human choices.
 
-Games are split into folds. For each fold, a model is fitted to all other folds and predicts the choices of this fold.
+Games are split into folds. For each fold, a model is fitted to all other folds and predicts the choices in this fold.
 Folds consist of whole games, so no game is used both to fit and to test a model. The log loss of a choice is
 ``- log p`` nats, where ``p`` is the probability that the model assigns to the choice. Choices in states with a single
 legal action have no loss and are omitted.
@@ -57,7 +57,7 @@ class GameMean:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% interval."""
+        """95% confidence interval, as its lower and upper limit."""
         return self.value - QUANTILE * self.error, self.value + QUANTILE * self.error
 
 
@@ -103,7 +103,7 @@ def free_choices(space: StateSpace, choices: Located) -> np.ndarray:
 def games_needed(models: Iterable[str], n_folds: int) -> int:
     """Return the minimum number of games for `held_out_losses`.
 
-    A choice model splits its training games into folds again, so it needs more games.
+    The choice model needs more games than other models, because it splits its training games into folds as well.
     """
     require_folds(n_folds)
     inner = FOLDS if "choice-model" in models else 1
@@ -129,7 +129,8 @@ def held_out_losses(
         on_fold: Called after each fold with the model, the number of folds done and the total.
 
     Returns:
-        Losses in nats by model, float64 ``[n_free]``, in the order of `free_choices`.
+        A dictionary from the name of each model to its losses in nats, float64 ``[n_free]``, in the order of the
+        choices that `free_choices` selects.
     """
     models = tuple(models)
     fold = folds_of(choices.game, n_folds, seed, "games", games_needed(models, n_folds))
@@ -159,7 +160,7 @@ def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
     """Return the mean loss of a choice and its standard error over games, which is infinite for a single game.
 
     Args:
-        loss: float64 ``[n]``, losses of at least one choice.
+        loss: float64 ``[n]``, losses of the choices; ``n`` is at least 1.
         game: ``[n]``, the game of each choice.
     """
     _, place = np.unique(game, return_inverse=True)

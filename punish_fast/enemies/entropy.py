@@ -1,8 +1,8 @@
 """The entropy of a strategy, breath by breath.
 
-The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over actions is 0 nats if one action is certain and ``ln n``,
-its maximum, if ``n`` actions are equally likely; ``exp H`` is the effective number of actions. The entropy is compared
-with the entropy of uniform play over the legal actions.
+The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over ``n`` actions ranges from 0 nats, if one action is
+certain, to ``ln n`` nats, if all actions are equally likely; ``exp H`` is the effective number of actions. The entropy
+of a strategy is compared with the entropy of uniform play over the legal actions.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ class Entropies:
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:
-        """Return the mean entropies of the strategy and of uniform play over the covered states; NaN if none exist."""
+        """Return the mean entropies of the strategy and of uniform play over all covered states.
+
+        Both are NaN if no state is covered.
+        """
         n_all = int(self.n_covered.sum())
         if n_all == 0:
             return np.nan, np.nan
@@ -48,7 +51,7 @@ def entropies(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None 
     Args:
         space: The states of the game.
         policy: float64 ``[n_rows]``.
-        covered: bool ``[n_states]``, the states to average over; by default, all.
+        covered: bool ``[n_states]``, True for the states to average over; by default, all states.
     """
     state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
     layer = np.searchsorted(space.layer_ptr, state, side="right") - 1

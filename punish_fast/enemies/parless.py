@@ -5,9 +5,9 @@ strategy have a symmetric Dirichlet prior with a total of ``c`` pseudo-counts. I
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-Without choices in a state, the strategy is uniform there; with many, it approaches their frequencies. ``c`` choices
-have the same weight as the prior. Counts of all choices result in the *general* enemy; counts of the winners' choices
-result in the *champion*.
+In a state without recorded choices, the strategy is uniform; with many choices, it approaches their relative
+frequencies. The prior has the same weight as ``c`` choices. Counts of all choices result in the *general* enemy; counts
+of the winners' choices result in the *champion*.
 """
 
 import math
@@ -22,12 +22,12 @@ PRIOR = 3.0
 
 
 def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarray:
-    """Return the policy of PARLESS, float64 ``[n_rows]``; it is uniform in all states except ``counts.state``.
+    """Return the PARLESS policy, float64 ``[n_rows]``, which is uniform in all states except ``counts.state``.
 
     Args:
-        space: The states of the game, for which ``counts`` was computed.
+        space: The states of the game for which ``counts`` was computed.
         counts: Counts of choices, from `count_choices`.
-        prior: Total pseudo-counts of the prior, above 0.
+        prior: Sum of the prior's pseudo-counts in a state, above 0.
     """
     check_prior(prior)
     n_legal = counts.legal.sum(axis=1, keepdims=True)

@@ -5,12 +5,12 @@ PAWNN ("PARLESS augmented with neural networks") generalises from the states see
 
     h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)
 
-with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. For a strategy, the outputs of illegal
-actions are set to zero and the others are normalized. If the network has a softmax, the result is the softmax over the
-legal actions, which is computed directly because it cannot underflow. If the network has no softmax, negative outputs
-count as zero, and all legal actions are equally likely if none has a positive output.
+with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. To obtain a strategy, the outputs of
+illegal actions are set to zero and the others are normalized. If the network has a softmax, the result is the softmax
+over the legal actions, which is computed directly to avoid underflow. If the network has no softmax, negative outputs
+count as zero, and all legal actions are equally likely if none of them has a positive output.
 
-The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share it.
+The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share its code.
 """
 
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
-    """Return the softmax of each row, ``[k, n]``; minus infinity has probability 0."""
+    """Return the softmax of each row, ``[k, n]``; entries of minus infinity have probability 0."""
     weight = np.exp(z - z.max(axis=1, keepdims=True))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
@@ -161,12 +161,12 @@ def network_policy(space: StateSpace, network: Network) -> np.ndarray:
 
 
 def mean_squared_error(network: Network, rules: Rules, digits: np.ndarray, p: np.ndarray) -> float:
-    """Return the mean squared difference between a network's outputs for all actions and a table.
+    """Return the mean squared difference between a network's outputs for all actions and target probabilities.
 
     Args:
         network: A network for ``rules``.
         rules: The rules of the game.
         digits: uint8 ``[k, 18]``, the digits of at least one state.
-        p: float64 ``[k, 11]``, the table.
+        p: float64 ``[k, 11]``, the target probabilities of the actions.
     """
     return float(((output(network, rules, digits) - p) ** 2).mean())

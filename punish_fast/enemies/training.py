@@ -1,18 +1,18 @@
-"""Training networks on a strategy table, with JAX and Optax (extra ``learn``).
+"""Training of networks on a strategy table, with JAX and Optax (extra ``learn``).
 
 Given states with encodings ``x_i`` and action probabilities ``t_i``, the optimizer minimizes the mean over a batch of
 
     mean squared error    1/11 sum_a (y_a - t_a)^2          or          cross-entropy    - sum_a t_a log y_a
 
-where ``y`` is the network's output with dropout: after a hidden layer with rate ``r``, every unit is zeroed with
-probability ``r`` and the others are multiplied by ``1 / (1 - r)``, independently for each example (Srivastava et al.,
+where ``y`` is the network's output with dropout: in a hidden layer with dropout rate ``r``, each unit is set to zero
+with probability ``r`` and otherwise multiplied by ``1 / (1 - r)``, independently for each example (Srivastava et al.,
 2014). Reported losses are computed without dropout. Initial weights are uniform between
 ``-sqrt(6 / (n_in + n_out))`` and ``sqrt(6 / (n_in + n_out))``, and initial biases are zero (Glorot and Bengio, 2010).
 The optimizers are Adam (Kingma and Ba, 2015) and plain gradient descent.
 
 With networks this small and one example per step, the overhead of each operation dominates. Each epoch is therefore one
-compiled loop, and all weights form one vector, which the optimizer updates in one operation. Random numbers (weights,
-order, dropout) are counter-based, so equal random seeds produce bitwise equal results.
+compiled loop, and all weights and biases form one vector, which the optimizer updates in one operation. Random numbers
+(weights, order, dropout) are counter-based, so equal random seeds produce bitwise equal results.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class TrainingOptions:
 
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
 _DEEP = TrainingOptions(dropout=())
-# The published experiments. Only the final model is known in every detail. Most others are known only by name, so each
-# of them is defined as a variation of another experiment, as its own name suggests.
+# The published experiments. Only the final model is documented in full. Most others are known only by name, so each of
+# them is defined as a variation of another experiment, as its name suggests.
 PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,
@@ -124,7 +124,7 @@ class Trained:
     network: Network
     # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray  # float64 ``[epochs, 2]``, losses on the held-out examples; ``[0, 2]`` if there are none
+    test: np.ndarray  # float64 ``[epochs, 2]``, both losses on the held-out examples; ``[0, 2]`` if there are none
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
@@ -153,7 +153,7 @@ def train(
         rules: The rules of the game.
         examples: Training examples, at least one.
         options: Training options.
-        held_out: Examples on which losses are also measured.
+        held_out: Further examples on which losses are measured.
         on_epoch: Called after each epoch with the number of epochs done and the total.
     """
     require("learn", "jax", "optax")
@@ -191,7 +191,7 @@ def cross_validate(
         examples: States and their action probabilities.
         options: Training options; their random seed also determines the folds.
         n_folds: Number of folds.
-        on_epoch: Called after each epoch with the number of epochs done and the total, over all folds.
+        on_epoch: Called after each epoch with the number of epochs done and the total number, both over all folds.
     """
     fold = folds_of(np.arange(len(examples)), n_folds, options.seed, "states")
 
@@ -221,7 +221,7 @@ def _optimiser(options: TrainingOptions) -> optax.GradientTransformation:
 
 
 def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
-    """Return initial weights and biases as one vector: for each layer, its weights and then its biases."""
+    """Return the initial weights and biases in one vector: for each layer, the weights and then the biases."""
     import jax
     import jax.numpy as jnp
 
@@ -269,9 +269,10 @@ def _measure(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., 
 
 @lru_cache(maxsize=64)
 def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., Any]:
-    """Return the compiled function of an epoch.
+    """Return the compiled function that trains for one epoch.
 
-    It maps a state (weights and optimizer state), a random key, inputs and targets to the state after the epoch.
+    The function maps a state (weights and optimizer state), a random key, inputs and targets to the state after the
+    epoch.
     """
     import jax
     import jax.numpy as jnp
@@ -298,9 +299,9 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
 
 
 def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
-    """Return the examples in random order, split into batches, and their weights, both ``[n_batches, batch]``.
+    """Return example indices in random order and example weights, both split into batches, ``[n_batches, batch]``.
 
-    The last batch is padded with examples of weight 0.
+    The last batch is padded with examples of weight 0; all other weights are 1.
     """
     import jax
     import jax.numpy as jnp
@@ -312,7 +313,7 @@ def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
 
 
 def _kept(key: jax.Array, options: TrainingOptions, sizes: tuple[int, ...], shape: tuple[int, ...]) -> list[jax.Array]:
-    """Return the dropout factors of each layer for all examples of an epoch."""
+    """Return the dropout factors of each hidden layer with dropout, for all examples of an epoch."""
     import jax
     import jax.numpy as jnp
 
