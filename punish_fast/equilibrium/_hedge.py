@@ -1,17 +1,18 @@
 """Hedge: multiplicative weights in every information state, each with its own learning rate.
 
-Every iteration multiplies the weight of an action by an exponential of its regret (``_regret_matching.py``)::
+Every iteration multiplies the weight of an action by an exponential function of its regret (``_regret_matching.py``)::
 
     z(s, a) ~ z(s, a) exp(h(s) r(s, a))
 
-The strategy played lies halfway between ``z`` and the mean ``m`` of all ``z`` so far, weighted towards later ones::
+The strategy played lies halfway between ``z`` and the mean ``m`` of all ``z`` so far, with more weight on later ones::
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
 The result is the mean ``m``. Regrets are therefore computed near ``m``, while ``z`` can move freely. This replaces step
 sizes that shrink towards a horizon known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
-The learning rate of a state decreases with the square root of the summed variance of its regrets::
+The learning rate of a state is the rate ``c`` of the iteration, divided by the square root of the summed variance of
+the state's regrets, and limited so that no logarithm of ``z`` changes by more than 1::
 
     h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
 
@@ -19,9 +20,10 @@ These rates require neither the number of iterations nor the size of regrets in 
 G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A single rate
 would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
 
-Regrets of rarely reached states and rarely played actions can be computed less often; each then counts several times.
+In rarely reached states and for rarely played actions, regrets can be computed less often; each then counts several
+times.
 
-The tables hold the sums of all ``z`` and the logarithms of the last ``z``, up to a constant per state.
+The tables contain the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each state.
 """
 
 from __future__ import annotations
@@ -40,9 +42,9 @@ LEAST_LOGIT = -20.0
 
 @inlined_routine
 def play_state(first, last, logit, total, strategy):
-    """Play halfway between the softmax of the logits and the normalized ``total`` in rows ``first`` to ``last``.
+    """Set rows ``first`` to ``last`` of ``strategy`` to the mean of the logits' softmax and the normalized ``total``.
 
-    If ``total`` is 0, play the softmax.
+    If ``total`` is 0 in all of these rows, use only the softmax.
     """
     mass = 0.0
     mass_of_all = 0.0
@@ -59,10 +61,11 @@ def play_state(first, last, logit, total, strategy):
 
 @kernel
 def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, strategy, tables):
-    """Add the softmax of the given information states to the total, update the logits, and play.
+    """Add the softmax of the given states' logits to the total, update the logits, and compute the next strategy.
 
-    ``steps`` contains c, the weight of the iteration, and the number of times that it counts for rows that were not
-    `INSIDE` the last restricted game. ``tables`` contains V (which must be positive), the logits and the total.
+    ``steps`` contains c, the weight of the iteration, and the number of times that the iteration counts for rows that
+    were not `INSIDE` the last restricted game. ``tables`` contains V (which must be positive), the logits and the
+    total.
 
     Within a restricted game, ``marks`` is None. States that are not reached then keep their logits, and logits are not
     shifted to a maximum of 0, so that they remain comparable with the logits of rows outside.
@@ -95,6 +98,6 @@ def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, str
 
 @kernel
 def play_logits(begin, end, state_ptr, logit, total, strategy):
-    """Play from the logits and the total, as `follow_regrets` does."""
+    """Compute the strategy from the logits and the total, as in `follow_regrets`."""
     for state in range(begin, end):
         play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, total, strategy)

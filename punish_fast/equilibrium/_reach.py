@@ -2,11 +2,12 @@
 
 For a full state ``(s, e)``, where ``s`` is an information state and ``e`` the enemy's hand, let
 
-    R(s, e)   the probability that play reaches it,
-    C(s, e)   the same, with a weight of at least ``off_policy`` for each choice of the player since the deal.
+    R(s, e)   be the probability that play reaches (s, e),
+    C(s, e)   be this probability if each of the player's choices since the deal has a weight of at least off_policy.
 
 If ``off_policy`` is 1, the player's choices do not count, and ``C`` is the counterfactual reach: the contribution of
-chance and the enemy. If it is less, they count as well, and rare choices have the weight ``off_policy``.
+chance and the enemy. If ``off_policy`` is less than 1, the player's choices count as well, and rare choices have the
+weight ``off_policy``.
 
 States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
 response to that action deters the enemy from it. The forward pass therefore gives every enemy action a probability of
@@ -23,7 +24,8 @@ from punish_fast.runtime._prefetch import prefetch
 
 # Columns of reach: R and C of the player, then R and C of a best response to the player.
 OWN, OTHERS, RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-# Minimum probability of an enemy action. A measure has at most eight breaths, and the eighth power is a normal number.
+# Minimum probability of an enemy action. A measure has at most eight breaths, and the eighth power of this constant is
+# a normal floating-point number.
 LEAST_PROBABILITY = 1e-30
 
 
@@ -57,8 +59,8 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weigh
     ``weights`` contains ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` contains the
     reach, the range of successor numbers, and ``out``; ``out[buffer]`` begins with the first number of that range.
 
-    ``choice`` contains the rows of a response to the player, whose reach has two more columns, or is None if there is
-    no response. One walk serves both because finding successors takes longer than passing on reach.
+    ``choice`` contains the rows of a response to the player, whose reach is stored in two more columns; it is None if
+    there is no response. One walk handles both, because finding successors takes longer than passing on reach.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
     strategy, enemy_strategy = strategies

@@ -11,12 +11,12 @@ are the counterfactual values and the regrets of the actions of an information s
 
 Predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, "Faster Game Solving via Predictive Blackwell
 Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, clipped at zero, and plays in
-proportion to this sum plus the last regret, which serves as a prediction of the next::
+proportion to this sum plus the last regret, which serves as a prediction of the next regret::
 
     z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
 
-The result is the average strategy, weighted by ``R(s) / C(s)``, the player's own contribution to the reach of ``s``,
-and by the square of the iteration number.
+The result is the average strategy, weighted by ``R(s) / C(s)``, the player's contribution to the reach of ``s``, and by
+the square of the iteration number.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, state_reach):
-    """Write ``regret[row]`` of the given information states, and ``v[number]`` of their full states.
+    """Compute the regrets of the given information states, and the values ``v`` of their full states.
 
     ``strategies`` contains the player's and the enemy's strategy. ``state_reach[state]`` receives R and C of the state.
-    Regrets are 0 in states where C is 0.
+    Regrets are 0 in states with C = 0.
     """
     (state_ptr, action), (strategy, enemy_strategy) = rows, strategies
     args = full, draws, enemy_strategy, v
@@ -81,7 +81,7 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, sta
 
 @inlined_routine
 def write_regrets(regret, strategy, first_row, total, n_own, others):
-    """Write the regrets of an information state; ``total`` holds the values of its actions times ``others``."""
+    """Write the regrets of a state to ``regret``; ``total`` contains the values of its actions times ``others``."""
     mean = 0.0
     for a in range(n_own):
         mean += strategy[first_row + a] * total[a]
@@ -91,7 +91,7 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
 
 @kernel
 def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
-    """Add the last regrets to ``regret``, clipped at 0, and the strategies times ``weight`` R / C to ``average``."""
+    """Add ``last_regret`` to ``regret``, clipped at 0; add ``strategy``, times ``weight * R / C``, to ``average``."""
     for state in range(begin, end):
         own, others = state_reach[state, OWN], state_reach[state, OTHERS]
         share = weight * own / others if others > 0.0 else 0.0
@@ -102,7 +102,7 @@ def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strateg
 
 @kernel
 def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
-    """Play in proportion to the predicted regrets, or uniformly if none is positive."""
+    """Set ``strategy`` in proportion to the positive predicted regrets, or to uniform if none is positive."""
     for state in range(begin, end):
         first, last = state_ptr[state], state_ptr[state + 1]
         total = 0.0
@@ -115,7 +115,7 @@ def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
 
 @kernel
 def mix_response(begin, end, state_ptr, strategy, choice, share, enemy):
-    """Write ``enemy``: probability ``share`` on the row ``choice``, the rest on ``strategy``."""
+    """Set ``enemy`` to a mixture of ``choice``, with probability ``share``, and ``strategy``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             enemy[row] = (1.0 - share) * strategy[row]

@@ -1,8 +1,8 @@
 """Restricted game: the full states reached with sufficient probability, and the actions worth playing.
 
-It is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and successors keep
-their order. Play that leads to a full state outside ends there, in a *leaf*. Leaves are numbered after the nodes and
-keep their last known values.
+A restricted game is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and
+successors keep their order. Play that reaches a full state outside ends there, in a *leaf*. Leaves are numbered after
+the nodes and keep their last known values.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
 class Marks(NamedTuple):
-    """The entries of a restricted game."""
+    """Marks of the states and rows of a graph, which define a restricted game."""
 
     state: np.ndarray  # uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches the state
-    row: np.ndarray  # uint8 ``[n_rows]``, the mark of the state, or `OUTSIDE`
+    row: np.ndarray  # uint8 ``[n_rows]``, the mark of the row's state, or `OUTSIDE`
     full: np.ndarray  # uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there
 
 
@@ -49,7 +49,7 @@ def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, mar
 
 @kernel
 def mark_enemies(begin, end, full_ptr, enemy_row, marks):
-    """Mark the enemy's information states in marked full states.
+    """Mark the enemy's information states in marked full states as `NEEDED`, unless they are `INSIDE`.
 
     Several threads may mark the same state, but all write the same value.
     """
@@ -60,7 +60,7 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """In marked states, mark rows with at least the probability ``least``, with positive regret, or in ``choice``."""
+    """In marked states, mark rows with a probability of at least ``least``, a positive regret, or in ``choice``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]
@@ -69,7 +69,7 @@ def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
 
 @inlined_routine
 def count_marked(total, enemy_row, entry, n, _draw, args):
-    """Visitor: count the successors of marked rows, and mark successors outside as leaves."""
+    """Visitor: count the successors of marked rows, and mark those outside the game as leaves."""
     is_marked, count = total
     after, row_marks, inside = args
     for i in range(n if is_marked and row_marks[enemy_row] != OUTSIDE else ZERO):
@@ -93,7 +93,7 @@ def copy_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
-    """Visit the successors of a full state, counting from ``place``; return the place after the last marked one."""
+    """Visit the successors of a full state, counting marked ones from ``place``; return the final count."""
     state_ptr, action = rows
     entry, enemy = open_full(full, state_ptr, number)
     for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):
@@ -105,7 +105,7 @@ def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
 
 @kernel
 def count_successors(begin, end, full, draws, rows, marks, n_entries):
-    """Count the successors of marked full states by marked rows, and mark successors outside as leaves.
+    """Count the successors of marked full states by marked rows, and mark those outside the game as leaves.
 
     Several threads may mark the same leaf, but all write the same value.
     """
@@ -119,7 +119,7 @@ def count_successors(begin, end, full, draws, rows, marks, n_entries):
 
 @kernel
 def copy_successors(begin, end, full, draws, rows, marks, place, slot, out):
-    """Copy the successors of marked full states, translated by ``slot``, to ``out``, from ``place[number]`` on."""
+    """Copy the successors of marked full states, renumbered by ``slot``, to ``out``, starting at ``place[number]``."""
     args = full.after, marks.row, slot, out
     for row in range(begin, end):
         for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):

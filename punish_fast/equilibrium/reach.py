@@ -12,20 +12,23 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """Reach probabilities of full states and nodes, actual and with a minimum weight for the player's choices."""
+    """Reach of full states and nodes: the probability, and a reach with a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
-        """Allocate the tables; ``has_response`` adds the reaches of a response to the player's strategy."""
+        """Allocate the tables; ``has_response`` adds columns for the reaches of a response to the player."""
         self.graph = graph
         n_columns = 4 if has_response else 2
         self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
-        self.nodes = np.empty((graph.n_nodes, n_columns))  # nodes after the measure
-        # Buffers of the parts of a breath, shared by all breaths; zero between breaths.
+        self.nodes = np.empty((graph.n_nodes, n_columns))  # reaches of the nodes after the measure
+        # Buffers for the parts of a breath, shared by all breaths; all elements are zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
 
     def begin(self, dealt: np.ndarray, response_dealt: np.ndarray | None = None) -> None:
-        """Set both reaches of the full states of the first breath to the deals, float64 ``[n]``."""
+        """Set both reaches of the full states of the first breath to ``dealt``, float64 ``[n]``.
+
+        If ``response_dealt`` is given, set the reaches of the response to it.
+        """
         self.table[: len(dealt), :2] = dealt[:, None]
         if response_dealt is not None:
             self.table[: len(dealt), 2:] = response_dealt[:, None]
@@ -44,7 +47,7 @@ class Reach:
             number: Index of the breath.
             strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
             off_policy_weight: Minimum weight of the player's choices in the second reach; 1 gives counterfactual reach.
-            choice: int64 ``[n_states]``, rows of a response to the player, or None.
+            choice: int64 ``[n_states]``, row that a response to the player chooses in each state, or None.
             least: Full states whose second reach is lower are skipped.
         """
         graph, shape = self.graph, self._shapes[number]
@@ -63,10 +66,10 @@ class Reach:
             for_each(_reach.sum_buffers, shape[1], out, into)
 
     def spread_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
-        """Pass reach through all breaths of the measure; arguments as for `spread`."""
+        """Pass reach through all breaths of the measure; see `spread` for the arguments."""
         for number in range(len(self._shapes)):
             self.spread(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
-        """Return the reach of the next measure's first full states, float64 ``[n]``, from one column of ``nodes``."""
+        """Return the reach of the next measure's first full states, float64 ``[n]``, given a column of ``nodes``."""
         return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))

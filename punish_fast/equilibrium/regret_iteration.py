@@ -28,7 +28,7 @@ class RegretIteration:
         share: float = 0.0,
         response: CounterfactualResponse | None = None,
     ) -> None:
-        """Start from the minimiser's tables.
+        """Start with the strategy given by the minimiser's tables.
 
         Args:
             dealt: float64 ``[n]``, expected visits per game to each full state of the first breath; updated in place.
@@ -48,7 +48,7 @@ class RegretIteration:
 
     @property
     def nodes(self) -> np.ndarray:
-        """Win probabilities at the nodes, float64 ``[n_nodes]``, a view of ``v``."""
+        """Win probabilities at the nodes, float64 ``[n_nodes]``; a view of ``v``."""
         return self.v[self.graph.nodes]
 
     def play(self) -> None:
@@ -57,7 +57,7 @@ class RegretIteration:
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration; ``deal`` computes the deals after the measure. If it is None, previous deals are reused."""
+        """Run an iteration; ``deal`` updates the deals after the forward pass, or is None to reuse previous deals."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
@@ -72,7 +72,7 @@ class RegretIteration:
         self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimiser.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
-            # The beliefs belong to the previous strategy, which is nearly the same; this saves another forward pass.
+            # Use beliefs under the previous strategy, which is nearly the same, to save another forward pass.
             response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
             self._mix()
 

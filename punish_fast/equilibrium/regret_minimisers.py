@@ -5,20 +5,20 @@ strategies.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
 regrets equal the last ones. It converges fast in self-play, where the enemy changes as slowly as the player. The
-strategies oscillate, so only their average, weighted by the player's own contribution to reaching a state, is close to
-an equilibrium.
+strategies oscillate, so only their average, weighted by the player's contribution to reaching a state, is close to an
+equilibrium.
 
-`Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), makes steps that
+`Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps that
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
 is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
-imperfect recall, beliefs about the enemy's hand depend on the player's own choices; off-policy moves have a small
-weight. Since steps are short, the mean of the later strategies resembles them, and half of the played strategy is that
-mean (``_hedge.py``).
+imperfect recall, beliefs about the enemy's hand depend on the player's choices; off-policy moves have a small weight.
+Since steps are short, the mean of the later strategies resembles them, and the strategy played lies halfway between the
+last one and this mean (``_hedge.py``).
 
-With short steps, little is lost by combining several of them in rarely reached states and for rarely played actions.
+With short steps, little is lost by combining several steps in rarely reached states and for rarely played actions.
 Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the previous iteration.
-Every sixteenth iteration runs on the whole graph, and counts sixteen times for everything outside the restricted game.
+Every sixteenth iteration runs on the whole graph, and counts sixteen times for rows outside the restricted game.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST_RATE = 2.0
 _GROWTH = 5
 # Initial variance of regrets; it prevents steps that are caused only by rounding errors.
 _FIRST_VARIANCE = 1e-8
-# Actions with a lower average probability are dropped.
+# Actions with a lower average probability are dropped from the result.
 _LEAST_PROBABILITY = 1e-4
 # Number of full iterations at the beginning, and the interval between later ones.
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
@@ -45,7 +45,7 @@ _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 class RegretMatching:
     """Predictive regret matching+."""
 
-    # Minimum weight of the player's own choices in beliefs about the enemy's hand.
+    # Minimum weight of the player's choices in beliefs about the enemy's hand.
     off_policy_weight = 1.0
     # Actions with a lower average probability are dropped from the result.
     least_probability = 0.0
@@ -75,13 +75,16 @@ class RegretMatching:
 
 
 class Hedge:
-    """Multiplicative weights; half of the played strategy is their mean. Attributes as in `RegretMatching`."""
+    """Multiplicative weights (``_hedge.py``); for the attributes, see `RegretMatching`."""
 
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies; ``marks``, uint8 ``[n_rows]``, marks the rows of the restricted game."""
+        """Start with uniform strategies.
+
+        ``marks``, uint8 ``[n_rows]``, contains the marks of rows (``_restricted_game.py``); None in a restricted game.
+        """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
@@ -93,21 +96,24 @@ class Hedge:
         return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables; arguments as in `RegretMatching.learn`."""
+        """Update the tables and compute the next ``strategy``; see `RegretMatching.learn` for the arguments."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)
         for_each(_hedge.follow_regrets, len(state_reach), *args)
 
     def restrict(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
-        """Copy the tables to a minimizer for a restricted game with these states and rows of the whole graph, int64."""
+        """Return a minimizer for a restricted game, with copies of this minimizer's tables.
+
+        ``states`` and ``rows``, int64, are the indices of the game's states and rows in the whole graph.
+        """
         part = Hedge(state_ptr)
         for name, table in self.tables.items():
             part.tables[name][:] = table[states if name == "variance" else rows]
         return part
 
     def merge(self, part: Hedge, states: np.ndarray, rows: np.ndarray) -> None:
-        """Copy back the tables of a restricted game."""
+        """Copy the tables of ``part``, the minimizer of a restricted game, back to this minimizer."""
         for name, table in part.tables.items():
             self.tables[name][states if name == "variance" else rows] = table
 

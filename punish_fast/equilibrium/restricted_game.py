@@ -1,9 +1,9 @@
 """Restricted games: the part of the real game that matters for learning, as a small graph with fast passes.
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
-actions are hardly ever played or regretted. A restricted game omits both, so its arrays fit into the cache. It contains
-all full states of the first breath, from which nodes are backed up. Full states outside to which play can lead are its
-leaves, and keep their last known values (``_restricted_game.py``).
+actions are hardly ever played or regretted. A restricted game omits these states and actions, so its arrays fit into
+the cache. It contains all full states of the first breath, from which nodes are backed up. Full states outside that
+play can reach are its leaves, which keep their last known values (``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def mark(
         graph: The whole graph.
         reach: float64 ``[n_full, 4]``, reach of the player and of the response (``_reach.py``).
         strategy: float64 ``[n_rows]``, the strategy played.
-        regret: float64 ``[n_rows]``.
+        regret: float64 ``[n_rows]``, regrets of the last iteration.
         choice: int64 ``[n_states]``, row that the response chooses in each information state.
     """
     full, n_states = graph.full, len(graph.state_ptr) - 1
@@ -49,7 +49,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if `mark` could have made these marks; a restricted game then contains every index it refers to."""
+    """Return True if `mark` could have made these marks; the game then contains all states to which it refers."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -65,7 +65,7 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of the marked entries, and mark its leaves.
+    """Build the restricted game of the marked states and rows, and mark the game's leaves in ``marks``.
 
     If ``must_pay`` is True, return None if the game is too large to save time.
     """
@@ -87,7 +87,7 @@ class RestrictedGame(LayeredGraph):
     """The marked part of a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy the marked entries and leaves; ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
+        """Copy the marked part of ``whole``; ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)
@@ -132,7 +132,10 @@ class RestrictedGame(LayeredGraph):
         to[self._whole.nodes] = v[self.nodes]
 
     def _slots(self, marks: Marks, inside: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """Return the new index of each value of the whole graph, int32; undefined if neither inside nor a leaf."""
+        """Return the new index of each value of the whole graph, int32.
+
+        Indices of full states that are neither inside nor leaves are undefined.
+        """
         n_full, whole = len(self.numbers), self._whole
         behind = n_full + whole.n_nodes
         slot = np.empty(whole.n_values, dtype=np.int32)
@@ -147,7 +150,7 @@ class RestrictedGame(LayeredGraph):
 
 
 def _ranks(marked: np.ndarray) -> np.ndarray:
-    """Return the number of marks before each index, and their total: int32 ``[n + 1]``."""
+    """Return the number of marks before each index, and the total number of marks, int32 ``[n + 1]``."""
     rank = np.zeros(len(marked) + 1, dtype=np.int32)
     np.cumsum(marked, out=rank[1:])
     return rank

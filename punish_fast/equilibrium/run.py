@@ -1,8 +1,9 @@
-"""Runs of equilibrium learning with checkpoints, until a target is reached: iterations, exploitability or seconds.
+"""Equilibrium learning with checkpoints, until a target is reached: iterations, exploitability or seconds.
 
-Exploitability is the excess of the best known response's win rate over one half, in percentage points. It is a lower
+Exploitability is the excess of the best known response's win rate over one half, in percentage points. This is a lower
 bound, since the search may miss better responses. A measurement takes as long as several iterations, so exploitability
-is measured only at the end and, if it is a target, after 25 iterations and whenever their number has doubled.
+is measured only at the end and, if it is a target, after 25 iterations and whenever the number of iterations has
+doubled.
 """
 
 import time
@@ -29,7 +30,7 @@ class TargetError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """Stopping rule: stop at the first target reached, or after ``DEFAULT_ITERATIONS`` if no target is set."""
+    """Stopping rule: stop at the first target reached, or after `DEFAULT_ITERATIONS` iterations without a target."""
 
     iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
     exploitability: float | None = None  # exploitability in percentage points
@@ -57,7 +58,7 @@ class IterationStatus(NamedTuple):
     last: int | None  # number of the last iteration; None if only time or exploitability ends the run
     seconds_each: float  # mean seconds per iteration in this run
     seconds_left: float | None  # estimated seconds until learning ends; None if unknown
-    exploitability: float | None  # last measurement, in percentage points, or None
+    exploitability: float | None  # last measurement, in percentage points; None before the first measurement
 
 
 class EquilibriumRun(NamedTuple):
@@ -82,7 +83,7 @@ def run_equilibrium(
 
     Args:
         equilibrium: The learning player; the result is its average strategy.
-        target: Stopping rule.
+        target: Stopping rule; `Target()` if None.
         save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.
         search_progress: Passed to `best_response` as ``progress`` when exploitability is measured.
@@ -110,7 +111,7 @@ class _Runner:
         self._equilibrium, self._target = equilibrium, target
         self._save, self._search_progress = save, search_progress
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
-        # The last measurement, and the iteration after which it was made.
+        # Results of the last measurement, and the iteration after which it was made.
         self._exploitability: float | None = None
         self.response = np.zeros(0)
         self._measured = -1
@@ -147,7 +148,7 @@ class _Runner:
             self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
-        """Measure the exploitability of the average strategy, unless it is already known."""
+        """Return the exploitability of the average strategy; measure it only if it is not known."""
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
@@ -169,5 +170,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """Return the default share of games against a best response; it is lower for models that remember more."""
+    """Return the default share of games against a best response, which is lower for models that remember more."""
     return 0.9 if information == "view" else 0.8

@@ -2,9 +2,9 @@
 
 Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
 strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
-Deals and node values carry over, so no iteration has to span more than one measure.
+Deals and node values carry over to the next iteration, so no iteration has to span more than one measure.
 
-In self-play, one table plays both seats. In two-player zero-sum games with perfect recall, the average strategy then
+In self-play, both seats use the same table. In two-player zero-sum games with perfect recall, the average strategy then
 converges to an equilibrium. Here, players have imperfect recall: they forget everything outside the information model,
 and almost everything before the last deal. Self-play then converges to strategies that no single deviation improves,
 although a sequence of deviations might.
@@ -12,9 +12,9 @@ although a sequence of deviations might.
 A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
 step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
 Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
-from iteration to iteration, so the player makes short steps against them (`Hedge`), and self-play in the other games
-stabilises learning: with more self-play, it converges sooner, but to a higher exploitability. Self-play without best
-responses uses `RegretMatching`.
+from iteration to iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games
+stabilises learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
+best responses uses `RegretMatching`.
 
 Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
 (``best_response.py``).
@@ -38,7 +38,7 @@ _PROGRAM = 350_000_000
 
 
 class Equilibrium:
-    """A player that learns by self-play, and the average of its strategies."""
+    """Player that learns by self-play, against a best response, or both, and the average of all strategies."""
 
     def __init__(self, graph: Graph, share: float = 0.0) -> None:
         """Start with uniform strategies.
@@ -97,10 +97,10 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        In states without any weight, it is the last strategy. Actions whose probability is below
+        In states with a total weight of 0, it is the last strategy. Actions whose probability is below
         ``minimiser.least_probability`` are dropped.
         """
-        # Free the restricted game: callers need the memory, and it is quickly rebuilt.
+        # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
         total, strategy = self.minimiser.tables["total"], self._whole.strategy
@@ -115,7 +115,7 @@ class Equilibrium:
 
     @property
     def exploiter_start(self) -> Start:
-        """Start of the search for an exploiter of the average: the response, or the average if there is none."""
+        """Start of the search for an exploiter of the average: the response, or the average if there is no response."""
         response = self._whole.response
         if response is None:
             policy, values = self.average, self.nodes
@@ -130,7 +130,7 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run one iteration, full or restricted; if this is interrupted, only a copy of `tables` can be resumed."""
+        """Run a full or restricted iteration; after an interrupt, learning can only resume from a copy of `tables`."""
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:
@@ -160,7 +160,7 @@ class Equilibrium:
 
     @property
     def reached(self) -> np.ndarray:
-        """Information states that the average reaches by its own choices after some deal, bool ``[n_states]``."""
+        """True for information states that the average reaches after some deal against some enemy, ``[n_states]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.dealt)))
@@ -168,7 +168,7 @@ class Equilibrium:
         return np.asarray(np.add.reduceat(reach.table[:, OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
-        """Resume from earlier `tables`, after ``iterations``.
+        """Resume from `tables` saved after ``iterations`` iterations.
 
         Raises:
             ValueError: If the marks in ``tables`` are inconsistent. The tables of this object are then invalid.
@@ -203,7 +203,7 @@ class Equilibrium:
         self._pays = True
 
     def _restrict(self) -> None:
-        """Build the restricted game if it saves time; otherwise mark everything."""
+        """Build the restricted game if it saves time; otherwise mark the whole graph as `INSIDE`."""
         found = restrict(self.graph, self._marks)
         self._pays = found is not None
         if found is None:
@@ -247,7 +247,7 @@ class _Part:
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
-    """Estimate the peak memory of an equilibrium and its graph in bytes; ``share`` as in `Equilibrium`."""
+    """Estimate the peak memory of an equilibrium and its graph in bytes; for ``share``, see `Equilibrium`."""
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
@@ -262,8 +262,8 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
         # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
         # A restricted game has its own copy of all these tables, as well as indices into the whole graph and
-        # successors. Building it requires counts of full states, running it requires reaches and values, and full
-        # states outside can be leaves. It is freed before exploitability is measured.
+        # successors. Building the game requires successor counts of full states, running it requires reaches and
+        # values, and full states outside can be leaves. The game is freed before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)

@@ -39,7 +39,7 @@ TaskProgress = Callable[[int, int, int], None]
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# Longer tasks would lose more work with a lost worker, and prolong the wait at the end of a layer.
+# With longer tasks, more work is lost with a worker, and the wait at the end of a layer is longer.
 _MOST_SECONDS = 10.0
 # Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
@@ -188,7 +188,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns; other layers than the next are uninitialized and use no memory."""
+        """Return the values of all columns; elements of other layers are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))

@@ -63,7 +63,7 @@ _DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np
 
 
 class RowBuilder:
-    """Builder of the rows of any blocks of a game against a given enemy."""
+    """Builder of rows for any blocks of a game against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
         """Prepare the enemy's ``policy``, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy."""

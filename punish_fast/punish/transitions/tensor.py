@@ -129,7 +129,7 @@ def _without_zeros(mdp: MDP) -> MDP:
 
 
 class Refillable:
-    """A process whose enemy can be replaced, which recomputes only probabilities and rewards.
+    """A process whose enemy can be replaced by recomputing only probabilities and rewards.
 
     Starting from the values against the previous enemy saves sweeps::
 
