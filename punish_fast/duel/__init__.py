@@ -1,1 +1,1 @@
-"""The real game: two hands and a deck, exact evaluation and simulation."""
+"""The real game with two hands and a deck: exact evaluation and simulation."""

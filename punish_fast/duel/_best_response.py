@@ -1,12 +1,12 @@
-"""The best response to an enemy, breath by breath, under given beliefs about the enemy's hand.
+"""Best response to an enemy's policy, breath by breath, under given beliefs about the enemy's hand.
 
-The responding player sees the information state ``s`` but not the full state ``(s, e)``, and so takes the same action
-against every enemy hand ``e``. With beliefs ``C(s, e)``, which need not sum to 1, and
+The responding player sees the information state ``s`` but not the full state ``(s, e)``, and therefore takes the same
+action against every enemy hand ``e``. With beliefs ``C(s, e)``, which need not sum to 1, and
 
     q(s, e, a) = sum over enemy rows b and draws d of y(b) P(d) v(successor)
 
 the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Breaths
-are solved from last to first. The same sums, divided by the total belief, are the values of actions.
+are solved from last to first. The value of an action is its sum divided by ``sum over e of C(s, e)``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from punish_fast.duel._walk import ZERO, add_value, open_full, prefetch_enemy, w
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.runtime._jit import kernel
 
-# Smaller gains, relative to the total belief, are attributed to rounding.
+# Smaller gains, relative to the total belief, are considered rounding errors.
 _LEAST_GAIN = 1e-13
 
 
 @kernel
 def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief, v, choice, least):
-    """Compute the best response in the given information states: write ``choice[state]`` and ``v[number, 0]``.
+    """Set ``choice[state]`` to the best response in the given information states, and ``v[number, 0]`` to its value.
 
-    A choice is replaced only by a better row, so it is unchanged in states with belief 0. Full states with a belief
-    below ``least`` are skipped. ``most_decks`` is the maximum number of decks per state.
+    A choice is replaced only by a better row, so choices do not change in states with a total belief of 0. Full states
+    with a belief below ``least`` are skipped. ``most_decks`` is the maximum number of decks per information state.
     """
     state_ptr, action = rows
     args = full, draws, enemy_weight, v
@@ -63,9 +63,9 @@ def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief
 
 @kernel
 def value_actions(begin, end, full, draws, rows, enemy_weight, belief, v, out):
-    """Set ``out[row]`` to the values of actions in the given information states, the means of ``q`` under ``belief``.
+    """Set ``out[row]`` to the value of each action in the given information states, the mean of ``q`` under ``belief``.
 
-    If the total belief is 0, all enemy hands have equal weight.
+    If the total belief of a state is 0, all enemy hands have equal weight.
     """
     state_ptr, action = rows
     args = full, draws, enemy_weight, v

@@ -1,8 +1,8 @@
-"""The possible decks, and the draws of feints from them.
+"""Possible decks, and the draws of cards from them for feints.
 
-All multisets that can form a deck are numbered in lexicographic order, across all sizes. The draws from each deck are
-tabulated in the order of the successors of full states (`Draws`). The possible decks of an information state depend on
-its block and on the number of cards drawn by feints (`Decks`).
+Decks of all sizes are numbered in lexicographic order of their card counts. `Draws` lists the draws from each deck, in
+the order in which the successors of full states are stored. `Decks` lists the decks that are possible in an information
+state, which depend only on its block and on the number of cards drawn for feints.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws.
+# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum draws from a deck.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
 
 class Draws(NamedTuple):
-    """The draws from each deck, by feints."""
+    """Different draws from each deck, for each combination of feints."""
 
-    copies: np.ndarray  # int64 ``[n_decks, 5]``, cards of each deck; in lexicographic order
+    copies: np.ndarray  # int64 ``[n_decks, 5]``, number of cards of each kind, in lexicographic order
     n: np.ndarray  # int64 ``[n_decks, 4]``, number of different draws
     own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the player, 5 for none
     enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy, 5 for none
@@ -33,16 +33,16 @@ class Draws(NamedTuple):
 
 
 class Decks(NamedTuple):
-    """The decks of the blocks of a layer, in lists by block and number of cards drawn."""
+    """Possible decks in a layer, with one list for each block and number of cards drawn."""
 
     ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, start of each list
-    deck: np.ndarray  # int32 ``[n]``, decks, ascending in each list
+    deck: np.ndarray  # int32 ``[n]``, indices of decks, ascending in each list
     block: np.ndarray  # int32 ``[n]``, for each deck, the block of the enemy's information states
 
 
 @routine
 def find_deck(copies, deck):
-    """Return the index of a deck, or of the next deck if it is not listed, by bisection."""
+    """Find a deck by bisection; return its index, or the index of the next deck if ``copies`` does not contain it."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2
@@ -60,7 +60,7 @@ def find_deck(copies, deck):
 
 @routine
 def enter_draw(draws, number, feints, own, enemy, deck, p):
-    """Append a draw that leaves ``deck``."""
+    """Append a draw from deck ``number`` that leaves the cards ``deck``."""
     i = draws.n[number, feints]
     draws.own[number, feints, i] = own
     draws.enemy[number, feints, i] = enemy
@@ -71,7 +71,7 @@ def enter_draw(draws, number, feints, own, enemy, deck, p):
 
 @routine
 def deck_ways(cards, deck):
-    """Return the number of ways to draw a deck from ``cards``; 0 if cards are missing."""
+    """Return the number of ways to choose a deck from ``cards``; 0 if ``cards`` does not contain the deck."""
     ways = 1.0
     for kind in range(N_KINDS):
         if cards[kind] < deck[kind]:
@@ -82,7 +82,7 @@ def deck_ways(cards, deck):
 
 @kernel
 def tabulate_draws(begin, end, draws):
-    """List the draws from the given decks; ``draws.n`` must be 0."""
+    """List the draws from the given decks; ``draws.n`` must be 0 on entry."""
     deck = np.zeros(N_KINDS, dtype=np.int64)
     for number in range(begin, end):
         n_deck = 0
@@ -108,9 +108,10 @@ def tabulate_draws(begin, end, draws):
 
 @routine
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
-    """List the decks of a block from index ``ptr[0]`` on; if ``decks.deck`` is empty, count them in ``ptr[drawn]``.
+    """List the possible decks of a block from index ``ptr[0]`` on, or count them in ``ptr[drawn]``.
 
-    A deck is impossible if the layer contains no mirrored block with the hand that the deck leaves to the enemy.
+    Decks are counted if ``decks.deck`` is empty. A deck is possible only if the layer contains the mirrored block for
+    the hand that the deck leaves to the enemy.
     """
     digits, piles, deck, hand = room
     open_block(layout, layer, block, piles)
@@ -143,7 +144,7 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """Count the decks of the given blocks in ``counts[block, drawn]``; ``decks`` must be empty."""
+    """Count the possible decks of the given blocks in ``counts[block, drawn]``; ``decks.deck`` must be empty."""
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])
@@ -151,7 +152,7 @@ def count_decks(begin, end, layout, places, layer, draws, decks, counts):
 
 @kernel
 def fill_decks(begin, end, layout, places, layer, draws, decks):
-    """List the decks of the given blocks."""
+    """List the possible decks of the given blocks in ``decks``."""
     room = room_for_decks()
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):

@@ -1,20 +1,20 @@
-"""The graph of the real game, with both hands known.
+"""Graph of the real game, in which both hands are known.
 
 A *full state* is a pair of an information state and an enemy hand; the remaining cards form the deck. Full states are
-numbered by information state and, within one, by deck::
+numbered by information state, then by deck::
 
-    number(row, deck) = full_ptr[row] + index of the deck in the list of (block, cards drawn from the deck)
+    number(row, deck) = full_ptr[row] + index of the deck in the list of (block, number of cards drawn)
 
-since the possible decks depend only on the block and the number of cards drawn by feints (``_decks.py``). The enemy in
-a full state sees the mirrored information state, ``enemy_row``. Any information model can be used (``information.py``);
-it determines the number of information states and full states.
+where ``row`` is the information state. The possible decks depend only on its block and on the number of cards drawn for
+feints (``_decks.py``). The enemy in a full state sees the mirrored information state, ``enemy_row``. Any information
+model can be used (``information.py``); it determines the number of information states and full states.
 
 Each combination of the player's action, the enemy's action and a draw for feints leads from a full state to one
-successor. The successors of a full state are stored contiguously in this order (``_walk.py``).
+successor. The successors of a full state are stored contiguously, sorted by these three (``_walk.py``).
 
 After the last breath of a measure, only the hands and HP of both players matter, since the true redeal shuffles all
-other cards. Each combination of these is a *node*. Nodes are numbered after all full states; win and loss are the last
-two numbers.
+other cards. Each combination of hands and HP is a *node*. Nodes are numbered after all full states, followed by the
+results win and loss.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _UNKNOWN = -2
 
 
 class Full(NamedTuple):
-    """The full states of all breaths."""
+    """Full states of all breaths, and their successors."""
 
-    ptr: np.ndarray  # int64 ``[n_states + 1]``, the first full state of each information state
-    entry_ptr: np.ndarray  # int64 ``[n_states + 1]``, the first successor of each information state's full states
-    entry: np.ndarray  # uint32 ``[n_full]``, the first successor of each full state
-    enemy_row: np.ndarray  # int32 ``[n_full]``, the information state of the enemy
-    deck: np.ndarray  # int32 ``[n_full]``, the deck
+    ptr: np.ndarray  # int64 ``[n_states + 1]``, first full state of each information state
+    entry_ptr: np.ndarray  # int64 ``[n_states + 1]``, index in `after` of each information state's first successor
+    entry: np.ndarray  # uint32 ``[n_full]``, index in `after` of the first successor of each full state
+    enemy_row: np.ndarray  # int32 ``[n_full]``, the enemy's information state
+    deck: np.ndarray  # int32 ``[n_full]``, index of the deck in `Draws.copies`
     after: np.ndarray  # int32 ``[n_entries]``, successors
 
 
@@ -57,7 +57,7 @@ def count_feints(actions, n):
 
 @kernel
 def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
-    """Count the full states and successors of the information states of the given blocks."""
+    """Count the full states and the successors of each information state in the given blocks."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     hand = np.zeros(N_KINDS, dtype=np.int64)
     actions = np.zeros(N_ACTIONS, dtype=np.int64)
@@ -101,7 +101,7 @@ def hands_code(layout, own, pick, enemy, enemy_pick):
 class CardRoom(NamedTuple):
     """Work arrays for the cards of a full state."""
 
-    digits: np.ndarray  # int64 ``[5]``, the digits of the block
+    digits: np.ndarray  # int64 ``[5]``, digits of the block's cards code
     piles: np.ndarray  # int64 ``[3, 5]``, hand, discard pile and unseen cards
     enemy: np.ndarray  # int64 ``[5]``, the enemy's hand
     actions: np.ndarray  # int64 ``[11]``, the enemy's actions
@@ -121,7 +121,7 @@ def room_for_cards():
 
 @routine
 def open_deck(full, draws, decks, layer, place, number, mirrored, room):
-    """Write the deck and the enemy's row of a full state to ``full``, and the enemy's hand to ``room``."""
+    """Store a full state's deck and enemy information state in ``full``, and the enemy's hand in ``room``."""
     deck = decks.deck[place]
     full.deck[number] = deck
     full.enemy_row[number] = row_of(layer, decks.block[place], mirrored)
@@ -131,17 +131,18 @@ def open_deck(full, draws, decks, layer, place, number, mirrored, room):
 
 @routine
 def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
-    """List the successors of a full state; return the index after its last entry.
+    """Store the successors of a full state in ``full.after``; return the index after the last one.
 
-    ``outcomes`` is the part of `tabulate_statuses` for its status. In the last breath of a measure, successors are keys
-    of nodes, which are marked in ``used``, and ``following`` is None. In any other breath they are full states,
-    ``following`` contains the next layer and its decks, and ``used`` is None.
+    ``outcomes`` is the row of the table of `tabulate_statuses` for the full state's status. In the last breath of a
+    measure, successors are keys of nodes, which are marked in ``used``, and ``following`` is None. In any other breath,
+    successors are full states, ``following`` contains the next layer and its decks, and ``used`` is None. If the game
+    ends, the successor is `WIN` or `LOSS`.
     """
     layout, places, draws = game
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
     actions, own, enemy = room.actions, room.piles[0], room.enemy
     n_hps = layout.hp * layout.hp
-    # Numba does not compile the branches for an argument that is None.
+    # If an argument is None, Numba does not compile the branches that use the argument.
     if following is not None:
         layer, decks = following
         n_drawn = 2 * layout.feints + 1
@@ -187,12 +188,11 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
 
 @kernel
 def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
-    """List the successors of the full states of the given blocks.
+    """Store the full states of the given blocks and their successors.
 
-    ``game`` contains the layout, the places and the draws; ``statuses`` is from `tabulate_statuses`; ``following``
-    contains the layer and the decks of the next breath, and ``used`` is None. In the last breath of a measure
-    ``following`` is None, and successors are keys of nodes, which are marked in ``used``. Threads may mark the same
-    key, but all write 1.
+    ``game`` contains the layout, the places and the draws. ``statuses`` is the table of `tabulate_statuses`.
+    ``following`` and ``used`` are as in `list_after`. Several threads may mark the same key in ``used``, but all of
+    them write 1.
     """
     (layout, places, draws), (state_ptr, action) = game, rows
     room = room_for_cards()
@@ -219,9 +219,9 @@ def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, u
 
 @kernel
 def number_nodes(begin, end, chunks, after, slot, win):
-    """Replace keys of nodes by their numbers ``slot[key]``, `WIN` by ``win``, and `LOSS` by the number after it.
+    """Replace keys of nodes in ``after`` by ``slot[key]``, `WIN` by ``win``, and `LOSS` by ``win + 1``.
 
-    If ``slot`` is empty, ``after`` contains no keys.
+    If ``slot`` is empty, all other successors in the given chunks are full states, which remain unchanged.
     """
     for entry in range(chunks[begin], chunks[end]):
         if after[entry] == WIN:
@@ -233,25 +233,25 @@ def number_nodes(begin, end, chunks, after, slot, win):
 
 
 class Redeal(NamedTuple):
-    """The deals that follow a measure."""
+    """Deals after a measure, and at the beginning of a game."""
 
-    # int64 ``[n_pairs]``, codes of the kept hands, ascending; the first pair, two empty hands, begins a game
+    # int64 ``[n_pairs]``, codes of pairs of kept hands, ascending; in the first pair, before a game, both are empty
     pair: np.ndarray
-    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, start of each pair's deals
-    deal: np.ndarray  # int32 ``[n]``, deals, ascending in each pair
-    p: np.ndarray  # float64 ``[n]``, their probabilities
-    first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
-    stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
-    node_pair: np.ndarray  # int32 ``[n_nodes]``, the pair of each node
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
+    deal: np.ndarray  # int32 ``[n]``, deal numbers, ascending in each pair
+    p: np.ndarray  # float64 ``[n]``, probabilities of the deals
+    first: np.ndarray  # int64 ``[n_deals]``, full state of each deal with the first status of its block
+    stride: np.ndarray  # int64 ``[n_deals]``, distance between full states of consecutive statuses
+    node_pair: np.ndarray  # int32 ``[n_nodes]``, index of each node's pair of kept hands
     node_status: np.ndarray  # int32 ``[n_nodes]``, index of each node's status in the blocks of the first breath
 
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
-    """List the blocks that can be dealt to a player after two kept hands; return their number and total weight.
+    """List the blocks that can be dealt to the player after two kept hands; return their number and total weight.
 
-    ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from the
-    remaining cards, so this is a `redeal` whose pool consists of all cards in neither hand.
+    ``cards`` contains the ascending cards codes of the blocks under ``view``. The player's hand and the revealed cards
+    are dealt by a `redeal` from all cards in neither hand; the enemy's hand and the deck come from the remaining cards.
     """
     for kind in range(N_KINDS):
         piles[0, kind] = kept[0, kind]
@@ -265,11 +265,12 @@ def list_views(layout, cards, kept, piles, codes, weights):
 
 @kernel
 def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs, out):
-    """Count the deals that may follow the given pairs, or list them with their probabilities.
+    """Count the deals that may follow the given pairs of kept hands, or list them with their probabilities.
 
-    ``pairs``, int64 ``[n, 2, 5]``, are the kept hands, ``cards`` is that of `list_views`, and ``deal_ptr`` holds the
-    first deal of each block. ``out`` contains the arrays of counts, of the start of each pair's deals, of deals and of
-    probabilities. If the array of counts is empty, deals are listed; otherwise they are counted.
+    ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands, ``cards`` is as in `list_views`, and ``deal_ptr`` contains
+    the first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
+    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed; otherwise they are
+    counted.
     """
     counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1

@@ -5,7 +5,7 @@ In a full state, the player plays row ``a`` with probability ``x(a)``, and the e
 
     v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
-and the forward pass distributes the reach probability of each full state to its successors in the same shares.
+and the forward pass distributes the reach probability of each full state to its successors in the same proportions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 
 
 class Parts(NamedTuple):
-    """The information states of a breath, in parts that pass on reach probabilities in parallel.
+    """Partition of the information states of a breath, for distributing reach probabilities in parallel.
 
     Parts that write to the same buffer share no successor, so sums do not depend on the number of threads.
     """
@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add the values and lengths of successors; ``total`` starts with the probability of the own row."""
+    """Visitor: add the values and lengths of successors to ``total``, whose first element is the row's probability."""
     own_weight, value, length = total
     full, draws, enemy_weight, v = args
     deck, feints = draw
@@ -67,7 +67,7 @@ def back_up_full(begin, end, full, draws, rows, policies, v):
 
 @kernel
 def back_up_nodes(begin, end, redeal, v, out):
-    """For each given node, set ``out[node]`` to the means of the columns of ``v`` over the deals that follow."""
+    """Set ``out[node]`` to the means of the columns of ``v`` over the deals that follow each given node."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):
@@ -83,7 +83,7 @@ def back_up_nodes(begin, end, redeal, v, out):
 
 @inlined_routine
 def pass_reach(total, enemy_row, entry, n, draw, args):
-    """Visitor: pass on the reach probability ``total`` of a full state and own row to successors, win and loss."""
+    """Visitor: distribute ``total``, the reach probability of a full state and a player's row, to their successors."""
     full, draws, enemy_weight, targets, into, ended = args
     origin, win = targets
     deck, feints = draw
@@ -100,10 +100,10 @@ def pass_reach(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
-    """Pass on the reach probabilities of the full states of the given parts to their successors.
+    """Distribute the reach probabilities of the full states in the given parts to their successors.
 
-    ``out`` is a pair: ``out[0][buffer]`` receives the reach of the values from number ``targets[0]`` on, and
-    ``out[1][part]`` receives the probabilities of win and loss, whose numbers start at ``targets[1]``.
+    ``out[0][buffer]`` receives the reach probabilities of full states or nodes, numbered from ``targets[0]`` on.
+    ``out[1][part]`` receives the probabilities of win and loss, numbered from ``targets[1]`` on.
     """
     (state_ptr, action), (own_weight, enemy_weight) = rows, policies
     bounds = np.uint64(targets[0]), np.uint64(targets[1])
@@ -121,7 +121,7 @@ def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, 
 
 @kernel
 def spread_nodes(begin, end, chunks, redeal, reach, out):
-    """Pass on the reach probabilities of chunks of nodes to deals; only chunk ``c`` writes to ``out[c]``."""
+    """Distribute the reach probabilities of chunks of nodes to full states; chunk ``c`` writes only to ``out[c]``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):

@@ -1,16 +1,17 @@
 """Simulated games: random walks on the graph of the real game, with counter-based random numbers.
 
-A game is a walk between numbered states. In a full state both players choose, and feints draw from the deck. The
-successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``), so the index of the next
-state is computed from the choices.
+A game is a walk through numbered states. In a full state, both players choose actions, and feints draw cards from the
+deck. Successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``), so the index of the
+next state is computed from these three.
 
-Random numbers come from ``runtime/_random.py``::
+Random numbers are computed from a key and a counter (``runtime/_random.py``)::
 
     key      the seed, low and high word
     counter  the game, low and high word; the breath; 0 for the breath itself, 1 for the deal before it
 
-No draw depends on an earlier one, so each game is the same for any order of games and any number of threads. Choices
-use 31 bits each, draws use 32 and deals use 53, so actions with a probability below 2^-31 might never be played.
+No random number depends on an earlier one, so each game is the same for any order of games and any number of threads.
+A choice uses 31 bits, a draw uses 32 bits, and a deal uses 53 bits. Actions with a probability below 2^-31 might
+therefore never be played.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from punish_fast.duel._walk import action_shape, skip_actions
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._random import draw_words
 
-# Choices compare 31 bits with thresholds up to `CERTAIN`, which 32 bits can hold.
+# Choices compare 31 random bits with thresholds of at most `CERTAIN`, which fits into 32 bits.
 CERTAIN = 1 << 31
 _CHOICE_SHIFT = np.uint64(1)
 _WORD_UNIT = 1 / (1 << 32)
@@ -37,7 +38,7 @@ BREATH, DEAL = 0, 1
 # Number of interleaved games.
 _AT_ONCE = 256
 
-# More actions than an information state can have.
+# Exceeds the number of actions in any information state.
 MOST_ACTIONS = 16
 
 # Columns of `Walk.place`.
@@ -45,29 +46,30 @@ OWN, ENEMY, DECK, FIRST = range(4)
 
 
 class Walk(NamedTuple):
-    """Arrays read by a walk."""
+    """Arrays that a walk reads."""
 
-    place: np.ndarray  # int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck, by feints as in `Draws`
+    place: np.ndarray  # int32 ``[n_full, 4]``: packed actions of both players, deck, first successor
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of different draws, as in `Draws`
     until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
     after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 
 
 class Deals(NamedTuple):
-    """The deals that begin a game or follow a measure.
+    """Deals at the beginning of a game or after a measure.
 
-    A deal is found with a guide table [H.-C. Chen and Y. Asau, 1974]: the unit interval is divided into one slice per
-    deal, and ``guide`` names the deal in which each slice begins, so fewer than two deals are skipped on average.
+    A deal is drawn with a guide table [H.-C. Chen and Y. Asau, 1974]: the unit interval is divided into as many equal
+    slices as there are deals, and ``guide`` contains the deal in which each slice begins, so the search skips fewer
+    than two deals on average.
     """
 
-    node_pair: np.ndarray  # int32 ``[n_nodes]``, pair of kept hands of each node
+    node_pair: np.ndarray  # int32 ``[n_nodes]``, index of each node's pair of kept hands
     node_status: np.ndarray  # int32 ``[n_nodes]``, index of each node's status in the blocks of the first breath
-    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, start of each pair's deals
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     until: np.ndarray  # float64 ``[n]``, cumulative probabilities of the deals of each pair
-    guide: np.ndarray  # int32 ``[n]``, deals, counted from the first one of the pair
+    guide: np.ndarray  # int32 ``[n]``, first deal of each slice, counted from the pair's first deal
     deal: np.ndarray  # int32 ``[n]``, numbers of deals
     first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
-    stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
+    stride: np.ndarray  # int64 ``[n_deals]``, distance between full states of consecutive statuses
 
 
 @kernel
@@ -83,7 +85,7 @@ def cumulate_draws(begin, end, n_draws, p, until):
 
 @routine
 def pack_shape(first, n, may_feint):
-    """Pack an `action_shape` into one integer."""
+    """Pack the result of `action_shape` into one integer."""
     return (first * MOST_ACTIONS + n) * 2 + may_feint
 
 
@@ -109,7 +111,7 @@ def fill_places(begin, end, full, rows, place):
 
 @kernel
 def guide_deals(begin, end, ptr, p, until, guide):
-    """Fill `Deals.until` and `Deals.guide` for the given pairs; ``p`` holds the probabilities of deals."""
+    """Fill `Deals.until` and `Deals.guide` for the given pairs; ``p`` contains the probabilities of the deals."""
     for pair in range(begin, end):
         first, n = ptr[pair], ptr[pair + 1] - ptr[pair]
         total = 0.0
@@ -133,14 +135,14 @@ def fill_thresholds(begin, end, state_ptr, weight, threshold):
             threshold[row] = min(int(total * CERTAIN + 0.5), CERTAIN)
             if weight[row] > 0.0:
                 last = row
-        # Rounded sums may differ from 1, but the last row of positive probability must be certain.
+        # Rounded sums may be below 1, but the last row with a positive probability must have the threshold `CERTAIN`.
         for row in range(last, state_ptr[state + 1]):
             threshold[row] = CERTAIN
 
 
 @routine
 def choose(threshold, first, n, word):
-    """Return the index of the chosen action among ``n`` rows from ``first`` on, without an unpredictable branch."""
+    """Return the index of the row that ``word`` selects among ``n`` rows from ``first`` on; no branch depends on it."""
     drawn = np.int64(word >> _CHOICE_SHIFT)
     chosen = 0
     for row in range(first, first + n):
@@ -150,7 +152,7 @@ def choose(threshold, first, n, word):
 
 @routine
 def find_draw(until, deck, feints, n, word):
-    """Return the index of the draw from a deck for given feints, among ``n`` possible draws."""
+    """Return the index of the draw that ``word`` selects among the ``n`` draws from a deck for the given feints."""
     point = float(word) * _WORD_UNIT
     draw = 0
     while draw < n - 1 and until[deck, feints, draw] <= point:
@@ -160,7 +162,7 @@ def find_draw(until, deck, feints, n, word):
 
 @routine
 def deal_cards(ptr, until, guide, pair, words):
-    """Return the index, in the list of deals, of the deal that follows a pair of kept hands."""
+    """Return the index in `Deals.deal` of the deal that ``words`` select after a pair of kept hands."""
     point = float((words[0] >> _DEAL_SHIFTS[0]) * _DEAL_FACTOR + (words[1] >> _DEAL_SHIFTS[1])) * _DEAL_UNIT
     first, n = ptr[pair], ptr[pair + 1] - ptr[pair]
     place = first + guide[first + int(point * n)]
@@ -171,7 +173,10 @@ def deal_cards(ptr, until, guide, pair, words):
 
 @kernel
 def draw_deal(numbers, ptr, until, guide):
-    """Return the index of the deal before a breath among one pair's deals; ``numbers`` are game, breath and seed."""
+    """Return the index of the deal before a breath; ``numbers`` contains the game, the breath and the seed.
+
+    The arrays contain the deals of a single pair of kept hands.
+    """
     game, breath, seed = numbers
     return deal_cards(ptr, until, guide, 0, draw_words(game, breath, DEAL, seed))
 
@@ -186,20 +191,22 @@ def draw_choice(numbers, seat, threshold, first, n):
 
 @kernel
 def draw_feints(numbers, until, deck, feints, n):
-    """Return the index of the draw in a breath; see `find_draw`."""
+    """Return the index of the draw for the feints in a breath; see `find_draw`."""
     game, breath, seed = numbers
     return find_draw(until, deck, feints, n, draw_words(game, breath, BREATH, seed)[2])
 
 
 @kernel
 def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
-    """Play games ``begin`` to ``end``, counted from the first game; ``numbers`` are the first game and the seed.
+    """Play games ``begin`` to ``end - 1``, counted from the first game.
 
     Games are interleaved: each step performs one lookup for all of them. The processor then waits for many cache misses
-    at the same time, which is three times as fast. ``start`` holds the index of the first deal's status, the numbers
-    of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` is set to the full
-    state after the deal, ``breaths[i]`` to the length, and ``won[i]`` to 1 for a win. A game that exceeds the maximum
-    sets ``stop[0]``, which stops all games of all threads.
+    at the same time, which makes the simulation three times as fast.
+
+    ``numbers`` contains the number of the first game and the seed. ``start`` contains the index of the initial status,
+    the numbers of the first node and of the result win, and the maximum number of breaths. In ``games``, ``opening[i]``
+    is set to the full state after the first deal, ``breaths[i]`` to the length of the game, and ``won[i]`` to 1 for a
+    win. A game that is undecided after the maximum number of breaths sets ``stop[0]``, which stops all threads.
 
     ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
     state in breath ``k`` of game ``i`` and both players' rows.

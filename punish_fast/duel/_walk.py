@@ -1,21 +1,23 @@
-"""The walk through a full state: own rows, enemy rows and draws, in the order of its successors.
+"""Walk through the successors of a full state, in the order in which they are stored.
 
 The player plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
-state are stored in the order of ``a``, ``b`` and ``d``, so a walk only counts them and needs no index. `walk_row` walks
-one own row. For each enemy row it calls a visitor, a routine that the compiler inlines::
+state are sorted by ``a``, ``b`` and ``d``, so a walk finds them by counting and needs no index. `walk_row` visits the
+successors of one row of the player. For each row of the enemy, it calls a *visitor*, a routine that the compiler
+inlines::
 
     total = visit(total, enemy_row, entry, n, draw, args)
 
-The ``n`` successors begin at ``entry``, and the ``i``-th has probability ``draws.p[draw][i]``. ``total`` is a sum or a
-tuple of sums.
+The ``n`` successors of the two rows begin at ``entry``, and the ``i``-th one has probability ``draws.p[draw][i]``.
+``total`` is a sum or a tuple of sums.
 
-Every pass through the graph uses this walk. Under ``tabletop`` and `view`, the passes take 0.84 to 1.03 times as long
-as with explicit loops (medians of alternating runs on one core). Two alternatives were slower: a generator of indices
-(7.5 times as long), and a branch around array reads in a visitor (7 to 20 times), because Numba then counts references
-in the innermost loop. Visitors therefore skip successors by looping over an empty range.
+Every pass through the graph uses this walk. With the rules ``tabletop`` and the information model ``view``, passes take
+0.84 to 1.03 times as long as with explicit loops (medians of alternating runs on one core). Two alternatives were
+slower: a generator of indices (7.5 times as long), and a branch around array reads in a visitor (7 to 20 times as
+long), because Numba then counts references in the innermost loop. Visitors therefore skip successors by looping over an
+empty range.
 
 A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
-Both are prefetched a little ahead.
+Rows and values are therefore prefetched slightly ahead of their use.
 
 Numba tests whether signed indices are negative, so indices here are unsigned.
 """
@@ -30,15 +32,15 @@ from punish_fast.runtime._prefetch import prefetch
 # Unsigned, because adding a plain 1 to an unsigned integer would give a float.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
-# Prefetch distance, in full states, of the enemy's state and of the enemy's rows.
+# Prefetch distances, in full states, for the enemy's information state and for the enemy's rows.
 _STATES_AHEAD, _ROWS_AHEAD = np.uint64(16), np.uint64(8)
-# Prefetch distance of values, in successors.
+# Prefetch distance for values, in successors.
 _SUCCESSORS_AHEAD = np.uint64(64)
 
 
 @inlined_routine
 def open_full(full, state_ptr, number):
-    """Return the first successor of a full state, its deck, and the first and last row (exclusive) of the enemy."""
+    """Return a full state's first successor, and a tuple of its deck and the enemy's first and last row (exclusive)."""
     enemy_state = np.uint64(full.enemy_row[number])
     rows = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
     return np.uint64(full.entry[number]), (np.uint64(full.deck[number]), rows[0], rows[1])
@@ -46,7 +48,7 @@ def open_full(full, state_ptr, number):
 
 @inlined_routine
 def walk_row(visit, total, entry, enemy, own_row, action, draws, args):
-    """Call ``visit`` for every enemy row against ``own_row``; return the total and the index after its successors."""
+    """Call ``visit`` for ``own_row`` and each enemy row; return the total and the index after the last successor."""
     deck, first, last = enemy
     own_feint = np.uint64(action[own_row]) & ONE
     for enemy_row in range(first, last):
@@ -74,7 +76,7 @@ def add_value(total, enemy_row, entry, n, draw, args):
 
 @inlined_routine
 def prefetch_enemy(full, state_ptr, action, policy, number):
-    """Prefetch the enemy's policy in a full state shortly after ``number``, which is unsigned; return its first row."""
+    """Prefetch the enemy's rows in a full state shortly after ``number``, which is unsigned; return the first row."""
     last = np.uint64(len(full.enemy_row) - 1)
     prefetch(state_ptr, np.uint64(full.enemy_row[min(number + _STATES_AHEAD, last)]))
     row = np.uint64(state_ptr[np.uint64(full.enemy_row[min(number + _ROWS_AHEAD, last)])])
@@ -85,16 +87,19 @@ def prefetch_enemy(full, state_ptr, action, policy, number):
 
 @inlined_routine
 def prefetch_value(after, v, width, entry):
-    """Prefetch a successor's row of ``v`` shortly before its entry is used; ``width`` and ``entry`` are unsigned."""
+    """Prefetch the row of ``v``, which has ``width`` columns, for a successor shortly after ``entry``.
+
+    ``width`` and ``entry`` are unsigned.
+    """
     soon = min(entry + _SUCCESSORS_AHEAD, np.uint64(len(after) - 1))
     prefetch(v, np.uint64(after[soon]) * width)
 
 
 @routine
 def action_shape(state_ptr, action, state):
-    """Return the first row and the number of actions of an information state, and 1 if it may feint.
+    """Return the first row and the number of actions of an information state, and 1 if they include feints, else 0.
 
-    A state that may feint has a plain action and a feint for each kind in hand, alternating.
+    If there are feints, plain actions and feints alternate, with one of each for every kind of card in hand.
     """
     begin, end = state_ptr[state], state_ptr[state + 1]
     may_feint = np.int64(action[begin + 1]) & 1 if end > begin + 1 else 0
@@ -103,13 +108,13 @@ def action_shape(state_ptr, action, state):
 
 @routine
 def count_before(n_enemy, enemy_feints, n_draws, deck, is_feint):
-    """Count the successors of one own action against ``n_enemy`` actions, ``enemy_feints`` of which are feints."""
+    """Count the successors of a player's action and ``n_enemy`` enemy actions, including ``enemy_feints`` feints."""
     return (n_enemy - enemy_feints) * n_draws[deck, is_feint] + enemy_feints * n_draws[deck, is_feint + 2]
 
 
 @routine
 def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, deck):
-    """Return the number of successors before a pair of actions, indexed in their states, and the feints of the pair."""
+    """Return the number of successors before those of two actions, given by index, and the combination of feints."""
     enemy_feints = (n_enemy >> 1) * enemy_may_feint
     own_before = (own >> 1) * own_may_feint
     skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, deck, 0)

@@ -1,8 +1,8 @@
-"""One breath of the real game: the views that result from two actions and the cards drawn for feints.
+"""One breath of the real game, given two actions and the cards drawn for feints.
 
 A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
-the view is the state between two measures, before the deal. Statuses are looked up in the table of clashes that the
-kernels use as well.
+the view is the state between two measures, before the deal. Results of clashes are looked up in the same tables that
+the kernels use.
 """
 
 from functools import lru_cache
@@ -37,12 +37,15 @@ class Breaths(NamedTuple):
     result: np.ndarray  # int64 [n], WIN or LOSS of the player, 0 if the game continues
     resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
     hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
-    digits: np.ndarray  # int64 [n, 18], next view of the player, if the game continues
+    digits: np.ndarray  # int64 [n, 18], the player's next view; meaningless if the game has ended
 
 
 @lru_cache(maxsize=8)
 def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes, int64 ``[6, 6]`` each, by the player's and the enemy's resolved card (5: rest)."""
+    """Return the effects of clashes on the player, as int64 arrays ``[6, 6]``.
+
+    The indices are the player's and the enemy's resolved cards (0 is guard, 5 is rest).
+    """
     table = np.zeros((len(Effects._fields), N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
     tabulate_effects(rules, is_last, table)
     return Effects(*table)
@@ -50,7 +53,10 @@ def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
 
 @lru_cache(maxsize=8)
 def status_tables(rules: Rules) -> np.ndarray:
-    """Return the status after a clash, int32 ``[2, n_statuses, 12, 12]``; index 1 is the last breath of a measure."""
+    """Return the statuses after clashes, int32 ``[2, n_statuses, 12, 12]``, as in `tabulate_statuses`.
+
+    The first index is 1 for the last breath of a measure, and 0 for all other breaths.
+    """
     layout = layout_of(rules)
     tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
     for is_last in (False, True):
@@ -67,9 +73,9 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     """Play one breath from each view.
 
     Args:
-        views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; the player's views during a measure.
+        views: ``[n, 18]``, the player's views during a measure, or ``[18]`` if all breaths begin with the same view.
         actions: ``[n, 2]``, two-digit actions of the player and of the enemy.
-        drawn: ``[n, 2]``, the card that each of the two draws for a feint (0 is guard); 5 without a feint.
+        drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard); 5 for no feint.
     """
     layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()

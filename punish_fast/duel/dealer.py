@@ -1,4 +1,4 @@
-"""Deals that begin a game or follow a measure.
+"""Deals at the beginning of a game or after a measure.
 
 A deal consists of a block of information states of the first breath, and a deck. Deals are numbered by block, then by
 deck. They depend only on the cards, so they can be listed before the graph of the game is built.
@@ -16,7 +16,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class Dealt(NamedTuple):
-    """A dealt deck, and cards by kind, int64 ``[5]`` each."""
+    """Dealt cards: numbers of cards of each kind, int64 ``[5]`` each, and the deck."""
 
     own: np.ndarray
     enemy: np.ndarray
@@ -25,10 +25,10 @@ class Dealt(NamedTuple):
 
 
 class Dealer:
-    """Enumeration of the deals that may follow two kept hands."""
+    """Enumerates and draws the deals that may follow two kept hands."""
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Count the deals; ``draws`` (of all decks) and ``decks`` (of the first breath) are tabulated if None."""
+        """Number the deals; ``draws`` (from all decks) and ``decks`` (of the first breath) are tabulated if None."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks
@@ -37,7 +37,11 @@ class Dealer:
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the deals after pairs of kept hands, int64 ``[n, 2, 5]``: offsets, deals and probabilities."""
+        """Return the deals that may follow each pair of kept hands, int64 ``[n, 2, 5]``.
+
+        Return the offset of each pair's deals, int64 ``[n + 1]``, the numbers of the deals, int32, and their
+        probabilities, float64.
+        """
         layer = self.space.layers[0]
         counts = np.zeros(len(kept), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
@@ -50,7 +54,7 @@ class Dealer:
         return ptr, deal, p
 
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
-        """Draw the deal after two kept hands, int64 ``[2, 5]``, by game number, breaths played and random seed."""
+        """Draw the deal after two kept hands, int64 ``[2, 5]``; ``numbers`` are the game, breaths played and seed."""
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
         _simulator.guide_deals(0, 1, ptr, p, until, guide)
@@ -76,14 +80,14 @@ def tabulate_draws(layout: Layout) -> _decks.Draws:
 
 
 def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
-    """Return cumulative probabilities of the draws of feints, for `_simulator.find_draw`."""
+    """Return the cumulative probabilities of draws for feints, as used by `_simulator.find_draw`."""
     until = np.zeros(draws.p.shape)
     for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.p, until)
     return until
 
 
 def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.Decks:
-    """List the decks of the blocks of layer ``number``."""
+    """List the possible decks of each block of layer ``number``."""
     layout, layer = space.layout, space.layers[number]
     n_blocks = len(layer.cards)
     counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)

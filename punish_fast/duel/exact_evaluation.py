@@ -1,13 +1,14 @@
 """Exact evaluation: the probability that one policy beats another in the real game.
 
 The backward computation is linear: a sweep through a measure maps the values ``x`` of the nodes between measures to
-``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are accelerated. After a
-sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of measures
-``N = (I - M)^-1 1``. A completed measure takes all its ``b`` breaths, so the length ``L``, which is also computed,
-bounds ``N``: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
+``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are accelerated
+(``anderson.py``). After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of
+measures, ``N = (I - M)^-1 1``. Since every completed measure has ``b`` breaths, ``N`` is at most ``1 + (L - 1) / b``,
+where ``L`` is the expected number of breaths of a game. ``L`` is also computed by the sweeps; its error is at most
+``N`` times its residual.
 
 The forward computation propagates the distribution of full states from breath to breath, which gives the probability
-that the game ends in each breath of each measure. Both computations must agree.
+that the game ends in each breath of each measure. The two computations must agree.
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +22,9 @@ from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.runtime.errors import PunishFastError
 
 _MAX_SWEEPS = 1000
-# An error bound that increases below this value has reached the limit of rounding.
+# Below this value, an error bound that no longer decreases has reached the limit of rounding.
 _FLOOR = 1e-9
-# Maximum expected number of breaths; longer games count as infinite.
+# Maximum expected number of breaths; longer games are assumed to never end.
 _LONGEST = 1e6
 
 
@@ -38,7 +39,7 @@ class Duel:
     win_probability: float  # Probability that the player wins, before the cards are dealt
     length: float  # Expected number of breaths of a game
     error_bound: float  # Bound on the error of all probabilities and lengths
-    # float64 ``[n_values, 2]``, win probability and expected breaths of each full state, node and result
+    # float64 ``[n_values, 2]``, win probability and expected number of breaths from each full state, node and result
     v: np.ndarray = field(repr=False)
     sweeps: int  # Number of sweeps
 
@@ -48,13 +49,13 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
 
     Args:
         own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts.
-        enemy: The enemy's policy, of the same types.
+        enemy: The enemy's policy, in the same form.
         tolerance: Stop at this error bound, or at the limit of rounding.
-        start: float64 ``[n_nodes, 2]``, initial win probabilities and expected breaths of the nodes.
+        start: float64 ``[n_nodes, 2]``, initial win probabilities and expected numbers of breaths of the nodes.
 
     Raises:
-        PolicyError: If a policy does not belong to the game.
-        DuelError: If the game might never end.
+        PolicyError: If a policy is invalid or does not belong to the game.
+        DuelError: If 1,000 sweeps do not converge, because the game might never end.
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
@@ -70,7 +71,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
         if error <= tolerance or best <= error <= _FLOOR:
             nodes[:] = image
             numbers, p = graph.opening
-            # BLAS is avoided, since its number of threads would change the last bits.
+            # BLAS is not used, because its number of threads would change the last bits.
             win_probability, length = np.einsum("i,ik->k", p, v[numbers]).tolist()
             return Duel(win_probability, length, error, v, sweeps)
         best = min(best, error)
@@ -81,7 +82,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
 
 
 def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
-    """Bound the error of all values of ``image``, which are probabilities and numbers of breaths."""
+    """Return a bound on the error of ``image``, which contains probabilities and numbers of breaths."""
     residual = np.abs(image - nodes).max(axis=0, initial=0.0)
     slack = residual[1] / breaths
     if slack >= 1 or image[:, 1].max(initial=0.0) > _LONGEST / 2:
@@ -93,7 +94,8 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    Measures are added until the probability of an undecided game is at most ``rest``.
+    Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
+    measures are not sufficient.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt

@@ -1,4 +1,4 @@
-"""The real game as a graph: each pair of an information state and an enemy hand, with its successors.
+"""Graph of the real game: all pairs of an information state and an enemy hand, and their successors.
 
 See ``_graph.py`` for the numbering. The redeal is always the true one, which shuffles all cards in neither hand.
 """
@@ -21,7 +21,7 @@ _MAX_ENTRIES = 2**31 - 1
 
 
 class Outline:
-    """The full states of a game, and the number of their successors."""
+    """Full states of a game, and the number of their successors."""
 
     def __init__(self, space: StateSpace) -> None:
         must_be_space(space)
@@ -64,14 +64,14 @@ class Outline:
 
 
 class Graph(Outline, LayeredGraph):
-    """The graph of a game."""
+    """Graph of the full states and nodes of a game."""
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
             space: Information states under any model.
-            outline: Outline of these states, if it has already been built.
+            outline: Outline of this space; built if None.
 
         Raises:
             MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.
@@ -114,8 +114,8 @@ class Graph(Outline, LayeredGraph):
     def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure; return new values of the nodes, float64 ``[n_nodes, 2]``.
 
-        Policies are float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``, contains values and lengths; entries of
-        full states are overwritten.
+        ``own_weight`` and ``enemy_weight`` are policies, float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``,
+        contains values and lengths; entries of full states are overwritten.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), v)
         for number in reversed(range(self.n_breaths)):
@@ -123,12 +123,12 @@ class Graph(Outline, LayeredGraph):
         return self.back_up_nodes(v)
 
     def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return values of actions to a player who does not see the enemy's hand, float64 ``[n_rows]``.
+        """Return the values of all actions for a player who does not see the enemy's hand, float64 ``[n_rows]``.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
-                Hands have equal weight if all weights are 0.
+                If all weights of a state are 0, all its hands have equal weight.
             v: float64 ``[n_values, k]``, values in the first column.
         """
         out = np.empty(int(self.state_ptr[-1]))
@@ -140,11 +140,12 @@ class Graph(Outline, LayeredGraph):
     def spread(
         self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sweep once forward through a measure.
+        """Propagate reach probabilities forward through a measure.
 
-        Policies are float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``, contains the reach of the first breath's
-        full states; the entries of later breaths are overwritten. Return the reach of each node, float64 ``[n_nodes]``,
-        and the probabilities of a win and of a loss in each breath, float64 ``[breaths, 2]``.
+        ``own_weight`` and ``enemy_weight`` are policies, float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``,
+        contains the reach probabilities of the first breath's full states; entries of later breaths are overwritten.
+        Return the reach probability of each node, float64 ``[n_nodes]``, and the probabilities of a win and of a loss
+        in each breath, float64 ``[breaths, 2]``.
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
@@ -161,7 +162,7 @@ class Graph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Divide by revealed cards if the model remembers them: they never change, so parts share no successor."""
+        """Divide the states by revealed cards if the model remembers these cards, so that parts share no successor."""
         # Nodes forget revealed cards.
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
@@ -177,7 +178,7 @@ class Graph(Outline, LayeredGraph):
         return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
 
     def _fill(self) -> np.ndarray:
-        """Fill in the successors; return the keys of all nodes in ascending order."""
+        """Store the successors of all full states; return the keys of all nodes in ascending order."""
         space, layout = self.space, self.space.layout
         n_keys = layout.n_cards_codes * layout.hp**2
         if n_keys > _MAX_ENTRIES:
@@ -206,7 +207,7 @@ class Graph(Outline, LayeredGraph):
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
-        """Return the deals that follow the nodes ``keys``, int64 ``[n]``, whether or not a game reaches them.
+        """Return the deals that follow the nodes with the given keys, int64 ``[n]``, even if no game reaches a node.
 
         A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
         """

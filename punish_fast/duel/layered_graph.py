@@ -1,7 +1,7 @@
 """One measure of the real game as a layered graph, whole or restricted, and the passes through it.
 
 Information states are numbered breath by breath; their rows (the player's actions), full states and successors are
-numbered in the same order. After all full states come the nodes between measures, then the two final results.
+numbered in the same order. Full states are followed by the nodes between measures and then by the two final results.
 """
 
 from abc import ABC, abstractmethod
@@ -17,12 +17,12 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Number of parts in which reach is summed, independent of the number of threads.
+# Number of parts in which reach probabilities are summed, regardless of the number of threads.
 N_PARTS = 8
 
 
 class LayeredGraph(ABC):
-    """The full states of a measure and their successors."""
+    """Full states of a measure and their successors."""
 
     draws: Draws  # All decks and the draws from them
     full: Full
@@ -33,7 +33,7 @@ class LayeredGraph(ABC):
 
     @abstractmethod
     def _cut(self, number: int) -> Parts:
-        """Divide the information states of a breath into parts that can pass on reach in parallel."""
+        """Divide the information states of a breath into parts that can distribute reach probabilities in parallel."""
 
     @property
     def n_breaths(self) -> int:
@@ -67,7 +67,7 @@ class LayeredGraph(ABC):
 
     @cached_property
     def most_decks(self) -> int:
-        """Maximum number of full states of an information state."""
+        """Maximum number of full states per information state."""
         return int(np.diff(self.full.ptr).max(initial=0))
 
     def respond(
@@ -80,7 +80,7 @@ class LayeredGraph(ABC):
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
             v: float64 ``[n_values, k]``, values in the first column; entries of full states are overwritten.
             choice: int64 ``[n_states]``, row chosen in each information state; replaced if another row is better.
-            least: Full states with less belief are ignored and keep their values.
+            least: Full states with a smaller belief are ignored and keep their values.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
         for number in reversed(range(self.n_breaths)):
@@ -89,7 +89,7 @@ class LayeredGraph(ABC):
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
         """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.
 
-        The default is the ``redeal`` of this graph.
+        ``redeal`` is the redeal of this graph by default.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
@@ -98,7 +98,7 @@ class LayeredGraph(ABC):
         return out
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """Return the reach of each full state of the first breath, float64 ``[n]``, given the reach of nodes."""
+        """Return the reach probabilities of the full states after the redeal, float64 ``[n]``, given those of nodes."""
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))
@@ -110,7 +110,7 @@ class LayeredGraph(ABC):
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """Return the indices of the first value to which a breath can lead, and of the first final result."""
+        """Return the indices of the first full state or node after a breath, and of the first final result."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:
@@ -121,12 +121,12 @@ class LayeredGraph(ABC):
 
     @cached_property
     def parts(self) -> list[Parts]:
-        """Information states of each breath, in parts that can pass on reach in parallel."""
+        """Information states of each breath, in parts that can distribute reach probabilities in parallel."""
         return [self._cut(number) for number in range(self.n_breaths)]
 
     @cached_property
     def part_weights(self) -> list[np.ndarray]:
-        """Cumulative numbers of successors of the parts of each breath, int64 ``[n_parts + 1]``."""
+        """Cumulative numbers of successors of the parts of each breath, int64 ``[n_parts + 1]`` each."""
         entries = [self.full.entry_ptr[parts.spans] for parts in self.parts]
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self.parts, strict=True)]
 

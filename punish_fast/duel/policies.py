@@ -16,9 +16,10 @@ from punish_fast.punish.states.space import StateSpace
 
 @singledispatch
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
-    """Return the checked policy of a player, float64 ``[n_rows]``.
+    """Return the policy of a player, float64 ``[n_rows]``, after checking it.
 
-    A player is a policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
+    ``player`` is a policy, a `Solution` (for its greedy policy), a loaded agent or strategy, or the name of a player or
+    a file.
     """
     raise TypeError(
         f"policy: {type(player).__name__} is not allowed; it must be float64 {space.action.shape}, a Solution, "

@@ -1,8 +1,8 @@
 """Monte Carlo evaluation of two policies: simulated games, and the standard error of their results.
 
 By default, games are played in pairs, with the same cards and random numbers but swapped seats, so the luck of the
-cards cancels out. The games of a pair are dependent, so the standard error is computed over pairs, from the variance of
-``w / 2``, where ``w`` is the number of wins in a pair.
+cards largely cancels out. The two games of a pair are dependent, so the standard error is computed over pairs, from the
+variance of ``w / 2``, where ``w`` is the player's number of wins in a pair.
 """
 
 from functools import reduce
@@ -16,7 +16,7 @@ from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import GameResults, Simulator
 
-# Small enough to handle interrupts promptly.
+# Number of deals per simulator call, small enough to handle interrupts promptly.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
@@ -24,20 +24,20 @@ _simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
 
 
 class Batch(NamedTuple):
-    """Counts of simulated games."""
+    """Numbers of simulated games, by result, length and opening."""
 
     games: int  # Games played
     wins: int  # Games won by the player
-    split: int  # Pairs of games in which each side won once; 0 if unpaired
-    lengths: np.ndarray  # int64 ``[longest + 1]``, games by their length in breaths
-    # int64 ``[n_openings, 2]``, games and wins by the player's first hand and the first revealed cards, in the order of
-    # the blocks of the first breath, ``StateSpace.layers[0].cards``
+    split: int  # Pairs of games in which each policy won once; 0 if unpaired
+    lengths: np.ndarray  # int64 ``[longest + 1]``, number of games of each length in breaths
+    # int64 ``[n_openings, 2]``, numbers of games and wins by the player's first hand and the first revealed cards, in
+    # the order of the blocks of the first breath, ``StateSpace.layers[0].cards``
     openings: np.ndarray
     paired: bool  # True if games were played in pairs with swapped seats
 
     @property
     def win_probability(self) -> float:
-        """Share of games won."""
+        """Share of games that the player won."""
         return self.wins / self.games
 
     @property
@@ -45,7 +45,7 @@ class Batch(NamedTuple):
         """Standard error of `win_probability`; infinite for one game or pair."""
         n = self.games // 2 if self.paired else self.games
         mean = self.win_probability
-        # A split pair counts as 1/2, and its square is 1/4.
+        # The score of a split pair is 1/2, and its square is 1/4.
         squares = (self.wins - self.split / 2) / self.games if self.paired else mean
         return float(np.sqrt(max(squares - mean**2, 0.0) / (n - 1))) if n > 1 else np.inf
 
@@ -63,15 +63,16 @@ def simulate(
     Args:
         own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
             rounded to multiples of 2^-31.
-        enemy: The enemy's policy, of the same types.
+        enemy: The enemy's policy, in the same form.
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
-        paired: Whether to play every deal twice, with the seats swapped.
-        first_game: Number of the first game. To continue a match, start after its last game and `join` the counts.
+        paired: Whether to play every deal twice, with swapped seats.
+        first_game: Number of the first game. To continue a match, start after its last game and `join` the batches.
 
     Raises:
-        PolicyError: If a policy does not belong to the game.
-        DuelError: If games cannot be numbered or paired, the seed is out of range, or a game does not end.
+        PolicyError: If a policy is invalid or does not belong to the game.
+        DuelError: If ``n_games``, ``first_game`` or ``seed`` is out of range, a number of paired games is odd, or a
+            game is undecided after 100,000 breaths.
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
@@ -84,7 +85,7 @@ def simulate(
 
 
 def join(one: Batch, other: Batch) -> Batch:
-    """Add two batches of the same match, both paired or neither."""
+    """Add the counts of two batches of a match, which must both be paired or both be unpaired."""
     return Batch(
         games=one.games + other.games,
         wins=one.wins + other.wins,
@@ -96,7 +97,7 @@ def join(one: Batch, other: Batch) -> Batch:
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Add two counts of games by length, int64 ``[longest + 1]`` each."""
+    """Add two arrays with the numbers of games of each length, int64 ``[longest + 1]`` each."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts
@@ -104,14 +105,14 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def simulator_of(graph: Graph) -> Simulator:
-    """Return the simulator of a graph, created once."""
+    """Return the simulator of a graph, which is created by the first call."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)
     return _simulators[graph]
 
 
 def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
-    """Raise `DuelError` if a number of games, a first game or a seed is invalid."""
+    """Raise `DuelError` if the number of games, the first game or the seed is invalid."""
     if not 1 <= n_games <= _MOST_GAMES:
         raise DuelError(f"games: {n_games} is not from 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:
@@ -132,7 +133,7 @@ class _SimulatedMatch:
         self._n_blocks = len(layer.cards)
         block_of_row = np.repeat(np.arange(self._n_blocks), np.diff(layer.first))
         n_rows = len(block_of_row)
-        # Block of each seat, for every full state of the first breath.
+        # Blocks of the player's and of the enemy's information state in each full state of the first breath.
         self._own_block = np.repeat(block_of_row, np.diff(ptr[: n_rows + 1]))
         self._enemy_block = block_of_row[graph.full.enemy_row[: ptr[n_rows]]]
 

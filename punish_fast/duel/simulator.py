@@ -1,4 +1,4 @@
-"""Simulation of the real game, millions of games at a time, each determined by its number and the random seed."""
+"""Simulation of many real games in parallel; the number of a game and the random seed determine its course."""
 
 from typing import NamedTuple
 
@@ -13,28 +13,28 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Maximum number of breaths; longer games count as infinite.
+# Maximum number of breaths of a game; longer games raise `DuelError`.
 _MAX_BREATHS = 100_000
-# Maximum number of rows for which `pack_shape` fits into 31 bits.
+# Maximum number of rows for which the result of `pack_shape` fits into 31 bits.
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 
 
 class GameResults(NamedTuple):
-    """Results of games."""
+    """Results of simulated games."""
 
-    opening: np.ndarray  # int32 ``[n]``, first full states
-    breaths: np.ndarray  # int32 ``[n]``, lengths
-    won: np.ndarray  # uint8 ``[n]``, 1 if the player won
+    opening: np.ndarray  # int32 ``[n]``, initial full state of each game
+    breaths: np.ndarray  # int32 ``[n]``, length of each game
+    won: np.ndarray  # uint8 ``[n]``, 1 if the player won, 0 otherwise
 
 
 class Trace(NamedTuple):
-    """Every breath of simulated games."""
+    """Record of every breath of simulated games."""
 
     games: GameResults
-    ptr: np.ndarray  # int64 ``[n_games + 1]``, start of each game's breaths
-    full: np.ndarray  # int32 ``[n]``, full states
+    ptr: np.ndarray  # int64 ``[n_games + 1]``, offset of each game's first breath
+    full: np.ndarray  # int32 ``[n]``, full state of each breath
     states: np.ndarray  # int32 ``[n, 2]``, information states of the player and of the enemy
-    rows: np.ndarray  # int32 ``[n, 2]``, rows that they played
+    rows: np.ndarray  # int32 ``[n, 2]``, rows played by the player and by the enemy
 
 
 class Simulator:
@@ -50,11 +50,15 @@ class Simulator:
         self._start = (int(layer.rank[0, status]), graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, weight: np.ndarray) -> np.ndarray:
-        """Return the thresholds of a policy, uint32 ``[n_rows]``."""
+        """Return a policy as cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
         return prepare_thresholds(self.space, weight)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
-        """Play games between policies given by their `thresholds`, uint32 ``[n_rows]``; ``seed`` is below 2^64."""
+        """Play ``n_games`` games, numbered from ``first_game`` on.
+
+        ``own`` and ``enemy`` are the `thresholds` of the policies, uint32 ``[n_rows]``. ``seed`` must be below 2^64.
+        Raise `DuelError` if a game is undecided after 100,000 breaths.
+        """
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32)
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
 
@@ -102,14 +106,14 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
 
 
 def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """Return the thresholds of a policy, float64 ``[n_rows]``, for `_simulator.choose`, uint32 ``[n_rows]``."""
+    """Convert a policy, float64 ``[n_rows]``, to the thresholds of `_simulator.choose`, uint32 ``[n_rows]``."""
     threshold = np.empty(len(weight), dtype=np.uint32)
     for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
     return threshold
 
 
 def prepare_deals(graph: Graph) -> _simulator.Deals:
-    """Build the deals of a graph, with guide tables."""
+    """Return the deals of a graph with guide tables for drawing them."""
     redeal = graph.redeal
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)
     for_chunks(_simulator.guide_deals, redeal.ptr, redeal.ptr, redeal.p, until, guide)

@@ -109,7 +109,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching the columns ``sure.found``; in these states, the rows are ``sure.row``.
+    """Find the maximum probability of reaching the columns ``sure.found``, where the policy takes ``sure.row``.
 
     Also return a mask of states where the probability is exactly 0 or 1.
     """
