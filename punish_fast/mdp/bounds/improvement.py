@@ -110,7 +110,7 @@ class Improvement:
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
-        self.bound: SpanBound | None = None  # Bound proved by the last backup; None before the first
+        self.bound: SpanBound | None = None  # Bound proved by the last backup; None if there was no backup
         self.n_changed = n  # Number of states whose choice changed in the last backup
         # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
         self.work, self.most_work = 0, np.inf
