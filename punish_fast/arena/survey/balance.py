@@ -1,6 +1,6 @@
-"""Compare equilibrium play under two sets of rules.
+"""Comparison of equilibrium play under two sets of rules.
 
-All numbers come from an approximate equilibrium under each set. After few iterations, the strategies remain
+All numbers come from an approximate equilibrium under each set of rules. After few iterations, the strategies remain
 exploitable, so differences that do not clearly exceed the exploitability mean little.
 """
 
@@ -28,7 +28,7 @@ class Measure:
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
     name: str  # name of the card, play or quantity
-    standard: float | None  # value under the rules to compare with; None if unknown
+    standard: float | None  # value under the base rules; None if unknown
     changed: float | None  # value under the changed rules; None if unknown
 
     @property
@@ -41,8 +41,8 @@ class Measure:
 class Balance:
     """Results of a game under two sets of rules."""
 
-    base: Rules  # the rules to compare with
-    rules: Rules  # the changed rules
+    base: Rules  # rules with which the changed rules are compared
+    rules: Rules  # changed rules
     iterations: int  # iterations of both equilibria
     standard: Outcome  # results under ``base``
     changed: Outcome  # results under ``rules``

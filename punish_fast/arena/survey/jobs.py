@@ -1,4 +1,4 @@
-"""Run jobs and store their results, in this process or on the workers of a Dask cluster.
+"""Execution of jobs, in this process or on the workers of a Dask cluster, and storage of their results.
 
 A stored result is not computed again, so an interrupted run can be resumed, and runs can share results. A failed job
 stores its error message; other jobs continue. Dask reassigns the jobs of a worker that died. The result of a job does

@@ -1,4 +1,4 @@
-"""Read surveys of house rules: TOML files of points, each with rules, an enemy and an objective.
+"""Reader of surveys of house rules: TOML files of points, each with rules, an enemy and an objective.
 
 ::
 
@@ -60,7 +60,7 @@ class Point:
 class Survey:
     """The points of a survey."""
 
-    base: Rules  # rules to compare with
+    base: Rules  # rules with which the points are compared
     points: list[Point]  # distinct points, in the order of the file
 
     def label(self, point: Point) -> str:

@@ -1,7 +1,7 @@
-"""Store results in a file of JSON lines, and look them up by their keys.
+"""Storage of results in a file of JSON lines, and lookup of results by their keys.
 
 A *key* is a JSON object with everything that a result depends on: rules, enemy, method, versions. Each result is a line
-that is appended as soon as the result is known::
+that is appended when the result is complete::
 
     {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
 

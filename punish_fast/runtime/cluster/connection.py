@@ -129,7 +129,7 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
 
 
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
-    """Raise `ClusterError` if a worker has other versions than this process, or cannot run the package.
+    """Raise `ClusterError` if a worker's versions differ from those of this process, or it cannot run the package.
 
     By default, all workers are checked. Frozen workers are removed from the scheduler; return True if there were any.
     """

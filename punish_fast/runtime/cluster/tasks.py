@@ -109,8 +109,7 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, retrie
     """Submit a task that fails on workers whose versions differ from this process.
 
     ``function`` is a function of this package; in processes other than this one, it runs with one thread. The arguments
-    can be futures.
-    Dask repeats a failed task ``retries`` times.
+    can be futures. Dask repeats a failed task up to ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"
     return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)

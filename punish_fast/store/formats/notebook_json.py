@@ -122,7 +122,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
     """Read values or probabilities from a notebook file; raise `ReadError` if the file is invalid.
 
-    The magnitude of values must not exceed the magnitudes of the values of a win and a loss at ``discount``.
+    Values must be between the values of a loss and a win at ``discount``.
     """
     check_options(discount)
     cells = Cells(Path(path), space)

@@ -99,7 +99,7 @@ class Cells:
         return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
 
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the indices of the states; and the state index, the action column and the value of each number."""
+        """Return the indices of the states; and for all numbers, the state indices, action columns and values."""
         decimals = self._decimals
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)
@@ -146,7 +146,7 @@ class Cells:
         return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """Check that the magnitude of no value exceeds the values of a win and a loss at this discount."""
+        """Check that all values are between the values of a loss and a win at this discount."""
         most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         largest = int(np.argmax(np.abs(q)))
         row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1

@@ -19,7 +19,7 @@ Win and loss have no rows. The values of an imported model for one objective are
 
     v             float64 [n_states]       values; infinite if no policy has a finite value
     choice        int64   [n_states]       index of an optimal choice, in the file's order
-    action        uint32  [n_states]       index of its action; index in its state if the model has no action names
+    action        uint32  [n_states]       index of that choice's action in action_names, or in the state without names
     action_names  text                     names of the actions
     initial       int64                    indices of the initial states
     error_bound   float64                  upper bound on the error of every finite value

@@ -195,7 +195,7 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
 
 
 def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
-    """Return the sizes of the model, which must have a single player or none and discrete time."""
+    """Return the sizes of the model, which must be in discrete time and have at most one player."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
