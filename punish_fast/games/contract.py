@@ -7,8 +7,8 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
 2.  ``player(s)`` is an integer from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state,
     ``player(s)`` is the player who would move next.
-3.  ``actions(s)`` lists distinct integers from 0 to ``n_actions - 1`` in ascending order. It is empty if and only if
-    ``s`` is terminal.
+3.  ``actions(s)`` lists distinct integers from 0 to ``n_actions - 1`` in ascending order. The list is empty if and
+    only if ``s`` is terminal.
 4.  In a chance state, ``probabilities(s)`` contains a positive number for each action; the numbers sum to 1. In other
     states, ``probabilities(s)`` is empty.
 5.  ``apply(s, b)`` raises `GameError` if ``b`` is not a legal action.
@@ -150,7 +150,7 @@ class Game(Protocol):
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
-        """Return JSON values from which the web page draws a state as seen by ``viewer``; if empty, it shows text.
+        """Return JSON values for drawing a state on the web page as seen by ``viewer``; empty if the page shows text.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).

@@ -30,7 +30,7 @@ class Told(Event):
 
     kind: str  # kind of event in one word, for the web page
     words: str  # description; if `seat` is not None, only the part after the player's name and the verb
-    seat: int | None = None  # seat of the player who is the subject of the description, or None
+    seat: int | None = None  # seat of the player who is the subject; None if there is no such player
     verb: str = ""  # infinitive of the verb
     own: str | None = None  # replaces `words` for the player in `seat`, unless None
     about: str | int | None = None  # card, or round number, that the event is about

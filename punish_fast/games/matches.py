@@ -86,7 +86,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """Return the successor's column for each row, if the action is taken by the enemy (``is_enemy``) or by us."""
+    """Return the successor's column for each row; the enemy acts if ``is_enemy``, otherwise we act."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)

@@ -115,7 +115,7 @@ GAMES = {
             attrgetter("vector"),
             None,
             incan_gold_rule,
-            0.1,  # If it were 0, two rule-of-thumb players would always leave together.
+            0.1,  # With probability 0, two rule-of-thumb players would always leave together.
             _OF_CARDS,
         ),
         GameEntry(
@@ -158,7 +158,7 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
 
 
 def describe(game: Game) -> dict[str, Any]:
-    """Return the description of a game for files, as JSON values."""
+    """Return the description of a game that is stored in files, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 
@@ -174,7 +174,7 @@ def game_of(description: Mapping[str, Any]) -> Game:
     default = entry.make(None).variant
     types = {name: type(value) for name, value in default._asdict().items()}
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
-        raise GameError(f"game: invalid parameters {parameters}; {entry.name} has {', '.join(types)}")
+        raise GameError(f"game: invalid parameters {parameters}; {entry.name} has {', '.join(types) or 'none'}")
     return entry.make(default._replace(**parameters))
 
 

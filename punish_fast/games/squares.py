@@ -46,7 +46,7 @@ class SquareGame(Game, Protocol):
     def cells(self, state: Any) -> list[int]:
         """Return the contents of each square, row by row from the top.
 
-        The contents are 0 if the square is empty, 1 for a stone of the first player, and 2 for one of the second.
+        The contents are 0 for an empty square, and 1 or 2 for a stone of the first or second player.
         """
         first, second = self.stones(state)[:: -1 if self.player(state) else 1]
         return [1 if first & square else 2 if second & square else 0 for square in self.squares]

@@ -85,7 +85,7 @@ class TapnSwap(Game):
         return not (any(state.own) and any(state.other))
 
     def actions(self, state: TapnSwapState) -> list[int]:
-        """Return the legal taps in order of both hands' fingers, then the legal swaps in order of the lower hand's."""
+        """Return the legal actions in ascending order, taps before swaps."""
         if self.is_terminal(state):
             return []
         taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}

@@ -41,7 +41,7 @@ from punish_fast.runtime._random import draw_words
 NEGAMAX, AUTHOR = 0, 1
 RANDOM, SELF = 0, 1
 
-# Number of the random stream.
+# Index of the random stream of Q-learning.
 _LEARN = 1
 _WORD_BITS = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)

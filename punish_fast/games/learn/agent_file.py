@@ -61,7 +61,10 @@ def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent; raise `ReadError` if the file is invalid or the agent's game is not ``game`` (default: any)."""
+    """Read an agent; raise `ReadError` if the file is invalid or the agent plays another game than ``game``.
+
+    By default, agents of all games are accepted.
+    """
     header, arrays = load_bundle(path, LAYOUTS)
     try:
         found = game_of(header["game"])
@@ -78,7 +81,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
 
 
 def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
-    """Read an agent like `load_agent`; raise `ReadError` if it is not an instance of ``wanted``."""
+    """Read an agent like `load_agent`; raise `ReadError` if the agent is not an instance of ``wanted``."""
     agent = load_agent(path, game)
     if not isinstance(agent, wanted):
         raise ReadError(f"{path}: kind: {agent.kind!r}, must be {wanted.kind!r}")
@@ -96,10 +99,11 @@ def _positions_of(description: str) -> Positions:
 
 
 def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
-    """Return the positions and policies of an agent in a file; positions are not folded if the agent is a network.
+    """Return the positions of a game and the policies of an agent in a file.
 
-    Policies, float64 ``[n_rows]``, are keyed by number of simulations, as in `NetworkTrainer.judged`. In positions in
-    which a network chooses an illegal action, the probabilities of all actions are 0.
+    If the agent is a network, positions are not folded. Policies, float64 ``[n_rows]``, are keyed by number of
+    simulations, as in `NetworkTrainer.judged`. In positions in which a network chooses an illegal action, the
+    probabilities of all actions are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):

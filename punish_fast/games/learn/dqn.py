@@ -52,7 +52,7 @@ _ILLEGAL = -1.0
 
 
 class Samples(NamedTuple):
-    """Training samples of games."""
+    """Training samples; see the docstring of this module for ``value`` and ``sign``."""
 
     state: np.ndarray  # uint64 [k, n_words]
     action: np.ndarray  # int16 [k]

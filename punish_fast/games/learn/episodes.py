@@ -49,7 +49,7 @@ def play(
 ) -> np.ndarray:
     """Play ``n`` games of at most ``max_plies`` plies; return all actions, int16 ``[n, n_plies]``.
 
-    In the first ``n_random`` plies, players choose random legal moves instead of those of ``movers``.
+    In the first ``n_random`` plies, legal moves are chosen at random instead of by ``movers``.
     """
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
@@ -140,7 +140,7 @@ class MatchResult(NamedTuple):
     games: int  # number of games
     win: float  # share of games that the player wins alone
     tie: float  # share of games in which the player ties for first place
-    loss: float  # share of games that others win
+    loss: float  # share of games in which the player is not in first place
     first: float  # mean share of first place: 1 for a win, 1/k for a tie of k players, 0 for a loss
     errors: dict[str, float]  # standard errors of ``win``, ``tie``, ``loss`` and ``first``
 

@@ -1,4 +1,4 @@
-"""Hyperparameters of learning methods, declared with default, allowed values and description."""
+"""Hyperparameters of learning methods, declared with defaults, allowed values and descriptions."""
 
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Self
@@ -13,8 +13,8 @@ LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
 # Lower limit of ranges that exclude 0.
 TINY = 1e-9
-# Number of axes of board features (planes, rows and columns), and the number of rows and columns from which a board is
-# large, so that networks have filters by default.
+# Number of axes of board features (planes, rows and columns), and minimum number of rows and columns of a large board,
+# for which networks have filters by default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
@@ -27,7 +27,7 @@ def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
 
     Args:
         default: Default value.
-        allowed: For a name, a tuple of the allowed names. For a number, the inclusive limits (two integers for an
+        allowed: For a string, a tuple of the allowed strings. For a number, the inclusive limits (two integers for an
             integer), followed by None if the value may be None. For a tuple of layer sizes, the maximum size.
         about: Description, printed by `games methods`.
     """

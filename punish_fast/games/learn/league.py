@@ -71,7 +71,7 @@ class AgentReport:
     """Results of an agent in a round."""
 
     name: str
-    games: int  # total games played
+    games: int  # total number of games played
     win_share: float  # share of games won against the random player
     mistakes: int  # number of positions in which the agent gives away a win or a draw
     is_rejected: bool  # True if training was undone because the trained agent lost to its former self
@@ -222,9 +222,9 @@ class _League(NamedTuple):
         }
 
     def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
-        """Return an agent before the training of a round.
+        """Return the agent of a plan as it was before training in a round.
 
-        The seed of the agent differs between rounds, so an agent whose training was undone plays new games.
+        The agent's seed depends on the round, so an agent whose training was undone plays new games.
         """
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")

@@ -32,7 +32,7 @@ class ValueMover:
 
     values: Values
     temperature: float = 0.0  # softmax temperature; 0 for the best action
-    epsilon: float = 0.0  # probability of a random action instead
+    epsilon: float = 0.0  # probability of a random action
     keeps_rules: bool = True  # True to consider only legal actions
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:

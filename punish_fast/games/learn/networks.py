@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Number of rows and columns of a filter.
 _SIDE = 3
-# Batches are padded to `_LEAST_STATES` times a power of `_GROWTH` to limit the number of batch sizes compiled.
+# Batches are padded to `_LEAST_STATES` times a power of `_GROWTH` to limit the number of compiled batch sizes.
 _GROWTH = 4
 _LEAST_STATES = 64
 # Folder of the pretrained networks.
@@ -48,7 +48,7 @@ class Architecture(NamedTuple):
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
-    hidden: tuple[int, ...]  # units of each hidden layer
+    hidden: tuple[int, ...]  # number of units of each hidden layer
     n_moves: int  # number of actions of players
 
     @property
@@ -115,9 +115,9 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
 
 
 def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Collect the 3 x 3 neighbourhood of each square.
+    """Return the 3 x 3 neighbourhood of each square.
 
-    Return an array ``[n, rows, columns, 9 * planes]`` for ``x``, ``[n, rows, columns, planes]``.
+    ``x`` has shape ``[n, rows, columns, planes]``, and the result has shape ``[n, rows, columns, 9 * planes]``.
     """
     import jax.numpy as jnp
 

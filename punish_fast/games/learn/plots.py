@@ -52,7 +52,10 @@ def _draw(
     path: Path,
     even: float | None = None,
 ) -> None:
-    """Plot lines, each given as panel index, label and shares, with a line at ``even`` per cent in the upper panel."""
+    """Plot lines, each given as panel index, label and shares.
+
+    Unless ``even`` is None, the upper panel contains a horizontal line at ``even`` per cent.
+    """
     with picture(path, "learning") as figure:
         from matplotlib.ticker import LogLocator, NullFormatter
 

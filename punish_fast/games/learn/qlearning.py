@@ -77,7 +77,7 @@ class Session:
 
 @dataclass(eq=False, repr=False)
 class QLearner:
-    """Tabular Q-learning agent; `new_learner` creates one."""
+    """Tabular Q-learning agent, created by `new_learner`."""
 
     kind: ClassVar[str] = "learner"
     layout: ClassVar[dict[str, tuple[str, int]]] = {"q": ("float64", 2), "visits": ("int64", 2)}
@@ -88,7 +88,8 @@ class QLearner:
     q: np.ndarray  # float64 [2, n_rows], the agent's table, and the opponent's table in self-play (author's scheme)
     visits: np.ndarray  # int64 [2, n_rows], number of updates of each action value
     sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
-    curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and the measures of `assess`
+    # Learning curve: numbers of games (``games``) and results of `assess`.
+    curve: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def game(self) -> Game:
@@ -107,7 +108,7 @@ class QLearner:
 
     @property
     def games_wanted(self) -> int:
-        """Number of games after all sessions."""
+        """Number of games when all sessions are finished."""
         return sum(session.wanted for session in self.sessions)
 
     @property

@@ -44,9 +44,9 @@ class ExactStrength:
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """Measure the strength of a network; ``keeps_rules`` is True if the network considers only legal actions.
 
-        Return a dictionary. The keys ``first`` and ``second`` contain the network's shares of ``win``, ``draw``,
-        ``loss`` and ``illegal`` (an illegal move by the network) in games against the random player, by the network's
-        seat; ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats, and ``loss_share`` includes
+        Return a dictionary. ``first`` and ``second`` contain the shares of games against the random player that end in
+        ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network) if the network moves first or
+        second. ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats; ``loss_share`` includes
         illegal moves. ``mistakes`` is the number of states in which the network gives away a win or a draw or makes an
         illegal move; ``perfect`` is the share of nonterminal states without mistakes.
         """
@@ -127,7 +127,10 @@ class SampledStrength:
 
 
 def all_seats(shares: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Return the shares of games with each ending by seat, and the mean shares of wins, draws and losses."""
+    """Return the shares of games with each ending by seat, and the mean shares of wins, draws and losses.
+
+    The mean share of losses includes illegal moves.
+    """
     mean = {end: sum(share[end] for share in shares) / len(shares) for end in ("win", "draw", "loss", "illegal")}
     told = {"win_share": mean["win"], "draw_share": mean["draw"], "loss_share": mean["loss"] + mean["illegal"]}
     return dict(zip(SEATS, shares, strict=False)) | told
@@ -142,8 +145,8 @@ def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray
     """Return the policy of a network and a mask of the states in which the network would choose an illegal action.
 
     The policy, float64 ``[n_rows]``, takes the first action of maximum value among the legal actions. The mask, bool
-    ``[n]``, is True in nonterminal states in which the first action of maximum value is illegal. ``values``, ``[n_live,
-    n_moves]``, are the action values in `live_states`.
+    ``[n]``, is True in nonterminal states in which the first action of maximum value is illegal. ``values`` are the
+    action values in `live_states`, ``[n_live, n_moves]``.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
     of_state[positions.live] = values

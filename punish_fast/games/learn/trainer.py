@@ -56,7 +56,8 @@ class NetworkTrainer(ABC):
     wanted: int = 0  # number of rounds when all planned training is finished
     # Replay buffer: the latest rounds, oldest first. Each round has a field ``games``.
     memory: list[Any] = field(default_factory=list)
-    curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and measures of strength
+    # Learning curve: numbers of games (``games``) and measures of strength.
+    curve: list[dict[str, Any]] = field(default_factory=list)
     snapshots: list[np.ndarray] = field(default_factory=list)  # weights at the points of the curve
 
     kind: ClassVar[str]  # kind of the agent file
@@ -253,13 +254,13 @@ def digest_of(progress: tuple[Any, ...], arrays: Iterable[np.ndarray]) -> str:
 
 
 def check_games(n_games: int) -> None:
-    """Raise `LearnError` unless a number of games is from 1 to `MAX_GAMES`."""
+    """Raise `LearnError` unless ``n_games`` is from 1 to `MAX_GAMES`."""
     if not 1 <= n_games <= MAX_GAMES:
         raise LearnError(f"games: {n_games} is not allowed; it must be from 1 to {MAX_GAMES}")
 
 
 def check_seed(seed: Any) -> None:
-    """Raise `LearnError` unless a random seed is an integer from 0 to `LAST_SEED`."""
+    """Raise `LearnError` unless ``seed`` is an integer from 0 to `LAST_SEED`."""
     if not is_whole(seed, 0, LAST_SEED):
         raise LearnError(f"seed: {brief(seed)} is not allowed; it must be from 0 to {LAST_SEED}")
 

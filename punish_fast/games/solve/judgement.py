@@ -25,7 +25,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class LosingLines:
-    """The number of lines of play that an agent loses."""
+    """Numbers of lines of play that an agent loses."""
 
     first: int  # Number of lines lost when moving first.
     second: int  # Number of lines lost when moving second.
@@ -142,7 +142,7 @@ def play_backwards(
     """Evaluate all positions by backward induction; return their values with us and with the enemy to move.
 
     ``ended`` contains the values of a draw, a win and a loss. ``ours`` computes the value of a position with us to move
-    from its rows and the values of their successors; ``theirs`` does this for a position with the enemy to move.
+    from the rows and the values of the successors; ``theirs`` does this for a position with the enemy to move.
     """
     moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
     for number in last_first(positions):

@@ -33,7 +33,7 @@ class Positions:
     # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`); ascending within a position.
     action: np.ndarray
     after: np.ndarray  # int32 ``[n_rows]``, the index of the position after the action.
-    sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
+    sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if the player moves again.
     payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
     is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
 
@@ -97,7 +97,7 @@ class Positions:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the game, positions and rows; with equal digests, position and row indices have the same meaning."""
+        """Hash of the game, positions and rows; `Positions` with equal digests have the same indices."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())

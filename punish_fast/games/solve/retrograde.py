@@ -43,11 +43,11 @@ class PerfectPlay:
 
     @cached_property
     def row_values(self) -> np.ndarray:
-        """Value of each action for the player who takes it, int8 ``[n_rows]``."""
+        """Value of each action for the player who takes the action, int8 ``[n_rows]``."""
         return np.asarray(self.value[self.positions.after] * self.positions.sign)
 
     def keeps_value(self) -> np.ndarray:
-        """Return a mask of the actions that keep the value of their position, bool ``[n_rows]``."""
+        """Return a mask of the actions that preserve the value of the position, bool ``[n_rows]``."""
         return np.asarray(self.row_values == self.value[self.positions.position_of_row])
 
     def is_safe(self) -> np.ndarray:
@@ -73,7 +73,7 @@ class PerfectPlay:
         return best
 
     def policy(self) -> np.ndarray:
-        """Return the policy that takes the first best action, float64 ``[n_rows]``."""
+        """Return the policy, float64 ``[n_rows]``, that takes the first best action in each position."""
         return greedy(self.positions.live_ptr, self.ranks)
 
     def line_text(self) -> list[str]:
@@ -84,7 +84,7 @@ class PerfectPlay:
 
 
 def outcome_text(value: int, distance: int | None) -> str:
-    """Describe an outcome, for example as ``"win in 3"``; a draw has no distance."""
+    """Describe an outcome, for example as ``"win in 3"``; ``distance`` is ignored for a draw."""
     return OUTCOMES[value] if value == DRAW else f"{OUTCOMES[value]} in {distance}"
 
 

@@ -12,8 +12,8 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 class GameKernels(NamedTuple):
     """Kernels of a game.
 
-    The first argument of each kernel is the states, int64 ``[n, n_words]``. All kernels but ``step`` write their result
-    to the second argument.
+    The first argument of each kernel is an int64 array ``[n, n_words]`` of states. All kernels except ``step`` write
+    the result to the second argument.
     """
 
     players: Callable[..., Any]  # player to move or `CHANCE`, int8 [n]
@@ -93,7 +93,7 @@ _NONE = -1
 
 
 class VectorPositions:
-    """A `contract.VectorBoardGame` that encodes a state in one word, the index among all reachable states."""
+    """A `contract.VectorBoardGame` that encodes a state as its index among all reachable states."""
 
     n_words = 1
 

@@ -17,8 +17,8 @@ class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
     See ``search.py`` for ``search``, ``replay.py`` for ``trace``, and Loshchilov and Hutter, 2019, for ``decay``. The
-    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``; random actions
-    do not end the game if another action is legal. Hidden layers have ``2 * width`` units.
+    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``; these actions do
+    not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}

@@ -46,7 +46,7 @@ _EPSILON = 1e-5
 # Numbers of layers after the convolutions: two in the representation, four in the dynamics (two for the next hidden
 # state, two for rewards), and three in the prediction (the last two are policy and value).
 _N_LAYERS = (2, 4, 3)
-# Number of outcomes (-1, 0 and 1); a reward or value is their mean.
+# Number of outcomes (-1, 0 and 1) of a reward or value.
 _N_KINDS = 3
 # Factor of the gradient at each step of the dynamics.
 _PASSED = 0.5

@@ -125,7 +125,7 @@ class Found(NamedTuple):
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """Return the search settings of a method for a game; ``simulations`` overrides the method's number if not None."""
+    """Return the search settings of a method for a game; if given, ``simulations`` replaces the method's number."""
     return SearchPlan(
         method.shape_for(vector),
         None if method.is_learned else vector,
