@@ -118,7 +118,7 @@ def held_out_losses(
     seed: int = 0,
     on_fold: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the log loss of each free choice under models that were not fitted to its game.
+    """Return the log loss of each choice in `free_choices` under models that were fitted to other games only.
 
     Args:
         space: The states of the game.

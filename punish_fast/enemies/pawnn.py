@@ -1,6 +1,6 @@
 """PAWNN: a small network that computes action probabilities from the digits of a state.
 
-PAWNN ("PARLESS augmented with neural networks") generalises from the states seen in recorded games to all others. If
+PAWNN ("PARLESS augmented with neural networks") generalizes from the states seen in recorded games to all others. If
 ``x`` encodes the 18 digits of a state's decimal code, the network is
 
     h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)

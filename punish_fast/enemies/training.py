@@ -42,15 +42,15 @@ OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 class TrainingOptions:
     """Training options; the defaults are the options of the published final model."""
 
-    hidden: tuple[int, ...] = (36, 24, 16)  # units of each hidden layer
+    hidden: tuple[int, ...] = (36, 24, 16)  # number of units in each hidden layer
     dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers; 0 after the others
     encoding: str = "raw"  # see `Network`
     softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
     optimiser: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
     rate: float | None = None  # learning rate; by default, 0.001 for adam and 0.1 for descent
-    epochs: int = 100  # passes over the examples
-    batch: int = 1  # examples per step
+    epochs: int = 100  # number of passes over the examples
+    batch: int = 1  # number of examples per step
     seed: int = 0  # random seed of weights, order and dropout
 
     def __post_init__(self) -> None:

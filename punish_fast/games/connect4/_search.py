@@ -174,7 +174,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Return a bound that decides whether a job reaches its target, or ``_UNKNOWN`` once its nodes reach ``limit``."""
+    """Return a bound that decides if a job reaches its target, or ``_UNKNOWN`` if ``limit`` nodes do not suffice."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]

@@ -86,7 +86,7 @@ class Connect4Oracle(Oracle):
 
     @property
     def n_positions(self) -> int:
-        """Number of boards."""
+        """Number of positions, counting mirror images separately."""
         return self.game.n_positions
 
     def open(self) -> None:

@@ -69,7 +69,7 @@ class Connect4Solver:
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
 
     def bounds(self, states: Sequence[Connect4State], until: float) -> np.ndarray:
-        """Return bounds on the scores of positions, int64 ``[n, 2]``, found by a ``time.monotonic`` deadline."""
+        """Return the bounds on the scores of positions, int64 ``[n, 2]``, known at a ``time.monotonic`` deadline."""
         jobs = _jobs(states, exact=True)
         self._finish(jobs, until)
         return jobs[:, (LOW, HIGH)]

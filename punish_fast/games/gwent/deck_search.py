@@ -41,12 +41,12 @@ class SearchMethod(CheckedMethod):
     """Settings of a search."""
 
     pool: int = hyperparameter(50, (2, 1000), "Number of decks in each generation.")
-    games: int = hyperparameter(400, (2, 1_000_000), "Games per pair of decks in each generation, an even number.")
+    games: int = hyperparameter(400, (2, 1_000_000), "Even number of games per pair of decks in each generation.")
     survivors: int = hyperparameter(10, (1, 999), "Number of fittest decks that survive.")
     newcomers: int = hyperparameter(5, (0, 999), "Number of random decks added to each generation.")
     # With a smaller deviation, rounding would leave most decks unchanged.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
-    player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Player in all games, in both seats.")
+    player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Policy that plays both seats in all games.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -104,7 +104,7 @@ class FoundDeck:
     deck: list[int]  # cards in ascending order
     text: str
     since: int  # generation in which the deck joined the pool
-    strength: float  # wins less losses per game against random decks
+    strength: float  # wins minus losses per game against random decks
     strength_error: float
     fresh_games: int  # number of games against random decks
 
@@ -207,7 +207,7 @@ class DeckPoint:
     generation: int  # index, from 0
     spread: float  # estimated standard deviation of the decks' true strengths
     error: float  # standard error of a deck's fitness
-    strength: float  # wins less losses per game of the survivors against random decks
+    strength: float  # wins minus losses per game of the survivors against random decks
     strength_error: float
 
 

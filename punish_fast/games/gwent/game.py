@@ -205,7 +205,7 @@ class Gwent(Game):
         return {"pass" if a == PASS else str(hand[a - 1]): a for a in reversed(actions)}
 
     def variant_text(self) -> str:
-        """Return, for example, ``"Gwent Lite, decks of 25 and 30 cards"``."""
+        """Name the variant, such as ``"Gwent Lite, decks of 25 and 30 cards"``."""
         if self.n_dealt:
             return f"Gwent Lite, random decks of {self.n_dealt} cards"
         first, second = map(len, self.decks)
@@ -256,7 +256,7 @@ _KERNELS = GameKernels(
 
 
 class VectorGwent(PackedGame):
-    """Gwent Lite on arrays of states; see `contract.VectorChanceGame`. ``state.py`` describes the words."""
+    """Gwent Lite on arrays of states; see `contract.VectorChanceGame`. ``state.py`` describes the words of a state."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the probability that each card is drawn, or that each player begins."""

@@ -33,7 +33,7 @@ POLICIES = ("random", "rule-of-thumb")
 
 
 def rule_player(states: np.ndarray, _legal: np.ndarray, _generator: np.random.Generator) -> np.ndarray:
-    """Choose actions by the rule of thumb; a `contract.Mover`."""
+    """Choose actions by the rule of thumb, as a `contract.Mover`."""
     return filled(_gwent_playouts.choose_by_gwent_rule, states, np.int64)
 
 

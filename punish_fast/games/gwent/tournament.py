@@ -31,14 +31,14 @@ OnGames = Callable[[int, int], None]
 class RoundRobin(NamedTuple):
     """Results of a round-robin, stored as integers."""
 
-    points: np.ndarray  # Wins less losses of each deck, int64 ``[n_decks]``.
+    points: np.ndarray  # Wins minus losses of each deck, int64 ``[n_decks]``.
     games: int  # Number of games per pair of decks.
     decided: int  # Number of games that were not ties.
     pair_squares: int  # Sum of the squared differences of wins within all pairs of decks.
 
     @property
     def fitness(self) -> np.ndarray:
-        """Wins less losses per game of each deck, float64 ``[n_decks]``."""
+        """Wins minus losses per game of each deck, float64 ``[n_decks]``."""
         return np.asarray(self.points / (self.games * (len(self.points) - 1)))
 
     @property
@@ -70,7 +70,7 @@ class FreshGames(NamedTuple):
 
     @property
     def strength(self) -> float:
-        """Wins less losses per game."""
+        """Wins minus losses per game."""
         return (self.wins - self.losses) / self.games
 
     @property

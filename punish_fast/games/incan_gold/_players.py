@@ -22,7 +22,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @kernel
 def follow_policy(states, policy, stay):
-    """Look up the probabilities of staying in a policy.
+    """Look up a policy's probabilities of staying.
 
     Args:
         states: int64 ``[n, 2]``, states in which a player has to answer.
@@ -37,7 +37,7 @@ def follow_policy(states, policy, stay):
 
 @kernel
 def follow_equilibrium(states, deck, layout, tables, stay):
-    """Look up the probabilities of staying in the equilibrium of the first round.
+    """Look up the probabilities of staying in an equilibrium of the first round, in any round.
 
     Args:
         states: int64 ``[n, 2]``, states in which a player has to answer.

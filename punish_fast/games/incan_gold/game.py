@@ -185,7 +185,7 @@ class IncanGold(Game):
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def variant_text(self) -> str:
-        """Return, for example, ``"Incan Gold, artifacts valued when drawn"``."""
+        """Name the variant, such as ``"Incan Gold, artifacts valued when drawn"``."""
         return f"Incan Gold, artifacts valued when {self.variant.artifact_value}"
 
     def rules_text(self) -> str:
@@ -232,7 +232,7 @@ _KERNELS = GameKernels(
 
 
 class VectorIncanGold(PackedGame):
-    """Incan Gold on arrays of states; see `contract.VectorChanceGame`. ``_game.py`` describes the words."""
+    """Incan Gold on arrays of states; see `contract.VectorChanceGame`. ``_game.py`` describes the words of a state."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the share of each kind of card in the deck; 0 if no card is to be drawn."""

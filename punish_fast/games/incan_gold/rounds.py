@@ -77,7 +77,7 @@ class RoundSets:
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
     def reach(self, stay: np.ndarray) -> np.ndarray:
-        """Return the probability of reaching each state before anybody has left, in the shape of ``stay``.
+        """Return the probability of reaching each state before any player leaves, float64 with the shape of ``stay``.
 
         ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all players stay. The last index is 1
         if the artifact is in the deck. The entry of the state before the first card is ignored, because nobody can
@@ -131,11 +131,11 @@ class SoloRound:
 
     @property
     def points(self) -> float:
-        """Expected points of the round."""
+        """Expected points of the player in the round."""
         return float(self.go_on[0, 0, self.sets.deck.n_artifacts])
 
     def stay(self) -> np.ndarray:
-        """Return the probability of staying, 0 or 1, as float64 in the shape of `go_on`."""
+        """Return the probability of staying, 0 or 1, as a float64 array with the shape of `go_on`."""
         pay = self.sets.pay(self.n_inside)
         limit = self.go_on if self.leave_at is None else np.array(self.leave_at)[:, np.newaxis]
         return np.asarray(pay < limit, dtype=np.float64)
