@@ -98,7 +98,7 @@ class Solution:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Short SHA-256 digest of ``v``."""
+        """First 16 hexadecimal digits of the SHA-256 digest of ``v``."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
 
 

@@ -20,7 +20,7 @@ _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class ValueRange(NamedTuple):
-    """Lower and upper limits of all values."""
+    """Lower and upper limits on all values."""
 
     least: float
     most: float

@@ -92,7 +92,7 @@ class _Sweeps:
         # Bounds of all components, proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
         self.is_proved = True  # False after a component fails; later components are then swept, but not bracketed
-        self.n_sweeps = 1  # Number of sweeps of components that were swept individually, plus 1 for all others
+        self.n_sweeps = 1  # Number of sweeps over individually swept components, plus 1 for all others
 
     def result(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Return values ``[n_columns]``, a policy ``[n_states]``, and their error bound.

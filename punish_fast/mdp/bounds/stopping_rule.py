@@ -24,10 +24,10 @@ from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
 from punish_fast.runtime.errors import PunishFastError
 
-# Growth of weights at which sweeps stop; a smaller one would give a slightly smaller modulus, but need more sweeps.
+# Growth of weights at which sweeps stop; a smaller limit would reduce the modulus slightly, but require more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
-# Index of the sweep after which a weight that still grows by nearly 1 leads to a check for endless play.
+# Index of the sweep after which to check for endless play if a weight still grows by nearly 1.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
 # Added to the modulus; far larger than its rounding error.

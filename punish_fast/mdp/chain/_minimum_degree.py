@@ -25,7 +25,7 @@ N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 class QuotientGraph(NamedTuple):
     """The states of a symmetric graph that are not yet eliminated, and the graph's elements."""
 
-    begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; neighbours follow
+    begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; its neighbours follow
     adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbours
     n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
     n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours, which follow the elements

@@ -36,7 +36,7 @@ _STEP = 0.75
 _FEW_SWEEPS = 1000
 # Components with more states are improved one at a time, smaller components together.
 _LARGE = 1000
-# Goal for half the width of brackets, not counting rounding errors, as a share of the tolerance.
+# Half-width of brackets at which sweeps stop, excluding rounding errors, as a share of the tolerance.
 _SHARE = 0.5
 
 
@@ -79,7 +79,7 @@ class ComponentGains(_Bracket):
         return np.asarray(self.part.rows[self.choice])
 
     def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
-        """Restrict ``part`` to marked components, bool ``[n_components]``; also return the component of each state."""
+        """Restrict ``part`` to marked components, bool ``[n_components]``; also return each state's component."""
         states, mdp = marked[self.component], self.part.mdp
         terminal = np.zeros(len(states), dtype=np.int64)
         part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
@@ -119,7 +119,7 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
 
 
 def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
-    """Sweep until the brackets of all components seem narrow enough."""
+    """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached; return the brackets."""
     order = np.argsort(component, kind="stable")
     begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)

@@ -13,7 +13,8 @@ from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Work of a sweep that takes twice the time of starting threads (0.1 ms), and cost of a state, both in entries.
+# Sweeps with less work run on one thread. Work is the number of entries plus ten for each state; this much takes twice
+# as long as starting threads (0.1 ms).
 _LEAST_WORK, _STATE_WORK = 900_000, 10
 # Maximum number of blocks, which are updated in parallel, and states per block if there are fewer blocks. Larger blocks
 # propagate values further.

@@ -111,7 +111,7 @@ class RationalProcess:
         return [states.tolist() for states in closed_classes(chain)]
 
     def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Return the gain and bias of a policy, after changing it so that all states reach its best recurrent class."""
+        """Change a policy so that all states reach its best recurrent class; return the policy's gain and bias."""
         n, classes = len(self.rows), self._classes(choice)
         best = max(classes, key=lambda states: self._cycle(choice, states)[0])
         inside = set(best) if len(classes) > 1 else set(range(n))

@@ -211,7 +211,7 @@ def _distributions(
 
 
 def _matrices(name: str, given: Any) -> list[csr_array]:
-    """Return the transitions of each action, ``[n_states, n_states]`` each."""
+    """Convert the transitions of each action to CSR, ``[n_states, n_states]`` each."""
     from scipy.sparse import csr_array, issparse
 
     try:

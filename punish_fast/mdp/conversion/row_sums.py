@@ -64,7 +64,7 @@ def flaw_of_rows(mdp: MDP) -> str | None:
 
 
 def row_name(state_ptr: np.ndarray, row: int) -> str:
-    """Return the name of a row for messages."""
+    """Return the name of a row for error messages."""
     return f"row {row} (of state {np.searchsorted(state_ptr, row, side='right') - 1})"
 
 

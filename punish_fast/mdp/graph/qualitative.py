@@ -127,7 +127,7 @@ class TransitionGraph:
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return a mask of columns that may reach the goal by allowed rows; set ``row`` as in `Ways`."""
+        """Return a mask of columns from which allowed rows may lead to the goal; set ``row`` as in `Ways`."""
         reached = goal.copy()
         row[:] = -1
         _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
