@@ -5,8 +5,9 @@ action against every enemy hand ``e``. With beliefs ``C(s, e)``, which need not 
 
     q(s, e, a) = sum over enemy rows b and draws d of y(b) P(d) v(successor)
 
-the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Breaths
-are solved from last to first. The value of an action is its sum divided by ``sum over e of C(s, e)``.
+the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Divided by
+the total belief, ``sum over e of C(s, e)``, these sums are the values of the actions. Breaths are solved from last to
+first.
 """
 
 from __future__ import annotations

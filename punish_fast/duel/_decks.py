@@ -16,16 +16,17 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum draws from a deck.
+# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws for
+# each combination.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
 
 class Draws(NamedTuple):
-    """Different draws from each deck, for each combination of feints."""
+    """Distinct draws from each deck, for each combination of feints."""
 
     copies: np.ndarray  # int64 ``[n_decks, 5]``, number of cards of each kind, in lexicographic order
-    n: np.ndarray  # int64 ``[n_decks, 4]``, number of different draws
+    n: np.ndarray  # int64 ``[n_decks, 4]``, number of distinct draws
     own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the player, 5 for none
     enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy, 5 for none
     left: np.ndarray  # int64 ``[n_decks, 4, 25]``, index of the remaining deck

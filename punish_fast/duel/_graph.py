@@ -5,12 +5,14 @@ numbered by information state, then by deck::
 
     number(row, deck) = full_ptr[row] + index of the deck in the list of (block, number of cards drawn)
 
-where ``row`` is the information state. The possible decks depend only on its block and on the number of cards drawn for
-feints (``_decks.py``). The enemy in a full state sees the mirrored information state, ``enemy_row``. Any information
-model can be used (``information.py``); it determines the number of information states and full states.
+where ``row`` is the information state. The possible decks depend only on the block of the information state and on the
+number of cards drawn for feints (``_decks.py``). The enemy in a full state sees the mirrored information state,
+``enemy_row``. Any information model can be used (``information.py``); it determines the number of information states
+and full states.
 
 Each combination of the player's action, the enemy's action and a draw for feints leads from a full state to one
-successor. The successors of a full state are stored contiguously, sorted by these three (``_walk.py``).
+successor. The successors of a full state are stored contiguously, sorted by the player's action, the enemy's action and
+the draw, in this order (``_walk.py``).
 
 After the last breath of a measure, only the hands and HP of both players matter, since the true redeal shuffles all
 other cards. Each combination of hands and HP is a *node*. Nodes are numbered after all full states, followed by the
@@ -44,7 +46,7 @@ class Full(NamedTuple):
     entry: np.ndarray  # uint32 ``[n_full]``, index in `after` of the first successor of each full state
     enemy_row: np.ndarray  # int32 ``[n_full]``, the enemy's information state
     deck: np.ndarray  # int32 ``[n_full]``, index of the deck in `Draws.copies`
-    after: np.ndarray  # int32 ``[n_entries]``, successors
+    after: np.ndarray  # int32 ``[n_entries]``, successors of the full states
 
 
 @routine
@@ -133,8 +135,8 @@ def open_deck(full, draws, decks, layer, place, number, mirrored, room):
 def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
     """Store the successors of a full state in ``full.after``; return the index after the last one.
 
-    ``outcomes`` is the row of the table of `tabulate_statuses` for the full state's status. In the last breath of a
-    measure, successors are keys of nodes, which are marked in ``used``, and ``following`` is None. In any other breath,
+    ``outcomes`` is the table of `tabulate_statuses` for the status of the full state. In the last breath of a measure,
+    successors are keys of nodes, which are marked in ``used``, and ``following`` is None. In any other breath,
     successors are full states, ``following`` contains the next layer and its decks, and ``used`` is None. If the game
     ends, the successor is `WIN` or `LOSS`.
     """
@@ -235,7 +237,7 @@ def number_nodes(begin, end, chunks, after, slot, win):
 class Redeal(NamedTuple):
     """Deals after a measure, and at the beginning of a game."""
 
-    # int64 ``[n_pairs]``, codes of pairs of kept hands, ascending; in the first pair, before a game, both are empty
+    # int64 ``[n_pairs]``, codes of pairs of kept hands, ascending; the first pair, for a new game, is empty
     pair: np.ndarray
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     deal: np.ndarray  # int32 ``[n]``, deal numbers, ascending in each pair

@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add the values and lengths of successors to ``total``, whose first element is the row's probability."""
+    """Visitor: add the values and lengths of successors; ``total`` begins with the probability of the player's row."""
     own_weight, value, length = total
     full, draws, enemy_weight, v = args
     deck, feints = draw

@@ -2,7 +2,7 @@
 
 A game is a walk through numbered states. In a full state, both players choose actions, and feints draw cards from the
 deck. Successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``), so the index of the
-next state is computed from these three.
+next state can be computed from the two actions and the draw.
 
 Random numbers are computed from a key and a counter (``runtime/_random.py``)::
 
@@ -49,7 +49,7 @@ class Walk(NamedTuple):
     """Arrays that a walk reads."""
 
     place: np.ndarray  # int32 ``[n_full, 4]``: packed actions of both players, deck, first successor
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of different draws, as in `Draws`
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of distinct draws, as in `Draws`
     until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
     after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 
@@ -67,8 +67,8 @@ class Deals(NamedTuple):
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     until: np.ndarray  # float64 ``[n]``, cumulative probabilities of the deals of each pair
     guide: np.ndarray  # int32 ``[n]``, first deal of each slice, counted from the pair's first deal
-    deal: np.ndarray  # int32 ``[n]``, numbers of deals
-    first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
+    deal: np.ndarray  # int32 ``[n]``, deal numbers
+    first: np.ndarray  # int64 ``[n_deals]``, full state of each deal with the first status of its block
     stride: np.ndarray  # int64 ``[n_deals]``, distance between full states of consecutive statuses
 
 
@@ -142,7 +142,7 @@ def fill_thresholds(begin, end, state_ptr, weight, threshold):
 
 @routine
 def choose(threshold, first, n, word):
-    """Return the index of the row that ``word`` selects among ``n`` rows from ``first`` on; no branch depends on it."""
+    """Return the index of the row that ``word`` selects among ``n`` rows from ``first`` on, without branching on it."""
     drawn = np.int64(word >> _CHOICE_SHIFT)
     chosen = 0
     for row in range(first, first + n):

@@ -25,7 +25,7 @@ class Dealt(NamedTuple):
 
 
 class Dealer:
-    """Enumerates and draws the deals that may follow two kept hands."""
+    """Dealer that lists or draws the deals that may follow two kept hands."""
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
         """Number the deals; ``draws`` (from all decks) and ``decks`` (of the first breath) are tabulated if None."""
@@ -37,7 +37,7 @@ class Dealer:
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the deals that may follow each pair of kept hands, int64 ``[n, 2, 5]``.
+        """List the deals that may follow each pair of kept hands, int64 ``[n, 2, 5]``.
 
         Return the offset of each pair's deals, int64 ``[n + 1]``, the numbers of the deals, int32, and their
         probabilities, float64.
@@ -54,7 +54,10 @@ class Dealer:
         return ptr, deal, p
 
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
-        """Draw the deal after two kept hands, int64 ``[2, 5]``; ``numbers`` are the game, breaths played and seed."""
+        """Draw a deal after two kept hands, int64 ``[2, 5]``.
+
+        ``numbers`` contains the game, the number of breaths played, and the random seed.
+        """
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
         _simulator.guide_deals(0, 1, ptr, p, until, guide)

@@ -71,7 +71,7 @@ class Graph(Outline, LayeredGraph):
 
         Args:
             space: Information states under any model.
-            outline: Outline of this space; built if None.
+            outline: Outline of the graph for ``space``; built if None.
 
         Raises:
             MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.

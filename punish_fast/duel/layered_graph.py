@@ -89,7 +89,7 @@ class LayeredGraph(ABC):
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
         """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.
 
-        ``redeal`` is the redeal of this graph by default.
+        ``redeal`` defaults to the redeal of this graph.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
@@ -98,7 +98,10 @@ class LayeredGraph(ABC):
         return out
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """Return the reach probabilities of the full states after the redeal, float64 ``[n]``, given those of nodes."""
+        """Return the reach probabilities of the first breath's full states, float64 ``[n]``.
+
+        ``reach``, float64 ``[n_nodes]``, contains the reach probabilities of the nodes.
+        """
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))

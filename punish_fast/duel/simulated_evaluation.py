@@ -71,8 +71,8 @@ def simulate(
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
-        DuelError: If ``n_games``, ``first_game`` or ``seed`` is out of range, a number of paired games is odd, or a
-            game is undecided after 100,000 breaths.
+        DuelError: If ``n_games``, ``first_game`` or ``seed`` is out of range, ``n_games`` or ``first_game`` is odd in a
+            paired match, or a game is undecided after 100,000 breaths.
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))

@@ -1,4 +1,4 @@
-"""Simulation of many real games in parallel; the number of a game and the random seed determine its course."""
+"""Parallel simulation of the real game; a game is determined by its number and the random seed."""
 
 from typing import NamedTuple
 

@@ -119,7 +119,7 @@ def first_of_ties(
 
 
 def explain_endless(endless: np.ndarray) -> str:
-    """Return the error message for the ``endless`` states, bool ``[n_states]``, which can collect rewards forever."""
+    """Return the error message if play can collect rewards forever from the ``endless`` states, bool ``[n_states]``."""
     return (
         f"discount: 1 is allowed only if play ends or continues without reward, but from {endless.sum()} states (the "
         f"first is number {endless.argmax()}) it can collect rewards forever, so values may be infinite; use a "

@@ -44,7 +44,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
         component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and all
             states of a component can reach each other.
         choice: int64 ``[n_states]``, rows of the initial policy.
-        tolerance: Maximum distance between the bounds on the gain of a component that are computed from the bias.
+        tolerance: Maximum distance between the bounds on a component's gain that follow from the bias.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
@@ -97,7 +97,7 @@ def _with_one_class(
 
 
 def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
-    """Return a frequently visited state of each recurrent class, or its first state if visits cannot be computed."""
+    """Return a frequently visited state of each recurrent class, or the first state if visits cannot be computed."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 

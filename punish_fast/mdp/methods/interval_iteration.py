@@ -50,9 +50,9 @@ class Reachability(Layered):
     _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps of the values ``start``, float64 ``[n_states]``, or with the bracket [0, 1].
+        """Start with sweeps of the values ``start``, float64 ``[n_states]``, or with a bracket.
 
-        The bracket is used if ``goal``, the error bound to reach, is None.
+        If ``goal``, the error bound to reach, is None, sweeps start with the bracket [0, 1].
         """
         super().__init__(mdp, 1.0, start)
         self._goal = goal
@@ -128,7 +128,7 @@ class Bracket:
     def __init__(self, lower: np.ndarray, upper: np.ndarray, n_carried: int, patience: int) -> None:
         self.lower = lower
         self.upper = upper
-        self.patience = patience  # number of rounds after which an unproved bracket is abandoned
+        self.patience = patience  # number of sweeps after which an unproved bracket is replaced
         self.n_rounds = 0
         self.is_proved = False  # True if the values provably lie between the bounds
         self._first = lower[:n_carried].copy(), upper[:n_carried].copy()

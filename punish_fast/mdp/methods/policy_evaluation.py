@@ -5,9 +5,10 @@ bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by 
 Krylov method.
 
 **Sweeps.** Between backups of all rows, modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the
-policy. A sweep reads one row per state, so it is much cheaper than a backup. Sweeps stop when the span of their changes
-is a tenth of the span in the last backup, because the policy is then likely to change, or when the span is small enough
-for the tolerance, or at a limit on their number. The limit is doubled if few choices change and halved if many do.
+policy. A sweep reads only one row per state, so it costs a fraction of a backup. Sweeps stop when the span of their
+changes is a tenth of the span in the last backup (the policy is then likely to change), when the span is small enough
+for the tolerance, or when a limit on their number is reached. The limit is doubled if few choices change and halved if
+many do.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
 ``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
@@ -45,7 +46,7 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
 # The sweep limit is doubled if at most the fraction _FEW of the choices changed, and halved if at least _MANY did.
 _FEW, _MANY = 0.01, 0.2
 _MOST_STEPS = 50
-# Cost of a Krylov step, including inner products, in plain sweeps over the rows of the policy.
+# Cost of a Krylov step, including inner products, relative to a plain sweep over the rows of the policy.
 _SWEEPS_OF_STEP = 12
 # Number of steps without a new smallest error bound before plain backups are tried.
 _PATIENCE = 32

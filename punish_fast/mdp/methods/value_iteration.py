@@ -167,8 +167,8 @@ class Iteration:
     def _loss(self, ties: np.ndarray) -> float:
         """Return a bound on `v` minus the values of a policy with a discount.
 
-        In `close`, the rows of the policy were worse than the best rows of their states by up to ``ties``, float64
-        ``[n_layers]``. The backup in `close` may have lowered state values, which lowers row values by at most the
+        The rows of the policy are worse than the best rows in `q` by up to ``ties``, float64 ``[n_layers]``. `close`
+        computed `q` from the previous state values; if these have decreased since, row values decrease by at most the
         discount times the largest decrease. In a cycle of layers, both losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
@@ -192,7 +192,7 @@ class Iteration:
 
 
 class Layered(Iteration):
-    """Sweeps through the layers from the last to the first, in place."""
+    """Sweeps through the layers from last to first, in place."""
 
     _least = -np.inf  # lower limit on values
 
@@ -309,7 +309,7 @@ class Jacobi(Iteration):
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound of ``v``."""
+        """Sweep once over all states; return the error bound of `v`."""
         n_states = self.mdp.n_states
         terminals = self.v[n_states:].copy()
         residual, squares, changes = self._back_up_rows()
