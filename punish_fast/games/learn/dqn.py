@@ -122,7 +122,7 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # These networks are as strong as larger ones, but faster.
+    # Networks of this size are as strong as larger ones, but faster.
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 

@@ -196,7 +196,7 @@ class _League(NamedTuple):
         return table
 
     def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
-        """Train and save an agent, unless its file exists; return the fields of `AgentReport` except ``score``."""
+        """Train and save an agent unless the file exists; return the fields of `AgentReport` except ``score``."""
         positions, path = self.perfect.positions, self._path(number, plan.name)
         learner, former = (self._former_self(number, plan) for _ in range(2))
         for opponent in plan.opponents:
