@@ -164,7 +164,7 @@ def _do_nothing(*_args: Any) -> None:
 
 
 def max_threads() -> int:
-    """Return the maximum number of threads of this process; ``NUMBA_NUM_THREADS`` overrides it."""
+    """Return the maximum number of threads in this process, which the variable ``NUMBA_NUM_THREADS`` overrides."""
     return int(config.NUMBA_NUM_THREADS)
 
 

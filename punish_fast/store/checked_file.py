@@ -1,4 +1,6 @@
-"""Reader of sealed HDF5 files: checks the checksum, attributes and shapes on opening, and datasets when they are read.
+"""Reader of sealed HDF5 files.
+
+The checksum, attributes and shapes are checked when a file is opened; datasets are checked when they are read.
 
 HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. A dataset
 is therefore read only if its links are hard, its dtype and number of dimensions match the schema, and the file stores
@@ -169,7 +171,7 @@ class CheckedFile:
 
 
 def _plain(value: Any, wanted: type) -> Any:
-    """Convert an attribute to a Python object; its type is ``wanted`` only if the value can be converted to it."""
+    """Convert an attribute to a Python object of the type ``wanted`` or, if this is impossible, of another type."""
     if wanted in (str, dict):
         text = value.decode() if isinstance(value, bytes) else value
         if not isinstance(text, str) or len(text.encode()) > _LONGEST_TEXT:

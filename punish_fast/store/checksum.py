@@ -1,14 +1,14 @@
 """Seals of files: length and checksum, stored in the first 512 bytes.
 
-These bytes are the user block, which HDF5 ignores. A seal is checked before HDF5 opens the file, because HDF5 can crash
-on a truncated or damaged file. Example of a seal::
+These bytes are the file's user block, which HDF5 ignores. A seal is checked before HDF5 opens the file, because HDF5
+can crash on a truncated or damaged file. Example of a seal::
 
     punish-fast
     bytes 268502016
     crc32 0a1b2c3d
 
 The file after the seal is divided into pieces of 4 MiB, so that their CRC-32s can be computed in parallel. The checksum
-is the CRC-32 of these CRC-32s, followed by any further lines of the seal, which older versions wrote. The checksum
+is the CRC-32 of a byte string: these CRC-32s and any further lines of the seal, as written by older versions. It
 detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
 """
 
