@@ -20,8 +20,8 @@ These rates require neither the number of iterations nor the size of regrets in 
 G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A single rate
 would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
 
-In rarely reached states and for rarely played actions, regrets can be computed less often; each then counts several
-times.
+In rarely reached states and for rarely played actions, regrets can be computed less often; each computed regret then
+counts several times.
 
 The tables contain the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each state.
 """

@@ -1,7 +1,7 @@
 """Counterfactual regrets on the graph of the real game, one measure at a time, and predictive regret matching+.
 
 The player plays the strategy ``x`` over information states and the enemy plays ``y``, which is ``x`` or a mixture of
-``x`` and a best response. Given the reach ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win
+``x`` and a best response. Given the reaches ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win
 probability after action ``a`` if ``x`` and ``y`` are then played,
 
     Q(s, a) = sum over e of C(s, e) q(s, e, a) / C(s)        C(s) = sum over e of C(s, e)

@@ -15,8 +15,8 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of full states, information states and rows. `NEEDED` entries are included only because the enemy reaches them;
-# they are not updated.
+# Marks of full states, information states and rows. `NEEDED` states and rows are included only because the enemy
+# reaches them; they are not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
@@ -60,7 +60,7 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """In marked states, mark rows with a probability of at least ``least``, a positive regret, or in ``choice``."""
+    """In marked states, mark rows that are in ``choice``, have a positive regret, or a probability >= ``least``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]

@@ -51,7 +51,7 @@ class CounterfactualResponse:
 
     @property
     def policy(self) -> np.ndarray:
-        """Deterministic policy of `choice`, float64 ``[n_rows]``."""
+        """Deterministic policy that plays the rows `choice`, float64 ``[n_rows]``."""
         weight = np.ones(len(self.graph.action))
         weight[: self.graph.state_ptr[-1]] = 0.0
         weight[self.choice] = 1.0

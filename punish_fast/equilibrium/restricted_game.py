@@ -3,7 +3,7 @@
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
 actions are hardly ever played or regretted. A restricted game omits these states and actions, so its arrays fit into
 the cache. It contains all full states of the first breath, from which nodes are backed up. Full states outside that
-play can reach are its leaves, which keep their last known values (``_restricted_game.py``).
+play can reach are the game's leaves, which keep their last known values (``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if `mark` could have made these marks; the game then contains all states to which it refers."""
+    """Return True if `mark` could have made these marks, so that a restricted game contains all states it refers to."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -157,5 +157,5 @@ def _ranks(marked: np.ndarray) -> np.ndarray:
 
 
 def _places(rank: np.ndarray) -> np.ndarray:
-    """Return the marked indices, given `_ranks`."""
+    """Return the marked indices, given the result of `_ranks`."""
     return np.flatnonzero(rank[1:] != rank[:-1])

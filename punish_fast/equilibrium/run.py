@@ -30,10 +30,10 @@ class TargetError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """Stopping rule: stop at the first target reached, or after `DEFAULT_ITERATIONS` iterations without a target."""
+    """Stopping rule: stop at the first target reached; if no target is set, after `DEFAULT_ITERATIONS` iterations."""
 
     iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
-    exploitability: float | None = None  # exploitability in percentage points
+    exploitability: float | None = None  # maximum exploitability, in percentage points
     seconds: float | None = None  # seconds of learning in this run
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ def run_equilibrium(
     After an interrupt, the current iteration is finished, and a checkpoint is saved, before the interrupt is re-raised.
 
     Args:
-        equilibrium: The learning player; the result is its average strategy.
+        equilibrium: The learning player, whose average strategy is measured.
         target: Stopping rule; `Target()` if None.
         save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.

@@ -97,7 +97,7 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        In states with a total weight of 0, it is the last strategy. Actions whose probability is below
+        In states with a total weight of 0, the last strategy is used. Actions whose probability is below
         ``minimiser.least_probability`` are dropped.
         """
         # Free the restricted game, because callers need the memory and the game is quickly rebuilt.

@@ -58,7 +58,7 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Tables of a kind's digit under an information model; all arrays are int64, and -1 marks impossible digits."""
+    """Tables of the digits of cards codes under an information model; all are int64, and -1 marks impossible digits."""
 
     weight: np.ndarray  # [5], place value of each kind's digit in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand

@@ -105,7 +105,7 @@ class CodedStates(Protocol):
 
     @property
     def code(self) -> np.ndarray:
-        """Mixed-radix codes, uint64 ``[n_states]``, ascending."""
+        """Ascending mixed-radix codes of the states, uint64 ``[n_states]``."""
 
 
 def layout_of(rules: Rules) -> Layout:

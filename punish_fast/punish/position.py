@@ -67,7 +67,7 @@ def position(
 
 
 def position_text(rules: Rules, state: State) -> str:
-    """Describe a state to the player in two or three sentences."""
+    """Describe a state to the player in three sentences."""
     between = state.breath > rules.breaths
     when = "Between two measures" if between else f"Breath {state.breath} of {rules.breaths}"
     enemy_hand = f"{state.enemy_hand} card{'' if state.enemy_hand == 1 else 's'}"

@@ -128,7 +128,7 @@ def _error(field: str, value: object, told: str) -> RulesError:
 
 
 def _check(field: str, value: object) -> None:
-    """Raise `RulesError` if ``value`` is not a valid value of a field."""
+    """Raise `RulesError` if ``value`` is not a valid value of ``field``."""
     form, low, high, _ = FIELDS[field]
     if form == CHOICE:
         if value not in REDEALS:

@@ -1,7 +1,7 @@
 """Strategies over information states, as policies and as tables with one column for each action.
 
 A *policy* (float64 ``[n_rows]``, aligned with `StateSpace.action`) contains the probability of each legal action of an
-agent or the enemy. The enemy's actions are looked up in the mirrored state, with the roles of both players exchanged.
+agent or the enemy. The enemy's actions are looked up in the mirrored state, in which the players' roles are swapped.
 
 A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states.
 Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
@@ -36,7 +36,7 @@ def uniform_policy(space: StateSpace) -> np.ndarray:
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Return ``policy`` after checks, normalized in states where probabilities do not add up to 1."""
+    """Validate ``policy``, and normalize it in states where its probabilities do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
     # Ignore rounding errors, so that a normalized policy is returned unchanged.
@@ -89,7 +89,7 @@ def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) ->
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
-    """Return a mask of the actions 10, 11, 20, 21, ..., 51, 90 legal in each state, bool ``[n_states, 11]``."""
+    """Return a mask of the legal actions in each state, out of 10, 11, 20, ..., 51, 90, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask

@@ -30,7 +30,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
-    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if that is 0."""
+    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if this factor is 0."""
     degree = product.shape[1] - 1
     product[kind + 1, :] = 0.0
     positive = False
@@ -47,11 +47,11 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 
 @routine
 def redeal(layout, piles, sizes, joining, codes, weights):
-    """Write all deals to ``codes`` and ``weights``; return the number of deals and the sum of their weights.
+    """Write the cards codes and weights of all deals; return the number of deals and the sum of their weights.
 
     ``piles`` contains the counts of the player's hand, the discard pile and the unseen cards, and ``sizes`` the sizes
     of hand and discard pile; ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the
-    pool, ``drawn`` of them for the hand; ``left`` contains the numbers of cards still to be drawn and to be revealed.
+    pool, ``drawn`` of which go to the hand; ``left`` contains the numbers of cards still to be drawn and revealed.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0

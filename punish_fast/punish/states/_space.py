@@ -258,7 +258,7 @@ def list_moves(layout, places, outcomes, layer, block, moves):
 
 @routine
 def find_targets(layout, places, outcomes, layer, after, block, moves):
-    """Find the next block after each move from a block; return the sizes of hand and discard pile."""
+    """Set ``moves.target`` to the next block after each move; return the sizes of hand and discard pile."""
     sizes, n = list_moves(layout, places, outcomes, layer, block, moves)
     for i in range(n):
         moves.target[moves.number[i]] = find_block(after, moves.cards[i])

@@ -1,7 +1,7 @@
 """Information models, which define how much of a measure players remember.
 
 Both players see all cards that are played in a measure. An information model defines how much of this they remember,
-by the *places* that they distinguish within the discard pile:
+by listing the *places* of the discard pile that they distinguish:
 
 *view*: players remember only which cards are in the discard pile. One player's decision process uses this model.
 
@@ -58,7 +58,7 @@ def information_of(name: str) -> Information:
 
 
 def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
-    """Return all tuples of counts ``(hand, *places)`` of a kind in the order of their digits."""
+    """Return all tuples of counts ``(hand, *places)`` of one kind of card in the order of their digits."""
     n_tuples = information.n_places + 1
     tuples = [
         tuple(chosen.count(k) for k in range(n_tuples))
@@ -69,7 +69,7 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """Return the tables of a kind's digit under an information model."""
+    """Return the tables of the digits of cards codes under an information model."""
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]

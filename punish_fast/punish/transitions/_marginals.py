@@ -1,7 +1,7 @@
 """Marginals: probabilities of plays for a player who does not see the enemy's hand.
 
-Let ``n`` of the unseen cards ``U`` be the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand has
-probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
+Let ``n`` of the unseen cards ``U`` form the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand
+has probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
 and a feint draws from the deck without replacement. The *marginal* of a state contains the probability of each *play*
 (player's draw, enemy's pick, enemy's draw; numbered as in ``_outcomes.py``), summed over the hands::
 
@@ -77,7 +77,8 @@ def list_kinds(pile, kinds):
 def add_hand(deck, kinds, own_feints, ways, weights, marginal):
     """Add the plays of an enemy with the action probabilities ``weights`` to ``marginal``, for a given deck.
 
-    ``kinds`` is working memory for five integers. Plays in which the player draws are added only if ``own_feints``.
+    ``kinds`` is working memory for five integers. Plays in which the player draws a card are added only if
+    ``own_feints`` is True.
     """
     n_kinds = list_kinds(deck, kinds)
     n_deck = 0

@@ -265,7 +265,7 @@ def count_positive(begin, end, indptr, data, lengths):
 
 @kernel
 def copy_positive(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
-    """Copy the nonzero entries of the given rows."""
+    """Copy the nonzero entries of the given rows to the new arrays."""
     for row in range(begin, end):
         new = new_indptr[row]
         for entry in range(indptr[row], indptr[row + 1]):

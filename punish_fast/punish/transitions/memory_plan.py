@@ -38,7 +38,7 @@ _STORED_SHARE = 0.07
 
 
 class MemoryPlan(NamedTuple):
-    """Estimated memory and time of a mode."""
+    """Estimated memory and time to solve a game in one mode."""
 
     mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
