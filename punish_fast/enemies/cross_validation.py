@@ -50,10 +50,10 @@ class Located:
 
 @dataclass(frozen=True)
 class GameMean:
-    """A mean over choices, with its standard error over games."""
+    """A mean over choices, with a standard error that accounts for dependence within games."""
 
     value: float
-    error: float  # standard error over games
+    error: float  # standard error of the mean
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def held_out_losses(
 
 
 def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
-    """Return the mean loss of a choice and its standard error over games, which is infinite for a single game.
+    """Return the mean loss per choice and its standard error, which is infinite if there is only one game.
 
     Args:
         loss: float64 ``[n]``, losses of the choices; ``n`` is at least 1.

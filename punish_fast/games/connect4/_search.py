@@ -121,7 +121,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
             advances with each finished job.
         queue: int64 ``[n_queued]``, indices of unfinished jobs.
         jobs: int64 ``[n_jobs, N_JOB_WORDS]``, jobs from `open_jobs`, updated in place. ``LOW`` and ``HIGH`` bound the
-            score. In a finished job, they are equal if ``IS_EXACT`` is set; otherwise they determine the score's sign.
+            score; in a finished job, they are equal if ``IS_EXACT`` is set, and otherwise determine the score's sign.
         stacks: int64 ``[n_workers, STACK_WORDS]``, the stack of each worker's current job.
         table: int64 ``[2^k]``, the transposition table, initially zero.
     """

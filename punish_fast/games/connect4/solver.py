@@ -101,7 +101,7 @@ class Connect4Solver:
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return the most central best column of a nonterminal position whose score is ``score``.
+        """Return the best column of a nonterminal position with a given score; ties go to the most central column.
 
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """

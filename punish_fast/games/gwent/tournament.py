@@ -34,7 +34,7 @@ class RoundRobin(NamedTuple):
     points: np.ndarray  # Wins minus losses of each deck, int64 ``[n_decks]``.
     games: int  # Number of games per pair of decks.
     decided: int  # Number of games that were not ties.
-    pair_squares: int  # Sum of the squared differences of wins within all pairs of decks.
+    pair_squares: int  # Sum over all pairs of decks of the squared difference between their wins.
 
     @property
     def fitness(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Kernels for the rules of Incan Gold on arrays of states.
 
-A state consists of two int64 words. The first contains cards and turns, from the lowest bit:
+A state consists of two int64 words. The first word contains cards and turns, from the lowest bit:
 
     bits    field
     2 x 16  number of cards of each kind of treasure and hazard in the deck

@@ -116,7 +116,7 @@ class IncanGold(Game):
         return [] if self.is_terminal(state) else [LEAVE, STAY]
 
     def probabilities(self, state: IncanGoldState) -> list[float]:
-        """Return the share of each kind of card that is in the deck; an empty list if no card is to be drawn."""
+        """Return the share of each kind of card that is in the deck, or an empty list if no card is to be drawn."""
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:

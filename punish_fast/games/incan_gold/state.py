@@ -67,7 +67,10 @@ def words_of(state: IncanGoldState) -> np.ndarray:
 
 
 def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
-    """Decode a state; its drawn cards are ``drawn`` in round ``earlier_round``, and none in a later round."""
+    """Decode a state.
+
+    If the state is in round ``earlier_round``, its drawn cards are ``drawn``; in a later round, no card has been drawn.
+    """
     cards, points = words.tolist()
     cheap, dear, taken, number, inside, waiting, leavers = (
         cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
