@@ -181,7 +181,7 @@ def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
 def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch):
     monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)
-    with pytest.raises(SolveError, match=r"^tolerance: 2,000 sweeps do not reach it, and policy iteration proves"):
+    with pytest.raises(SolveError, match=r"^tolerance: not reached after 2,000 sweeps, and policy iteration proves"):
         solved((SLOW, [2], [1.0, -1.0]), "win-probability", tolerance=Effort(1e-10, 2000))
 
 

@@ -56,9 +56,9 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         return found
     if exact is not None and exact.error_bound <= _LEAST_PRECISION * float(np.abs(exact.v).max(initial=0)):
         return exact
-    proved = "nothing" if exact is None else f"only {exact.error_bound:.1e}"
+    proved = "no error bound" if exact is None else f"only an error bound of {exact.error_bound:.1e}"
     raise SolveError(
-        f"tolerance: {effort.max_sweeps:,} sweeps do not reach it, and policy iteration proves {proved}; use a "
+        f"tolerance: not reached after {effort.max_sweeps:,} sweeps, and policy iteration proves {proved}; use a "
         "larger tolerance, a discount or more sweeps"
     )
 

@@ -13,7 +13,7 @@ many do.
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
 ``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
 the square root of that number for chains that resemble a random walk. It starts from the backed-up values and stops
-when the largest residual is 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right
+when no residual exceeds 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right
 preconditioner consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps
 over the rows of the policy; the four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner
 products in a fixed order, whereas the order in BLAS depends on the number of threads.

@@ -80,7 +80,7 @@ def solve_discounted(
             break
     else:
         raise SolveError(
-            f"max_sweeps: {effort.max_sweeps:,} leave an error bound of {found.error_bound:.1e}; use more, or a "
+            f"max_sweeps: {effort.max_sweeps:,} sweeps leave an error bound of {found.error_bound:.1e}; use more, or a "
             f"tolerance above {goal:g}"
         )
     reason = steps.reason if is_auto else ""

@@ -182,8 +182,8 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
         k = int(is_open.argmax())
         low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
         raise SolveError(
-            f"reward: play can continue forever in a component of {n} states for {low:.1e} to {high:.1e} per step, "
-            "which may be 0; rewards of both signs cannot be minimized in this case"
+            f"reward: play can continue forever in a component of {n} states for an average of {low:.1e} to {high:.1e} "
+            "per step, which may be 0; rewards of both signs cannot be minimized in this case"
         )
     paid = np.zeros(mdp.n_columns, dtype=bool)
     is_paid = gains.lower[gains.component] > 0
