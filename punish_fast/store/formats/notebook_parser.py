@@ -161,7 +161,7 @@ class Cells:
         """Return the policy, float64 ``[n_rows]``, and a mask of the states in the file, bool ``[n_states]``."""
         for key, number in self._terminals.items():
             if number != 1:
-                text = "it must be 1 or missing in a strategy; in a file of values, state -2 must have a negative value"
+                text = "it must be 1 in a strategy, or missing; in a file of values, -2 has a negative value"
                 raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
         rows, cell_rows, columns, numbers = self._cells()
         p = np.zeros((len(rows), len(ACTIONS)))
