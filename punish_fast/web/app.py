@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from punish_fast.arena.players import PlayerError
 from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.punish.player import PunishPlayer
-from punish_fast.play.session import NoAnswerError
+from punish_fast.play.session import NoAnswerError, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import PunishFastError
@@ -39,7 +39,7 @@ _TYPES = {
 }
 
 # Errors answered with 409 Conflict.
-_CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError)
+_CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError, UndoError)
 
 
 class Refusal(BaseModel):

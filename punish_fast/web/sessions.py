@@ -15,7 +15,7 @@ from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.records import Finished
-from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
 from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name
@@ -55,11 +55,16 @@ class NewTable(_Body):
     second: bool = Field(False, description="Whether the agent moves first, in games in which players take turns.")
 
 
-class Choice(_Body):
+class Seen(_Body):
+    """Progress of the game as the person knows it."""
+
+    n_events: int = Field(ge=0, description="Number of events that you have seen, so that no move is made twice.")
+
+
+class Choice(Seen):
     """A move."""
 
     action: int = Field(ge=0, le=99, description="One of the legal actions.")
-    n_events: int = Field(ge=0, description="Number of events that you have seen, so that no move is made twice.")
 
 
 @dataclass(eq=False)
@@ -185,6 +190,14 @@ class OpenSessions:
         table.touched = self._clock()
         return table
 
+    def find_seen(self, table_id: str, seen: Seen) -> OpenSession:
+        """Return a table; raise HTTPException 409 if the person has not seen all events."""
+        table = self.find(table_id)
+        n = len(table.session.events)
+        if seen.n_events != n:
+            raise HTTPException(409, f"n_events: {seen.n_events}, but {n} events have happened; reload the table")
+        return table
+
     def find_on(self, table_id: str) -> OpenSession:
         """Return a table whose game is running; raise HTTPException 409 if it is over."""
         table = self.find(table_id)
@@ -268,18 +281,25 @@ def session_routes(
     @routes.post("/{table}/choice")
     async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
         """Make a move, and return what happens up to your next choice."""
-        found = tables.find_on(table)
-        session, seen = found.session, len(found.session.events)
-        if choice.n_events != seen:
-            raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; reload the table")
+        tables.find_on(table)
+        found = tables.find_seen(table, choice)
         try:
-            session.choose(found.seat, choice.action)
+            found.session.choose(found.seat, choice.action)
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
         await found.play_on(workers)
         if recorder is not None and found.keeps and not found.session.is_on:
             recorder.add(found.finished, found.keep)
-        return found.shown(seen)
+        return found.shown(choice.n_events)
+
+    @routes.post("/{table}/undo")
+    async def undo(table: TableId, seen: Seen) -> dict[str, Any]:
+        """Undo your last move and all later ones, in games without hidden information; return the whole game."""
+        found = tables.find_seen(table, seen)
+        if found.session.is_on and found.seat not in found.session.waiting:
+            raise UndoError("table: it is not your turn")
+        found.session.undo()
+        return found.shown(0)
 
     @routes.delete("/{table}", status_code=204)
     async def clear(table: TableId) -> Response:

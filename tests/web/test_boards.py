@@ -87,6 +87,29 @@ def test_a_choice_made_at_an_older_state_of_the_table_is_refused(client):
     assert late.json()["detail"] == "n_events: 0, but 2 events have happened; reload the table"
 
 
+def test_a_move_is_undone_with_the_reply_unless_cards_were_shown(client):
+    def undo(table):
+        return client.post(f"/tables/{table['table']}/undo", json={"n_events": table["n_events"]})
+
+    start = open_table(client, hash_of(client, "perfect-tictactoe"))
+    table = choose(client, start, 0).json()
+    assert undo(start).status_code == 409
+    assert undo(table).json() == start
+    assert undo(start).json()["detail"] == "there is no move to undo"
+    # The end is undone, too.
+    over, events = play_out(client, start)
+    again = undo(over).json()
+    assert (over["is_on"], again["is_on"], again["winner"]) == (False, True, None)
+    assert again["events"] == events[: again["n_events"]]
+    for name, reason in (
+        ("random", "a breath that was revealed cannot be undone"),
+        ("random-gwent", "moves cannot be undone in a game with hidden information"),
+    ):
+        table = open_table(client, hash_of(client, name))
+        answer = undo(choose(client, table, table["legal"][-1]["action"]).json())
+        assert (answer.status_code, answer.json()["detail"]) == (409, reason)
+
+
 def test_a_hint_tells_the_outcome_of_each_move(client):
     table = open_table(client, hash_of(client, "perfect-tictactoe"))
     for square in (0, 5):

@@ -319,7 +319,10 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     assert page.locator(".outcome").all_inner_texts() == ["draw"] * 7
     assert page.evaluate("document.activeElement.ariaLabel") == "bottom: empty, draw, best"
     assert page.locator(".coach").inner_text() == "All moves are equally good (draw with perfect play)."
-    assert each.flaws() == []
+    # Enter picks the square, and plays it when it is pressed again.
+    page.keyboard.press("Enter")
+    assert page.locator(".confirm").inner_text().startswith("Play: bottom")
+    assert (page.locator(".log p").count(), each.flaws()) == (2, [])
     page.keyboard.press("Enter")
     said(page, 4)
     assert page.locator(".outcome").count() == 0
@@ -327,6 +330,10 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     page.keyboard.press("5")
     page.keyboard.press("Enter")
     assert page.locator(".log p").count() == 4
+    # The last move is undone together with the reply.
+    page.keyboard.press("u")
+    page.get_by_role("button", name="bottom: empty").wait_for()
+    assert page.locator(".log p").all_inner_texts() == ["you: top left", "perfect-tictactoe: centre"]
 
 
 def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
@@ -334,6 +341,7 @@ def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
     page = sit_down(each, "Jo", "perfect-tictactoe")
     for number, square in enumerate(("top left", "right", "top"), 1):
         page.get_by_role("button", name=f"{square}: empty", exact=True).tap()
+        page.get_by_role("button", name=f"Play: {square}").tap()
         said(page, 2 * number)
     page.wait_for_selector(".ending:visible")
     assert page.locator(".ending p").inner_text() == "perfect-tictactoe wins!"

@@ -10,26 +10,28 @@ export class Connect4 extends Squares {
   static title = ["Four in a row", "Take turns dropping stones into columns. Four in a line win."];
 
   keys = [
-    ["1 … 7", "go to a column"],
-    ["← →", "go to the next column"],
-    ["Enter", "drop a stone there"],
+    ["1 … 7", "pick a column"],
+    ["← →", "go to the next column; Enter picks it"],
+    ["Enter", "play your pick"],
+    ["Escape", "take it back"],
     ["h", "ask for a hint"],
   ];
 
   constructor(place, choose) {
-    super(place, choose, { css: "four", names: COLOURS, n_buttons: WIDTH, kind: "disc" });
+    super(place, choose, { css: "four", names: COLOURS, n_buttons: WIDTH, kind: "disc", spot: "column" });
   }
 
-  /** A column: its stones from the bottom in words, and its holes from the top. */
-  look(column) {
+  /** A column: its stones from the bottom in words, and its number and holes from the top; `own` is the picked stone. */
+  look(column, own) {
     const { cells, line } = this.table.view.board;
     const squares = Array.from({ length: HEIGHT }, (_, row) => row * WIDTH + column);
     const top = squares.find((square) => cells[square]);
-    const css = (square) => ["hole", line.includes(square) && "won", column === this.last && square === top && "last"].filter(Boolean).join(" ");
+    const landing = own && squares.findLast((square) => !cells[square]);
+    const css = (square) => ["hole", line.includes(square) && "won", column === this.last && square === top && "last", square === landing && "ghost"].filter(Boolean).join(" ");
     const stones = squares.filter((square) => cells[square]).reverse().map((square) => COLOURS[cells[square] - 1]);
     return {
       label: `column ${column + 1}: ${stones.length ? `from the bottom ${stones.join(", ")}` : "empty"}`,
-      parts: squares.map((square) => h("span", { class: css(square) }, mark(this.kind, cells[square]))),
+      parts: [h("kbd", { "aria-hidden": "true" }, column + 1), squares.map((square) => h("span", { class: css(square) }, mark(this.kind, square === landing ? own : cells[square])))].flat(),
     };
   }
 

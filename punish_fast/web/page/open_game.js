@@ -1,15 +1,26 @@
-/** Base of games that are not recorded: rules, log texts, and hints instead of a coach. */
+/** Base of games that are not recorded: rules, log texts, hints instead of a coach, and moves that are picked, then
+ * confirmed. */
 
 import { h } from "./dom.js";
 
 /** The outcome of a move: "draw", "win in 3"; "win" or "?" if a search was cut short. */
 export const outcome = ({ outcome: found, plies }) => (plies === null ? found ?? "?" : `${found} in ${plies}`);
 
+/** The last own move and the events after it, or all events if there is no own move. */
+export const latest = (events, seat) => events.slice(Math.max(0, events.findLastIndex((event) => event.kind === "move" && event.seat === seat)));
+
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
 
 export class OpenGame {
   /** True if players take turns and either may begin. */
   static isInTurn = true;
+
+  /** Subclasses draw themselves in `draw()`; `picked` is the picked move, or null. */
+  constructor(choose) {
+    this.choose = choose;
+    this.picked = null;
+    this.hints = [];
+  }
 
   static primer(rules) {
     return [h("h2", {}, rules.name), h("div", { class: "stack" }, paragraphs(rules.words))];
@@ -28,6 +39,45 @@ export class OpenGame {
   }
 
   advise() {}
+
+  get legal() {
+    return this.table?.is_on ? this.table.legal : [];
+  }
+
+  keyOf(move) {
+    return move.key;
+  }
+
+  press(key) {
+    const move = this.legal.find((each) => this.keyOf(each) === key);
+    if (move) return this.pick(move);
+    if (key === "Enter" && this.picked) return this.pick(this.picked);
+    if (key !== "Escape" || !this.picked) return false;
+    return this.pick(null);
+  }
+
+  /** Pick a move; picking it again plays it. */
+  pick(move) {
+    if (move && move === this.picked) {
+      this.choose(move.action);
+      return true;
+    }
+    this.picked = move;
+    this.draw();
+    this.pressed()?.focus();
+    return true;
+  }
+
+  /** The control of the picked move, which gets the focus. */
+  pressed() {
+    return this.moves.querySelector("[aria-pressed=true]");
+  }
+
+  /** Show the outcome of each move with perfect play. */
+  hint(moves) {
+    this.hints = moves;
+    this.draw();
+  }
 }
 
 /** A game whose moves are buttons. Its board is shown in words unless a class overrides `drawBoard`, so that games
@@ -43,8 +93,7 @@ export class ButtonGame extends OpenGame {
   ];
 
   constructor(place, choose) {
-    super();
-    this.choose = choose;
+    super(choose);
     this.board = h("div", {});
     this.said = h("div", { class: "result" });
     this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your moves" });
@@ -60,41 +109,11 @@ export class ButtonGame extends OpenGame {
     this.picked = null;
     this.hints = [];
     this.drawBoard(this.board, table);
-    this.said.replaceChildren(...(events.length ? events.map(({ words }) => h("span", {}, words)) : ["Pick a move."]));
-    this.drawMoves();
+    this.said.replaceChildren(...(events.length ? latest(events, table.seat).map(({ words }) => h("span", {}, words)) : ["Pick a move."]));
+    this.draw();
   }
 
-  /** Show the outcome of each move with perfect play. */
-  hint(moves) {
-    this.hints = moves;
-    this.drawMoves();
-  }
-
-  press(key) {
-    const move = this.legal.find((each) => each.key === key);
-    if (move) return this.pick(move);
-    if (key === "Enter" && this.picked) return this.pick(this.picked);
-    if (key !== "Escape" || !this.picked) return false;
-    return this.pick(null);
-  }
-
-  get legal() {
-    return this.table?.is_on ? this.table.legal : [];
-  }
-
-  /** Pick a move; picking it again plays it. */
-  pick(move) {
-    if (move && move === this.picked) {
-      this.choose(move.action);
-      return true;
-    }
-    this.picked = move;
-    this.drawMoves();
-    this.moves.querySelector("[aria-pressed=true]")?.focus();
-    return true;
-  }
-
-  drawMoves() {
+  draw() {
     const button = (move) => {
       const hint = this.hints.find(({ action }) => action === move.action);
       return h(

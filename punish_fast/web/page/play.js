@@ -77,7 +77,7 @@ class Seat {
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.offers("coaches", table) && this.coachToggle(), this.offers("hints", table) && this.hintButton(), this.helpButton(), this.leaveButton()), this.coach),
+      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.offers("coaches", table) && this.coachToggle(), this.offers("hints", table) && this.hintButton(), rendererOf(table.game).isInTurn && this.undoButton(), this.helpButton(), this.leaveButton()), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
@@ -128,6 +128,27 @@ class Seat {
       announce(words);
     } catch (error) {
       complain(error);
+    }
+  }
+
+  undoButton() {
+    return h("button", { type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", h("kbd", { "aria-hidden": "true" }, "u"));
+  }
+
+  /** Undo the last move and the replies to it, also after the end. */
+  async undo() {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    calm();
+    const focused = document.activeElement.id;
+    try {
+      this.sitDown(await post(`/tables/${this.table.table}/undo`, { n_events: this.seen }));
+      announce("Your last move is undone.");
+      if (focused === "undo") document.getElementById("undo").focus();
+    } catch (error) {
+      complain(error);
+    } finally {
+      this.isBusy = false;
     }
   }
 
@@ -266,7 +287,7 @@ class Seat {
     if (document.querySelector("dialog[open]")) return;
     const { table, is_on: isOn, rules, game } = this.table;
     const paragraphs = isOn ? await guide(table) : [];
-    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], ["n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
+    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], rendererOf(game).isInTurn && ["u", "undo your last move"], ["n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
     const dialog = h(
       "dialog",
       { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
@@ -285,6 +306,8 @@ class Seat {
   }
 
   onKey(event) {
+    // Holding Enter down must not play what it has picked.
+    if (event.repeat && event.key === "Enter") event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (!this.table || event.target.closest("input, select, textarea, dialog[open]")) return;
     const key = keyOf(event);
@@ -294,6 +317,7 @@ class Seat {
     if (key === "?") this.help();
     else if (key === "c") document.getElementById("coach")?.click();
     else if (key === "h" && document.getElementById("hint")) this.hint();
+    else if (key === "u" && document.getElementById("undo")) this.undo();
     else if (key === "n" && !this.table.is_on) this.deal();
     else if (!this.renderer.press(key)) return;
     event.preventDefault();

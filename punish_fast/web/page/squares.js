@@ -1,8 +1,8 @@
 /** Base of boards of squares: buttons, stones, the last move, lines, and hints. Subclasses define the buttons' stones,
  * names and neighbours. */
 
-import { h, svg } from "./dom.js";
-import { OpenGame, outcome } from "./open_game.js";
+import { h, isTouch, svg } from "./dom.js";
+import { OpenGame, latest, outcome } from "./open_game.js";
 
 /** A stone by the number of its player, 1 or 2; nothing for 0. */
 export function mark(kind, stone) {
@@ -18,21 +18,23 @@ export function mark(kind, stone) {
 }
 
 export class Squares extends OpenGame {
-  /** `names` are the names of the two players' stones; `css` is the class of the board. */
-  constructor(place, choose, { css, names, n_buttons: n, kind }) {
-    super();
-    this.choose = choose;
+  /** `names` are the names of the two players' stones; `spot` is what a button stands for; `css` is the class of the
+   * board. */
+  constructor(place, choose, { css, names, n_buttons: n, kind, spot }) {
+    super(choose);
     this.names = names;
     this.kind = kind;
-    this.hints = [];
+    this.prompt = isTouch() ? `Tap a ${spot}.` : `Pick a ${spot}: click it, or type its number.`;
     this.side = h("p", { class: "stones-of" });
     this.said = h("div", { class: "result" });
-    this.buttons = Array.from({ length: n }, (_, action) => h("button", { type: "button", class: "spot", onclick: () => this.play(action) }));
-    place.replaceChildren(this.side, h("div", { class: `squares ${css}`, role: "group", "aria-label": "Board" }, this.buttons), this.said);
+    this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your move" });
+    this.buttons = Array.from({ length: n }, (_, action) => h("button", { type: "button", class: "spot", onclick: () => this.click(action) }));
+    place.replaceChildren(this.side, h("div", { class: `squares ${css}`, role: "group", "aria-label": "Board" }, this.buttons), this.said, this.moves);
   }
 
   update(table, events) {
     this.table = table;
+    this.picked = null;
     this.hints = [];
     const { board } = table.view;
     const [own, other] = [this.names[board.own - 1], this.names[2 - board.own]];
@@ -40,43 +42,45 @@ export class Squares extends OpenGame {
       h("span", {}, mark(this.kind, board.own), `${table.names[0]}: ${own}`),
       h("span", {}, mark(this.kind, 3 - board.own), `${table.names[1]}: ${other}`),
     );
-    this.said.replaceChildren(...(events.length ? events.map(({ words }) => h("span", {}, words)) : ["Your turn."]));
+    this.said.replaceChildren(...(events.length ? latest(events, table.seat).map(({ words }) => h("span", {}, words)) : ["Your turn."]));
     this.last = events.findLast(({ kind }) => kind === "move")?.action ?? null;
     this.draw();
   }
 
-  /** Show the outcome of each move with perfect play. */
-  hint(moves) {
-    this.hints = moves;
-    this.draw();
+  click(action) {
+    const move = this.legal.find((each) => each.action === action);
+    if (move) this.pick(move);
   }
 
-  get legal() {
-    return this.table?.is_on ? this.table.legal : [];
-  }
-
-  play(action) {
-    if (this.legal.some((move) => move.action === action)) this.choose(action);
+  pressed() {
+    return this.buttons[this.picked?.action];
   }
 
   draw() {
     const actions = new Set(this.legal.map(({ action }) => action));
     this.buttons.forEach((button, action) => {
       const hint = this.hints.find((move) => move.action === action);
-      const { label, parts } = this.look(action);
+      const isPicked = action === this.picked?.action;
+      const { label, parts } = this.look(action, isPicked && this.table.view.board.own);
+      button.setAttribute("aria-pressed", String(isPicked));
       button.setAttribute("aria-label", [label, hint && outcome(hint), hint?.best && "best"].filter(Boolean).join(", "));
       // A disabled square can still be focused, so that people can look around.
       button.setAttribute("aria-disabled", String(!actions.has(action)));
       button.classList.toggle("best", Boolean(hint?.best));
       button.replaceChildren(...parts, ...(hint ? [h("span", { class: `outcome ${hint.outcome}`, "aria-hidden": "true" }, outcome(hint))] : []));
     });
+    const control = (css, words, key, move) => h("button", { type: "button", class: css, onclick: () => this.pick(move) }, words, " ", h("kbd", { "aria-hidden": "true" }, key));
+    this.moves.replaceChildren(
+      ...(this.picked
+        ? [control("main confirm", `Play: ${this.picked.name}`, "Enter", this.picked), control("back-out", "Take back", "Esc", null)]
+        : actions.size ? [h("p", { class: "words" }, this.prompt)] : []),
+    );
   }
 
-  /** Move the focus with arrows and digits; Enter activates the focused button. */
+  /** Move the focus with arrows; Enter picks the focused square, and then plays it. */
   press(key) {
-    const here = this.buttons.indexOf(document.activeElement);
-    const there = /^[1-9]$/.test(key) ? Number(key) - 1 : this.neighbour(here, key);
-    if (there === null || !this.buttons[there]) return false;
+    const there = this.neighbour(this.buttons.indexOf(document.activeElement), key);
+    if (there === null) return super.press(key);
     this.buttons[there].focus();
     return true;
   }

@@ -1,5 +1,6 @@
 /** Renderer of tic-tac-toe: nine squares. */
 
+import { h } from "./dom.js";
 import { Squares, mark } from "./squares.js";
 
 const PLACES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
@@ -11,23 +12,27 @@ export class TicTacToe extends Squares {
   static title = ["Three in a row", "Take turns putting stones on empty squares. Three in a line win."];
 
   keys = [
-    ["1 … 9", "go to a square"],
-    ["← ↑ → ↓", "go to a neighbouring square"],
-    ["Enter", "put a stone there"],
+    ["1 … 9", "pick a square"],
+    ["← ↑ → ↓", "go to a neighbouring square; Enter picks it"],
+    ["Enter", "play your pick"],
+    ["Escape", "take it back"],
     ["h", "ask for a hint"],
   ];
 
   constructor(place, choose) {
-    super(place, choose, { css: "three", names: STONES, n_buttons: PLACES.length, kind: "sign" });
+    super(place, choose, { css: "three", names: STONES, n_buttons: PLACES.length, kind: "sign", spot: "square" });
   }
 
-  /** A square with its name and the stone on it. */
-  look(square) {
+  /** A square with its name and the stone on it, or its number; `own` is the picked stone. */
+  look(square, own) {
     const { cells, line } = this.table.view.board;
     const stone = cells[square];
     this.buttons[square].classList.toggle("last", square === this.last);
     this.buttons[square].classList.toggle("won", line.includes(square));
-    return { label: `${PLACES[square]}: ${stone ? STONES[stone - 1] : "empty"}`, parts: [mark(this.kind, stone)].filter(Boolean) };
+    return {
+      label: `${PLACES[square]}: ${stone ? STONES[stone - 1] : "empty"}`,
+      parts: [mark(this.kind, stone || own) ?? (this.table.is_on && h("kbd", { "aria-hidden": "true" }, square + 1))].filter(Boolean),
+    };
   }
 
   neighbour(here, key) {
