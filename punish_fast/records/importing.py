@@ -1,4 +1,4 @@
-"""Import of logs into a database: each game is stored once, and each rejected game is reported with a reason.
+"""Import of logs and databases into a database: each game is stored once; rejected games are reported with a reason.
 
 Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
 Unix second in which it ended, so two games can have the same id. The second of them is stored under a random id,
@@ -7,6 +7,7 @@ regardless of its players, if all its breaths are part of a stored game with the
 the same, the players must be the same as well.
 """
 
+import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,14 +17,16 @@ from typing import Any
 
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
-from punish_fast.records.database import open_to_write
+from punish_fast.records.database import open_to_read, open_to_write, read_file
 from punish_fast.records.games import GameWriter, read_games
 from punish_fast.records.log_fields import explains, roundings_of
-from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
+from punish_fast.records.logs import GameLog, RecordedGame, check_names, log_of
 from punish_fast.records.schema import new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 
 CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
+# First bytes of an SQLite database.
+_SQLITE = b"SQLite format 3\0"
 REJECTED, WARNING = "rejected", "warning"
 
 
@@ -75,8 +78,17 @@ class ImportReport:
 
 
 def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | Path) -> ImportReport:
-    """Read logs and import them with `insert_logs`."""
-    return insert_logs(space, [read_log(path) for path in paths], database)
+    """Read logs and other databases, and import their games with `insert_logs`."""
+    return insert_logs(space, [_read(Path(path)) for path in paths], database)
+
+
+def _read(path: Path) -> GameLog:
+    content = read_file(path)
+    if not content.startswith(_SQLITE):
+        return log_of(content, path)
+    with open_to_read(path) as connection:
+        games = tuple(game for _, game in read_games(connection))
+    return GameLog(path, hashlib.sha256(content).hexdigest(), "database", games, ())
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:

@@ -90,7 +90,7 @@ class GameLog:
 
     path: Path
     digest: str | None  # SHA-256 of the file; None if the games were just played
-    layout: str  # "breaths" or "games"
+    layout: str  # "breaths", "games" or "database"
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
     refused: tuple[Refused, ...]  # omitted games
     flaw: str = ""  # reason why reading stopped; empty if the whole file was read

@@ -62,10 +62,11 @@ def _numbers(path: Path) -> list[float]:
 
 def parse_size(text: str) -> int:
     """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes; raise ValueError if ``text`` is not a size."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)B?", text.strip(), re.ASCII)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?B|[kMGT])", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
-        raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB")
-    return round(float(found[1]) * _UNITS[found[2]])
+        hint = f"; write {text.strip()}GB" if re.fullmatch("[1-9][0-9]{0,2}", text.strip(), re.ASCII) else ""
+        raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB{hint}")
+    return round(float(found[1]) * _UNITS[found[2].rstrip("B")])
 
 
 class _MemoryStatus(ctypes.Structure):

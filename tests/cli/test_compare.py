@@ -61,9 +61,11 @@ def test_a_comparison_in_words(run):
     assert whole in lines
     v, first = report["v"], report["biggest"][0]
     assert f"values of states {v['largest']:.6g} {v['mean']:.6g} {v['rms']:.6g} {v['bias']:+.6g}" in lines
-    choices = [f"{choice['name']} {choice['values'][0]:+.4f} {choice['values'][1]:+.4f}" for choice in first["choices"]]
-    assert f"{first['state']} {' '.join(choices)}" in lines
-    assert len([line for line in lines if line.split() and line.split()[0].isdecimal() and len(line) > 40]) == 10
+    where = lines.index(f"state {first['state']} to A to B")
+    assert lines[where - 1] == first["position"]
+    for letter, choice, line in zip("AB", first["choices"], lines[where + 1 :], strict=False):
+        assert line == f"{letter} plays {choice['name']} {choice['values'][0]:+.4f} {choice['values'][1]:+.4f}"
+    assert sum(line.startswith("Breath ") for line in lines) == 10
 
 
 @pytest.mark.usefixtures("files")

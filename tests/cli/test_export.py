@@ -43,7 +43,9 @@ def test_what_the_values_are_is_told(run):
         ("win.h5", "umb"): None,
     }
     for (name, target), values in expected.items():
-        assert run("export", name, "--to", target, "-o", "x", "--json").report["values"] == values
+        output = "x.umb" if target == "umb" else "x.json"
+        assert run("export", name, "--to", target, "-o", output, "--json").report["values"] == values
+    run("export", "win.h5", "--to", "umb", "-o", "x.npz").refused("x.npz: the name of this file must end in .umb")
 
 
 def test_what_cannot_be_exported_is_refused(run, files):

@@ -60,6 +60,7 @@ def output(folder):
         (["--from", "strategy.h5"], ["strategy.h5", "kind"]),
         (["--from", "agent.h5", "--schedule", "jacobi"], ["--from", "--schedule"]),
         (["none.h5"], ["none.h5"]),
+        (["home.toml"], ["home.toml: rules, not a tensor", "--rules home.toml"]),
         (["tensor.h5", "--rules", "tiny"], ["--rules", "tensor.h5"]),
         (["tensor.h5", "--enemy", "naive"], ["--enemy", "tensor.h5"]),
     ],
@@ -68,6 +69,14 @@ def output(folder):
 def test_options_that_are_wrong_or_do_not_go_together_are_refused(run, output, options, texts):
     rules = ["--rules", "tiny"] if options[0].startswith("-") and "--rules" not in options else []
     run("solve", *rules, *options, "-o", output).refused(*texts)
+
+
+def test_threads_are_capped_and_names_of_hdf5_files_are_checked(run, folder):
+    done = run("solve", "--rules", "tiny", "--threads", "4000", "-o", "x.hdf5")
+    assert done.code == 0
+    assert "--threads 4000 exceeds the" in done.err
+    run("solve", "--rules", "tiny", "-o", "out.txt").refused("out.txt: the name of this file must end in .h5 or .hdf5")
+    assert [path.name for path in folder.iterdir()] == ["x.hdf5"]
 
 
 def wrong_usage(verb: str, command: Any) -> Iterator[tuple[list[str | Path], str]]:

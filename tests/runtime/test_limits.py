@@ -95,7 +95,7 @@ def test_sizes_have_units_of_a_thousand(text, n_bytes):
     assert parse_size(text) == parse_size(f" {text} ") == n_bytes
 
 
-@pytest.mark.parametrize("text", ["", "-4GB", "0.0GB", "4 G B", "4gb", "1e9", "٤GB", "4GiB"])
+@pytest.mark.parametrize("text", ["", "4", "123456", "-4GB", "0.0GB", "4 G B", "4gb", "1e9", "٤GB", "4GiB"])
 def test_other_texts_are_no_sizes(text):
     with pytest.raises(ValueError, match="is not a size, such as 4GB or 800MB"):
         parse_size(text)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
 
@@ -36,7 +36,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     origin = {"method": "import-flux", "file": file.name}
     settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"} | origin
     output = options.output or default_output(Path(f"{file.stem}.h5"), settings)
-    check_outputs([output], [file, *rules_files(options.rules)], "learn from")
+    check_outputs([output], [file, *rules_files(options.rules)], "learn from", endings=HDF5)
     layers = read_flux(file)
     try:
         network = network_of(rules, layers)

@@ -5,7 +5,7 @@ from typing import Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.options import OutputOption, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
 
@@ -39,7 +39,7 @@ def model(options: ChoiceModelOptions) -> None:
     clock = Stopwatch()
     made = {"method": "choice-model", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
     output = options.output or options.default_output("choice-model", made)
-    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
+    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from", endings=HDF5)
     space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import OutputOption, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
 
@@ -40,7 +40,7 @@ def parless(options: ParlessOptions) -> None:
     method.check_prior(options.prior)
     made = {"method": "parless", "prior": options.prior, **options.note()}
     output = options.output or options.default_output(options.whose, made)
-    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
+    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from", endings=HDF5)
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
     if len(counts.state) == 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import SetOption, with_changes
 from punish_fast.runtime.printable import printable
@@ -83,7 +83,7 @@ def pawnn(options: PawnnOptions) -> None:
     training, output = options.training(), options.output
     if output is None and options.cross_validate is None:
         output = Path(f"{options.source.stem}-pawnn.h5")
-    check_outputs([output], [options.source], "learn from")
+    check_outputs([output], [options.source], "learn from", endings=HDF5)
     file = load(options.source)
     if file.kind != "strategy":
         raise UsageError(f"{options.source}: is of kind {file.kind}; it must be a strategy")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
-from punish_fast.cli.frame.report import print_table, rules_report
+from punish_fast.cli.frame.report import print_table, print_text, rules_report
 from punish_fast.punish.rules import name_of
 from punish_fast.store.schema import enemy_text
 
@@ -92,13 +92,13 @@ def _agent(file: Artefact) -> dict[str, Any]:
 
 def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -> dict[str, Any]:
     """Report a state in which the agents disagree: both choices, and their values according to each agent."""
-    import numpy as np
+    from punish_fast.punish.codes import action_name, decode, to_decimal
+    from punish_fast.punish.position import position_text
 
-    from punish_fast.punish.codes import action_name, decimals_of
-
-    actions = files[0].rows[1]
+    actions, position = files[0].rows[1], decode(files[0].layout, int(files[0].code[state]))
     return {
-        "state": str(decimals_of(files[0], np.array([state]))[0]),
+        "state": str(to_decimal(position)),
+        "position": position_text(files[0].rules, position),
         "disagreement": found.disagreement[state],
         "choices": [
             {
@@ -135,10 +135,10 @@ def _print_report(report: dict[str, Any]) -> None:
 
 def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
     print("\nlargest disagreements: the choice of each agent, and its value according to A and to B")
-    table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
     for position in positions:
-        cells = [position["state"]]
-        for choice in position["choices"]:
-            cells += [choice["name"], *map(form.format, choice["values"])]
-        table.append(cells)
-    print_table(table, left=1, indent="  ")
+        print()
+        print_text(position["position"], indent="  ")
+        table = [[f"state {position['state']}", "to A", "to B"]]
+        for letter, choice in zip("AB", position["choices"], strict=True):
+            table.append([f"{letter} plays {choice['name']}", *map(form.format, choice["values"])])
+        print_table(table, indent="    ")

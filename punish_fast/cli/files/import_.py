@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output, output_beside, rules_files
+from punish_fast.cli.frame.outputs import default_output, output_beside, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import load_rules, name_of
@@ -38,8 +38,7 @@ def import_(options: ImportOptions) -> None:
     clock = Stopwatch()
     check_options(options.discount)
     rules = load_rules(options.rules or "notebook")
-    output = output_beside(options.file, ".h5", options.output, "import")
-    check_outputs([output], rules_files(options.rules), "import")
+    output = output_beside(options.file, ".h5", options.output, "import", rules_files(options.rules))
     if options.output is None:
         settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
         default_output(output, settings, lambda path: settings | _imported_with(path))

@@ -31,7 +31,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import OptionInfo
 
-from punish_fast.cli.frame.errors import UsageError, clear_progress
+from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
 from punish_fast.punish.rules import PRESETS
@@ -165,10 +165,13 @@ def _prepare(options: Any) -> None:
     if getattr(options, "quiet", False):
         announce_to(None)
     check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
-    if getattr(options, "threads", None) is not None:
-        from punish_fast.runtime._jit import set_threads
+    threads = getattr(options, "threads", None)
+    if threads is not None:
+        from punish_fast.runtime._jit import max_threads, set_threads
 
-        set_threads(options.threads)
+        if threads > max_threads():
+            say(f"--threads {threads} exceeds the {max_threads()} available here; all of them are used")
+        set_threads(min(threads, max_threads()))
 
 
 def check_thread_limit(text: str | None) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import ReadError, check_output
 
+# Endings of the names of agents, tensors, strategies and checkpoints.
+HDF5 = (".h5", ".hdf5")
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
 # Fields of a strategy's origin that are results rather than settings.
 _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
@@ -75,7 +77,7 @@ def rules_stem(rules: Rules, option: str | None) -> str:
     return Path(option).stem if option is not None and name.startswith("house-") else name
 
 
-def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> Path:
+def output_beside(source: Path, suffix: str, output: Path | None, verb: str, others: Sequence[Path] = ()) -> Path:
     """Return the file to write: ``output``, or ``source`` with another suffix.
 
     Args:
@@ -83,16 +85,21 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
         suffix: Suffix of the file to write, including the dot.
         output: The user's choice, or None.
         verb: Verb for error messages: "the file to VERB".
+        others: Other files to read.
     """
     if not source.name:
         raise UsageError(f"{source}: is a folder, not a file to {verb}")
     output = output or source.with_suffix(suffix)
-    check_outputs([output], [source], verb)
+    check_outputs([output], [source, *others], verb, endings=HDF5 if suffix in HDF5 else (suffix,))
     return output
 
 
 def check_outputs(
-    outputs: Iterable[Path | None], sources: Iterable[Path | None], verb: str, plot: Path | None = None
+    outputs: Iterable[Path | None],
+    sources: Iterable[Path | None],
+    verb: str,
+    plot: Path | None = None,
+    endings: Sequence[str] = (),
 ) -> None:
     """Check that every output can be written and replaces neither an input nor another output.
 
@@ -101,6 +108,7 @@ def check_outputs(
         sources: Files to read; each may be None or missing.
         verb: Verb for error messages: "the file to VERB".
         plot: Output file of a plot, or None.
+        endings: Allowed endings of the names of ``outputs``; any ending is allowed by default.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture
@@ -116,6 +124,9 @@ def check_outputs(
     for first, second in combinations(written, 2):
         if _are_one(first, second):
             raise UsageError(f"{second}: would be written twice; choose another name for one of them")
+    for output in written:
+        if endings and output != plot and output.suffix.lower() not in endings:
+            raise UsageError(f"{output}: the name of this file must end in {' or '.join(endings)}")
 
 
 def rules_files(rules: str | None) -> list[Path]:

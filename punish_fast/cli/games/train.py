@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
@@ -80,7 +80,9 @@ def train(options: TrainOptions) -> None:
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
-    check_outputs([output], [] if options.output is None else [options.former], "train further", options.plot)
+    check_outputs(
+        [output], [] if options.output is None else [options.former], "train further", options.plot, endings=HDF5
+    )
     clock, progress = Stopwatch(), Progress(options.quiet)
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)

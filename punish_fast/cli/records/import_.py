@@ -17,7 +17,11 @@ class RecordsImportOptions(CommonOptions):
 
     files: Annotated[
         list[Path],
-        argument("FILE", "JSON logs of the original game, with one object per game or one per player and breath."),
+        argument(
+            "FILE",
+            "JSON logs of the original game, with one object per game or one per player and breath; or databases, "
+            "whose games are added.",
+        ),
     ]
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"
@@ -26,10 +30,11 @@ class RecordsImportOptions(CommonOptions):
 @verb(
     "punish-fast records import saves.json --db games.db",
     "punish-fast records import one.json two.json --db games.db --json",
+    "punish-fast records import friend.db --db games.db",
     stage="import",
 )
 def import_(options: RecordsImportOptions) -> None:
-    """Check logs breath by breath and add their games to a database.
+    """Check logs or other databases breath by breath and add their games to a database.
 
     The database is created if it does not exist. All valid games are added in one transaction; if some are invalid, or
     if a log is cut off, the exit code is 1. Games already in the database are skipped.

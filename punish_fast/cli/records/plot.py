@@ -28,7 +28,8 @@ class RecordsPlotOptions(SelectionOptions):
     output: Annotated[
         Path | None,
         option(
-            "Output file (.png or .svg), or a folder for all plots.  [default: the name of the plot and .png]",
+            "Output file (.png or .svg), or a folder, created if missing, for all plots.  [default: the name of the "
+            "plot and .png]",
             "-o",
             metavar="FILE",
             writes=True,
@@ -49,13 +50,13 @@ def plot(options: RecordsPlotOptions) -> None:
     from punish_fast.records.summary import read_results
     from punish_fast.runtime.figures import check_picture
 
+    results = read_results(options.database, options.selection())
     files = _files(options, list(PLOTS))
     check_outputs(files.values(), [options.database], "read")
     for file in files.values():
         check_picture(file)
         if options.output is None:
             default_output(file)
-    results = read_results(options.database, options.selection())
     written = []
     for kind, file in files.items():
         try:
@@ -74,6 +75,10 @@ def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
     if options.plot != "all":
         return {options.plot: options.output or Path(f"{options.plot}.png")}
     folder = options.output or Path()
-    if not folder.is_dir():
-        raise UsageError(f"{folder}: not a folder; --output must be a folder when all plots are drawn")
+    if folder.is_file() or folder.suffix.lower() in (".png", ".svg"):
+        raise UsageError(f"{folder}: all plots need a folder; for one, name it, such as {plots[0]}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot make this folder ({error.strerror})") from None
     return {plot: folder / f"{plot}.png" for plot in plots}

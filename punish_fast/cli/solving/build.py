@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, complete_agents, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
@@ -113,7 +113,7 @@ def build(options: ModelOptions) -> None:
     rules, enemy = options.find()
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
-    check_outputs([output], options.read(enemy), "build")
+    check_outputs([output], options.read(enemy), "build", endings=HDF5)
     source = options.source(rules, enemy, clock, progress)
     options.print(model_report(source, build_file(output, source), clock, output))
 

@@ -30,7 +30,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     check_options(options.discount, tolerance=tolerance)
     objective = None if options.objective is None else objective_text.parse_objective(options.objective)
-    check_outputs([options.output], [file], "solve")
+    check_outputs([options.output], [file], "solve", endings=(".npz",))
     stages = Stages(options.quiet)
     with stages("read"):
         process = import_umb(file, options.normalize)

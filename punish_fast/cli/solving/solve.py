@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
-from punish_fast.punish.rules import Rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import StoreError
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def solve(options: SolveOptions) -> None:
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
     is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
     sources = [*options.read(enemy), options.tensor, None if is_resumed else options.start]
-    check_outputs([output, checkpoint], sources, "solve")
+    check_outputs([output, checkpoint], sources, "solve", endings=HDF5)
     if checkpoint.exists() and not is_resumed:
         raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
     with on_cluster(options.cluster, progress, options.quiet) as cluster:
@@ -178,6 +178,8 @@ def _stored(options: SolveOptions, path: Path) -> Artefact:
     ):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} cannot be combined with a tensor; {path} {told}")
+    if path.suffix == ".toml" or str(path) in PRESETS:
+        raise UsageError(f"{path}: rules, not a tensor; to solve a game with these rules: --rules {path}")
     file = load(path)
     file.must_have_transitions()
     return file

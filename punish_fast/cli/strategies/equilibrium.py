@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
@@ -66,7 +66,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
-    check_outputs([options.output, options.resume], rules_files(options.rules), "read")
+    check_outputs([options.output, options.resume], rules_files(options.rules), "read", endings=HDF5)
     checkpoint = _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     if checkpoint is not None:

@@ -65,6 +65,19 @@ def test_an_import_lists_what_it_did_not(run):
     assert remark["file"] == "wrong.json"
 
 
+def test_a_database_is_merged_by_the_same_checks(run, db):
+    before = run("records", "summary", "--db", "x.db", "--rules", "house.toml", "--json").report
+    db.rename("friend.db")
+    run("records", "import", "friend.db", "--db", "friend.db", "--rules", "house.toml").refused("will not be replaced")
+    merge = ("records", "import", "friend.db", "--db", "x.db", "--rules", "house.toml", "--json")
+    report = run(*merge).report
+    assert (report["imported"], report["rejected"], report["files"][0]["layout"]) == (25, 0, "database")
+    assert (run(*merge).report["imported"], run(*merge).report["known"]) == (0, 25)
+    after = run("records", "summary", "--db", "x.db", "--rules", "house.toml", "--json").report
+    assert after | {"database": 0} == before | {"database": 0}
+    assert run("records", "import", "friend.db", "--db", "new.db").code == 1
+
+
 def test_games_before_the_end_of_a_log_that_is_cut_off_are_imported(run, house):
     text = (house / "saves.json").read_text()
     (house / "saves.json").write_text(text[: len(text) // 2])
@@ -96,7 +109,6 @@ def test_a_summary_in_words_and_in_json(run, db):
 @pytest.mark.slow
 def test_plots_are_written(run, db):
     assert run("records", "plot", "durations", "--db", db, "-o", "d.svg", "--json").report["files"] == ["d.svg"]
-    (db.parent / "all").mkdir()
     done = run("records", "plot", "--db", db, "-o", "all")
     assert done.code == 0
     assert sorted(path.name for path in (db.parent / "all").iterdir()) == sorted(f"{plot}.png" for plot in PLOTS)
@@ -106,7 +118,7 @@ def test_what_cannot_be_counted_or_drawn_is_refused(run, db, monkeypatch):
     run("records", "summary", "--db", db).refused("rules: only", "exist under these rules")
     run("records", "plot", "pie", "--db", db).refused("pie", "durations")
     run("records", "plot", "durations", "--db", db, "-o", "x.pdf").refused("x.pdf", ".png")
-    run("records", "plot", "--db", db, "-o", "none").refused("none", "folder")
+    run("records", "plot", "--db", db, "-o", "x.png").refused("x.png", "folder")
     (db.parent / "empty.db").touch()
     run("records", "plot", "--db", "empty.db").refused("nothing to draw")
     run("records", "plot", "over-time", "--db", db, "--player", "Zoe").refused("Zoe", "Ann")
