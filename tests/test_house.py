@@ -74,7 +74,7 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5350,
+    "cli": 5400,
     "web": 1200,
     "play": 2200,
     "arena": 1150,

@@ -90,14 +90,23 @@ def read_choices(
     path: str | Path,
     *,
     humans_only: bool = True,
+    with_bots: bool = False,
     winners: bool = False,
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """Read choices in the games of a `Selection`; ``winners`` and ``player`` restrict them to winners or a player."""
-    name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
-    more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
-    query = Selection(humans_only, until, player).query(
+    """Read choices in the games of a `Selection`; ``winners`` and ``player`` restrict them to winners or a player.
+
+    With ``with_bots``, read the choices of people in all games, including games against bots.
+    """
+    name = "iif(is_winner, winner, loser)"
+    conditions = {
+        "is_winner": winners,
+        f"{name} = :player": player is not None,
+        "NOT iif(is_winner, winner_is_bot, loser_is_bot)": with_bots,
+    }
+    more = " ".join(f"AND {condition}" for condition, is_given in conditions.items() if is_given)
+    query = Selection(humans_only and not with_bots, until, player).query(
         f"state, action, game, is_winner, {name}", CHOICES, f"{more} ORDER BY {CHOICE_ORDER}"
     )
     with open_to_read(Path(path)) as connection:

@@ -338,14 +338,19 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
-        """Return the win probability of each move, the best first, and the expected moves of the enemy."""
+        """Return the win probability of each move, the best first, with reasons, and the enemy's expected moves."""
         found = tables.find_on(table)
         view, player, n_events = found.view, found.player, len(found.session.events)
         coach_of = player.able("coach")
         coach = await workers.answer(lambda: coach_of(found.temperature), player.able("is_coached")(found.temperature))
+        explain = player.able("explain_advice")
+        explained = await workers.run("adviser", lambda: explain(view, found.temperature))
         return {
             "n_events": n_events,
-            "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in coach.win_chances(view).items()],
+            "chances": [
+                {"action": a, "name": action_name(a), "win": p, "why": explained.contrast(a)}
+                for a, p in coach.win_chances(view).items()
+            ],
             "expected": [
                 {"action": a, "name": action_name(a), "probability": p} for a, p in coach.expected(view).items()
             ],

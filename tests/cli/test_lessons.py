@@ -97,6 +97,9 @@ def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
     ("arguments", "text"),
     [
         (["view.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
+        (["view.h5", "--records", "bots.db", "--player", "Robot", "--with-bots"], "bots.db: 0 games selected"),
+        (["view.h5", "--player", "Anna"], "--player requires --records"),
+        (["view.h5", "--with-bots"], "--with-bots requires --records"),
         (["view.h5", "--records", "strange.db"], "--records: none of 1 choices is between two or more legal actions"),
         (["tensor.h5"], "is a tensor"),
     ],
@@ -107,6 +110,17 @@ def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
     before = sorted(files.iterdir())
     run("lessons", "--quiet", *arguments).refused(text)
     assert sorted(files.iterdir()) == before
+
+
+def test_people_are_chosen_by_name_and_by_their_opponents(run, equilibria):
+    games = {1000 + k: (1, 3, [(1, 101010200220000001, 20), (0, 101010200220000001, 20)]) for k in range(2)}
+    write_games(equilibria / "bots.db", games)
+    people = run("lessons", "--quiet", "view.h5", "--records", "bots.db", "--with-bots", "--json").report["people"]
+    assert (people["games"], people["recorded"]) == (2, 2)
+    of_anna = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--player", "Anna", "--json").report[
+        "people"
+    ]
+    assert (of_anna["games"], of_anna["recorded"]) == (30, 120)
 
 
 @pytest.mark.usefixtures("equilibria")

@@ -46,6 +46,9 @@ def test_questions_come_from_recorded_games(run, say, database):
         assert question["stake"] == pytest.approx(max(values.values()) - values[question["played"]])
         assert question["loss"] == pytest.approx(max(values.values()) - values[question["answer"]])
     say(*ANYTHING)
+    of_ann = run(*TINY, "random", "--db", database, "--player", "Ann", "--json").report["questions"]
+    assert {question["player"] for question in of_ann} == {"Ann"}
+    say(*ANYTHING)
     text = run(*TINY, "random", "--db", database).out
     assert re.search(r"(Ann|Ben|Cay) played [\w ]+ here in\s+game\s+160000\d{4}", text)
     assert re.search(r"\d of 2 right, [\d.]+ points of win probability lost in all\.\n$", text)

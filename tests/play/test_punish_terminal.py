@@ -11,6 +11,7 @@ from scripted import ScriptedPlayer
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import Deal, End, Reveal
 from punish_fast.play.explain.coach import Coach
+from punish_fast.play.explain.why import Explainer
 from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.screen import Screen, open_console
@@ -161,6 +162,25 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
         assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
     assert unasked.text.index("Win probabilities") < unasked.text.index("Your move")
     assert "if bot keeps to its strategy and you play optimally:" in asked.text
+
+
+def test_w_explains_why_a_move_is_best(table):
+    seats = HumanPlayer("Ann"), BOT
+    coach = Coach(table.space, uniform(table.space), "bot")
+    start = PlaySession(PunishMatch(table, 3), seats)
+    start.begin()
+    found = Explainer(table, coach.enemy, coach.solution).explain(start.view(0).state)
+    worst = found.reasons[-1].action
+    evening = Evening(table, seats, in_order("w", typed(worst), "w", "q"), coach=coach)
+    with pytest.raises(LeaveError):
+        evening.terminal.play()
+    assert f"Best: {action_name(found.reasons[0].action)}, which wins " in evening.text
+    for action in (found.reasons[0].action, worst):
+        assert found.contrast(action) in evening.text
+    alone = Evening(table, seats, in_order("w", "q"))
+    with pytest.raises(LeaveError):
+        alone.terminal.play()
+    assert "There is no coach in this game." in alone.text
 
 
 def test_between_people_the_coach_says_whose_play_it_expects(table):

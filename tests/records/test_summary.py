@@ -175,6 +175,8 @@ def test_choices_are_selected_and_in_order(original):
     assert len(read_choices(original, humans_only=False, until=100)) == 4
     assert len(read_choices(original, humans_only=False, until=99)) == 0
     assert set(read_choices(original, humans_only=False, player="Ben").player) == {"Ben"}
+    assert set(read_choices(original, with_bots=True).player) == {"Ann", "Ben"}
+    assert len(read_choices(original, with_bots=True)) == 5
     assert read_choices(original, humans_only=False, player="Ben", winners=True).decimal.dtype == np.int64
     run_sql(original, "ALTER TABLE breaths ADD COLUMN number INT; UPDATE breaths SET number = 9 - rowid")
     assert read_choices(original).action.tolist() == [20, 40, 91, 10]

@@ -398,6 +398,8 @@ def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
     shown = page.locator(".hand .chance").all_inner_texts()
     assert shown
     assert all(re.search(r"\d+%$", text) for text in shown)
+    page.locator(".advice button").first.click()
+    assert "decides" in page.locator(".coach .why").inner_text()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
     assert "pick a card at the same time" in dialog.inner_text()

@@ -109,6 +109,7 @@ def test_the_coach_knows_every_move(client, naive):
     table = open_table(client, naive)
     advice = client.get(f"/tables/{table['table']}/coach").json()
     assert {entry["action"] for entry in advice["chances"]} == {move["action"] for move in table["legal"]}
+    assert all("decides" in entry["why"] for entry in advice["chances"])
     wins = [entry["win"] for entry in advice["chances"]]
     assert wins == sorted(wins, reverse=True)
     assert sum(entry["probability"] for entry in advice["expected"]) == pytest.approx(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, RulesOption, option
 from punish_fast.cli.frame.outputs import default_output, rules_stem
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.records.selection import require_games
+from punish_fast.cli.records.selection import WithBotsOption, require_games
 
 if TYPE_CHECKING:
     from punish_fast.enemies.pawnn import Network
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
-    """A database and a selection of its choices to learn from; only games between people are used."""
+    """A database and a selection of people's choices to learn from."""
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
@@ -27,6 +27,7 @@ class ChoicesOptions(CommonOptions):
         None
     )
     player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
+    with_bots: WithBotsOption = False
     rules: RulesOption = None
 
     @property
@@ -41,13 +42,15 @@ class ChoicesOptions(CommonOptions):
         from punish_fast.records.choices import read_choices
 
         rules = load_rules(self.rules or "notebook")
-        choices = read_choices(self.database, winners=self.winners, until=self.until, player=self.player)
-        require_games(self.database, choices, needed)
+        choices = read_choices(
+            self.database, with_bots=self.with_bots, winners=self.winners, until=self.until, player=self.player
+        )
+        require_games(self.database, choices, needed, self.with_bots)
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:
         """Return the selection as recorded in output files."""
-        options = {name: getattr(self, name) for name in ("until", "player")}
+        options = {"until": self.until, "player": self.player, "with_bots": self.with_bots or None}
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
 

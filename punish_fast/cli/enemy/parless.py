@@ -27,8 +27,8 @@ class ParlessOptions(ChoicesOptions):
 def parless(options: ParlessOptions) -> None:
     """Create the enemy PARLESS: people's action frequencies in each state, smoothed by a Dirichlet prior.
 
-    Only games between people are used. The default output is general.h5, or champion.h5 with --winners; if the rules
-    are not notebook, the file name begins with their name, as in tabletop-general.h5.
+    Only games between people are used unless --with-bots is given. The default output is general.h5, or champion.h5
+    with --winners; if the rules are not notebook, the file name begins with their name, as in tabletop-general.h5.
     """
     import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +21,7 @@ from punish_fast.cli.frame.options import (
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
+from punish_fast.cli.playing.table import asks_on, played_database, seed_of, table_stream
 from punish_fast.cli.records.selection import require_games
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.runtime.printable import printable
@@ -48,8 +48,15 @@ class PracticeOptions(CommonOptions):
     database: Annotated[
         Path | None,
         option(
-            "Take positions from this database of recorded games.  [default: simulated games]", "--db", metavar="DB"
+            "Take positions from this database of recorded games.  [default: simulated games; with --player, the "
+            "database that `play` writes to]",
+            "--db",
+            metavar="DB",
         ),
+    ] = None
+    player: Annotated[
+        str | None,
+        option("Take positions only from this player's games, including those against bots.", metavar="NAME"),
     ] = None
     enemy: EnemyOption = None
     questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
@@ -60,17 +67,20 @@ class PracticeOptions(CommonOptions):
 @verb(
     "punish-fast practice",
     "punish-fast practice win-probability.h5 --db games.db",
+    "punish-fast practice --player you",
     "punish-fast practice naive -n 5 --seed 1",
 )
 def practice(options: PracticeOptions) -> None:
     """Take a quiz: choose a move in positions where it matters, and see what each move is worth and why.
 
-    Positions come from simulated games or, with --db, from the costliest mistakes in recorded games. Type moves as in
-    `play`. With --json, the questions are shown on stderr.
+    Positions come from simulated games or, with --db or --player, from the costliest mistakes in recorded games. Type
+    moves as in `play`. With --json, the questions are shown on stderr.
     """
     from punish_fast.play.games.terminal import LeaveError
 
     must_have_input()
+    if options.player is not None and options.database is None:
+        options = replace(options, database=played_database(None))
     seed = seed_of(options.seed)
     explainer, judge, enemy = _judge(options)
     quiz = _quiz(options, explainer, enemy)
@@ -125,8 +135,8 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
 
     if options.database is None:
         return simulated_questions(explainer, options.questions, seed)
-    choices = read_choices(options.database, humans_only=False)
-    require_games(options.database, choices, kind="")
+    choices = read_choices(options.database, humans_only=False, player=options.player)
+    require_games(options.database, choices, with_bots=True)
     return recorded_questions(explainer, choices, options.questions, seed)
 
 

@@ -14,6 +14,7 @@ from punish_fast.cli.records.selection import PlayedDatabaseOption
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.review import Judge
+    from punish_fast.records.logs import RecordedGame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,8 @@ class ReviewOptions(CommonOptions):
     agent: Annotated[
         Path | None,
         option(
-            "Agent to judge by; its values must be win probabilities.  [default: the best choices against veteran]",
+            "Agent to judge by; its values must be win probabilities.  [default: the best choices against the built-in "
+            "player that was played, or else against veteran]",
             metavar="FILE.h5",
         ),
     ] = None
@@ -42,24 +44,24 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices of a recorded game: the win probability in every breath, and the loss of each choice.
 
-    By default, the choices are compared with the best choices against the veteran, which are computed first. With
-    --agent, win probabilities are against the enemy that the agent was solved against (by `solve --objective
-    win-probability`).
+    By default, the choices are compared with the best choices against the built-in player that a person played, or
+    against the veteran in other games. With --agent, win probabilities are against the enemy that the agent was solved
+    against (by `solve --objective win-probability`).
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as judge
 
     game = read_game(played_database(options.db), options.game)
-    jury, enemy = _jury(options.agent, options.quiet)
+    jury, enemy = _jury(options.agent, game, options.quiet)
     players = [side.report() for side in judge(jury, game)]
     report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
-def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
+def _jury(file: Path | None, game: RecordedGame, quiet: bool) -> tuple[Judge, str]:
     """Return the judge, and a description of the enemy that it was solved against."""
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.review import Judge, judge_of
+    from punish_fast.play.explain.review import Judge, judge_of, played_opponent
     from punish_fast.punish.rules import load_rules
     from punish_fast.store.reader import load
     from punish_fast.store.schema import enemy_text
@@ -71,7 +73,7 @@ def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
     from punish_fast.play.explain.why import explainer_against
 
     rules = load_rules("tabletop")
-    enemy = default_opponent(rules)
+    enemy = played_opponent(game) or default_opponent(rules)
     with Progress(quiet).stage("solving"):
         best = explainer_against(Player(enemy), rules)
     return Judge(best.data.space, best.solution, enemy), enemy

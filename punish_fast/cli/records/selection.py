@@ -21,12 +21,18 @@ PlayedDatabaseOption = Annotated[
 PlayedRulesOption = Annotated[str, option("Rules of the games: a preset or a TOML file.", metavar="RULES")]
 
 
-def require_games(database: Path, choices: Choices, needed: int = 1, kind: str = " between people") -> None:
+WithBotsOption = Annotated[
+    bool, option("Also use people's choices in games against bots, although people play differently against bots.")
+]
+
+
+def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: bool = False) -> None:
     """Check that choices come from at least ``needed`` games."""
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
+        kind, hint = ("", "") if with_bots else (" between people", "; --with-bots adds games against bots")
         found = f"{database}: {count(n_games, 'game')}{kind} selected"
-        raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed")
+        raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed{hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

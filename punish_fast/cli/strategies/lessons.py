@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, rules_report, work_report
-from punish_fast.cli.records.selection import require_games
+from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons
 from punish_fast.cli.strategies.openings import worth_of_cards
@@ -32,6 +33,8 @@ class LessonsOptions(RealGameOptions):
         Path | None,
         option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),
     ] = None
+    player: Annotated[str | None, option("Use only this player's choices.", metavar="NAME")] = None
+    with_bots: WithBotsOption = False
     plot: PlotOption = None
 
 
@@ -48,6 +51,8 @@ class Study(NamedTuple):
 @verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
     """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
+    if options.records is None and (options.player is not None or options.with_bots):
+        raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --records")
     check_outputs([], [options.file, options.records, *rules_files(options.rules)], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
@@ -68,9 +73,10 @@ def study_file(options: LessonsOptions) -> Study:
 
     # A path that includes a folder is always a file, even if it has the name of a built-in agent.
     lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
-    choices = None if options.records is None else read_choices(options.records)
-    if options.records is not None and choices is not None:
-        require_games(options.records, choices)
+    choices = None
+    if options.records is not None:
+        choices = read_choices(options.records, with_bots=options.with_bots, player=options.player)
+        require_games(options.records, choices, with_bots=options.with_bots)
     stages = Stages(options.quiet)
     graph, (player,) = lineup.with_graph(stages.of_game)
     with stages("lessons", "lessons: self-play"):

@@ -35,22 +35,22 @@ class Coach:
         """
         space.must_be_view()
         self.space, self.name = space, name
-        self._enemy, self._solution = enemy, solution
+        self.enemy, self._given = enemy, solution
 
     @cached_property
-    def _values(self) -> np.ndarray:
-        solution = win_solution(self.space, self._enemy, _TOLERANCE) if self._solution is None else self._solution
-        return solution.q
+    def solution(self) -> Solution:
+        """Win probabilities of all choices against the enemy."""
+        return win_solution(self.space, self.enemy, _TOLERANCE) if self._given is None else self._given
 
     def win_chances(self, view: View) -> dict[int, float]:
         """Return the win probability of each legal action, best first; the first call solves the game."""
-        values = self._values[rows_of_state(self.space, view.state)].tolist()
+        values = self.solution.q[rows_of_state(self.space, view.state)].tolist()
         return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
 
     def expected(self, view: View) -> dict[int, float]:
         """Return the probability of each action of the enemy, likeliest first."""
         total: dict[int, float] = {}
-        for _, p, choices in enemy_choices(self.space, self._enemy, view):
+        for _, p, choices in enemy_choices(self.space, self.enemy, view):
             for action, weight in choices.items():
                 total[action] = total.get(action, 0.0) + p * weight
         return dict(sorted(total.items(), key=lambda pair: -pair[1]))

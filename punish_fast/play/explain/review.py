@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.players import NAMES
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.session import NoAnswerError
@@ -142,6 +143,16 @@ def judge_of(agent: Artefact) -> Judge:
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
     """Judge the choices of the winner and of the loser."""
     return judge.side(game.winner, True), judge.side(game.loser, False)
+
+
+def played_opponent(game: RecordedGame) -> str | None:
+    """Return the built-in player that a person played against, as an argument of `Player`; None if there is none."""
+    bots = [side for side in (game.winner, game.loser) if side.is_bot]
+    if len(bots) != 1:
+        return None
+    name, _, temperature = bots[0].name.partition("@")
+    warmth = float(temperature) if temperature else bots[0].temperature
+    return None if name not in NAMES else f"{name}@{warmth!r}" if warmth else name
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:

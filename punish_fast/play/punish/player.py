@@ -13,8 +13,8 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import Coach, win_solution
 from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
 from punish_fast.play.explain.review import Judge, review
-from punish_fast.play.explain.why import Explainer, explainer_of
-from punish_fast.play.punish.game_data import GameData, rows_of_state, view_of
+from punish_fast.play.explain.why import Explainer, Explanation, explainer_of
+from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
@@ -165,6 +165,11 @@ class PunishPlayer(Player, ServedPlayer):
             best = self.best_choices if temperature is None else win_solution(self.space, policy)
             self._coaches[temperature] = Coach(self.space, policy, self.name, best)
         return self._coaches[temperature]
+
+    def explain_advice(self, view: View, temperature: float | None) -> Explanation:
+        """Explain the win probabilities of the coach."""
+        coach = self.coach(temperature)
+        return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)
 
     @cached_property
     def explainer(self) -> Explainer:

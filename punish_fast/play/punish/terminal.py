@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from punish_fast.play.events import Deal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.guide import guide
+from punish_fast.play.explain.why import Explainer
 from punish_fast.play.games.terminal import Ask, LeaveError
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
@@ -13,9 +14,10 @@ from punish_fast.play.punish.screen import Screen
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import action_name
 
-_HELP, _COACH, _BACK, _LEAVE = ("?", "h", "help"), ("c", "coach"), ("u", "undo"), ("q", "quit", "exit")
+_HELP, _COACH, _WHY, _BACK = ("?", "h", "help"), ("c", "coach"), ("w", "why"), ("u", "undo")
+_LEAVE = ("q", "quit", "exit")
 _MOST_EXPECTED = 5
-_KEYS = "u takes a move back before it is revealed, c asks the coach, ? shows the rules, q leaves."
+_KEYS = "u takes a move back before it is revealed, c asks the coach, w why, ? shows the rules, q leaves."
 
 
 @dataclass(eq=False)
@@ -77,7 +79,7 @@ class PunishTerminal:
             self.screen.say(moves_text(view.actions))
         while True:
             answer = ask_move(self.ask, f"  {self._prompt(seat)}", view.actions)
-            if answer.lower() in (*_HELP, *_COACH, *_BACK, *_LEAVE):
+            if answer.lower() in (*_HELP, *_COACH, *_WHY, *_BACK, *_LEAVE):
                 self._reply(answer.lower(), view, seat)
                 continue
             try:
@@ -99,8 +101,8 @@ class PunishTerminal:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:
                 return True
-            if answer in (*_HELP, *_COACH, *_LEAVE):
-                self._reply(answer, view, seat)
+            if answer in (*_HELP, *_COACH, *_WHY, *_LEAVE):
+                self._reply(answer, view, seat, action)
                 continue
             if answer not in _BACK:
                 try:
@@ -113,16 +115,28 @@ class PunishTerminal:
                 return False
             self.session.choose(seat, action)
 
-    def _reply(self, answer: str, view: View, seat: int) -> None:
+    def _reply(self, answer: str, view: View, seat: int, picked: int | None = None) -> None:
         if answer in _LEAVE:
             raise LeaveError
         if answer in _BACK:
             self.screen.say("Nothing to take back: you have not picked a card in this breath.")
         elif answer in _COACH:
             self._advise(view, seat)
+        elif answer in _WHY:
+            self._explain(view, picked)
         else:
             for paragraph in [*guide(self.data.space.rules, view, self.screen.names[1 - seat]), _KEYS]:
                 self.screen.say(paragraph)
+
+    def _explain(self, view: View, picked: int | None) -> None:
+        """Explain why the best move is better than the picked one or, by default, than the second best."""
+        if self.coach is None or len(view.actions) == 1:
+            self.screen.say("There is no coach in this game." if self.coach is None else "You have only this move.")
+            return
+        found = Explainer(self.data, self.coach.enemy, self.coach.solution).explain(view.state)
+        best = found.reasons[0]
+        because = found.contrast(best.action if picked is None else picked)
+        self.screen.say(f"Best: {action_name(best.action)}, which {found.scale.sentence(best.value)}. {because}")
 
     def _advise(self, view: View, seat: int) -> None:
         if self.coach is None:

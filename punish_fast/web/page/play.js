@@ -237,7 +237,7 @@ class Seat {
       const coach = await get(`/tables/${table}/coach`);
       if (this.table.table !== table || this.table.n_events !== n || !recall("coach", false)) return;
       this.renderer.advise(coach);
-      this.coach.replaceChildren(...advice(coach, this.table.names[1]));
+      this.coach.replaceChildren(...advice(coach, this.table.names[1]).filter(Boolean));
     } catch (error) {
       this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
     }
@@ -329,15 +329,18 @@ const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => 
 
 /** The coach's advice, as bars. */
 function advice(coach, enemy) {
+  const why = h("p", { class: "why small", "aria-live": "polite" }, isTouch() ? "Tap a move to see why." : "Click a move to see why.");
+  const named = ({ name, why: words }) => (words ? h("button", { type: "button", class: "plain", onclick: () => why.replaceChildren(words) }, name) : name);
   const bars = (entries, key, css) =>
     entries.map((entry, k) => [
-      h("span", { class: k === 0 && css === "bar" ? "best" : null }, entry.name),
+      h("span", { class: k === 0 && css === "bar" ? "best" : null }, named(entry)),
       h("span", { class: css, vars: { share: `${100 * entry[key]}%` } }),
       h("span", { class: "number" }, percent(entry[key])),
     ]);
   return [
     h("h3", {}, "Your chance of winning with each move"),
     h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
+    coach.chances.length > 1 && why,
     h("h3", {}, `What ${enemy} may do`),
     h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
     h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${enemy} plays, but not its hand.`),

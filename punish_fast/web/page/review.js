@@ -66,6 +66,9 @@ async function showGame(main, game, isCurrent) {
   if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
+  const { winner, loser } = await get(`/games/${game}`);
+  const bot = [winner, loser].find(({ is_bot: isBot }) => isBot)?.name.split("@")[0];
+  const first = (judges.find(({ name }) => name === bot) ?? judges[0])?.hash;
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   const load = async (model) => {
@@ -77,9 +80,9 @@ async function showGame(main, game, isCurrent) {
     }
   };
   const pairs = judges.map(({ hash, name }) => [hash, name]);
-  const judge = choice("Judged by", pairs, judges[0]?.hash, load);
+  const judge = choice("Judged by", pairs, first, load);
   main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), judges.length > 1 && judge.field), body);
-  await load(judges[0]?.hash);
+  await load(first);
   const onKey = (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowRight") body.querySelector(".next")?.click();

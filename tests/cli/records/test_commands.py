@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from playing import FIRST_ID, RULES, some_games, with_side
 from records.conftest import dump
 
-from punish_fast.play.explain.review import judge_of, read_game, review
+from punish_fast.play.explain.review import judge_of, played_opponent, read_game, review
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.records import database
 from punish_fast.records.logs import write_log
@@ -244,6 +245,22 @@ def test_without_a_judge_the_best_choices_are_solved_for(run, folder):
     assert (found["agent"], found["enemy"]) == (None, "veteran")
     assert all(choice["loss"] is None or choice["loss"] >= -1e-9 for choice in found["players"][0]["choices"])
     assert "; judged by the best choices against veteran\n" in run(*REVIEW[:-2]).out
+
+
+@pytest.mark.parametrize(
+    ("name", "is_bot", "temperature", "opponent"),
+    [
+        ("careful", True, None, "careful"),
+        ("naive@0.05", True, 0.05, "naive@0.05"),
+        ("naive", True, 0.0, "naive"),
+        ("mine", True, None, None),
+        ("careful", False, None, None),
+    ],
+)
+def test_reviews_know_which_built_in_player_was_played(name, is_bot, temperature, opponent):
+    game = some_games(1)[0]
+    side = replace(game.loser, name=name, is_bot=is_bot, temperature=temperature)
+    assert played_opponent(replace(game, winner=replace(game.winner, is_bot=False), loser=side)) == opponent
 
 
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
