@@ -6,6 +6,7 @@ A player with a score function chooses uniformly among the actions with the high
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,16 +42,40 @@ def _punisher(actions: ActionFeatures) -> np.ndarray:
     return np.asarray(np.where(actions.enemy_rests, actions.attack, wait) - 1000 * actions.feints)
 
 
-# Description and score function of each player that follows a rule of thumb.
-HEURISTICS: dict[str, tuple[str, Callable[[ActionFeatures], np.ndarray]]] = {
-    "careful": ("guards or dodges, and attacks only a resting enemy", _careful),
-    "aggressive": ("plays its strongest attack, and feints only without one", _aggressive),
-    "punisher": ("dodges until the enemy rests, then plays its strongest attack", _punisher),
+# Score functions of the players that follow a rule of thumb.
+HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
+    "careful": _careful,
+    "aggressive": _aggressive,
+    "punisher": _punisher,
 }
-# Descriptions of all built-in players.
-DESCRIPTIONS = {
-    "random": "plays every legal action with equal probability",
-    "naive": "plays the best response to random, under the true redeal",
-    **{name: description for name, (description, _) in HEURISTICS.items()},
-    "veteran": "plays close to an equilibrium, but only under the standard rules",
+# Win probability of the exploiter ``true`` against the veteran. The exploiter is the best response found, so this is
+# not an upper bound.
+EXPLOITER_WINS = 0.545
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """Description of a built-in player."""
+
+    person: str  # name shown to people
+    about: str
+    wins: float | None  # win probability against the veteran under the standard rules; None for the veteran
+    level: str | None = None  # level on the start page
+
+    @property
+    def strength(self) -> str:
+        """Strength under the standard rules, in words."""
+        if self.wins is None:
+            return f"even the best counter-strategy found wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
+        return f"wins {100 * self.wins:.0f} of 100 games against the veteran"
+
+
+# Built-in players by the name used in commands.
+BUILT_INS = {
+    "random": BuiltIn("Robin", "plays every legal action with equal probability", 0.3127),
+    "naive": BuiltIn("Nina", "plays the moves that are best against random cards", 0.4797),
+    "careful": BuiltIn("Clara", "guards or dodges, and attacks only a resting enemy", 0.2328, "easy"),
+    "aggressive": BuiltIn("Axel", "plays its strongest attack, and feints only without one", 0.4248, "medium"),
+    "punisher": BuiltIn("Pia", "dodges until the enemy rests, then plays its strongest attack", 0.2677),
+    "veteran": BuiltIn("Viktor", "mixes its moves and is hard to predict, but knows only the standard rules", None),
 }

@@ -24,7 +24,7 @@ import numpy as np
 
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
-from punish_fast.arena.built_in_players import DESCRIPTIONS, HEURISTICS
+from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
@@ -62,7 +62,7 @@ class PolicyPlayer:
 
 
 # Names of built-in players.
-NAMES = tuple(DESCRIPTIONS)
+NAMES = tuple(BUILT_INS)
 
 
 class Player:
@@ -105,6 +105,13 @@ class Player:
         stem = self._source if self.file is None else Path(self._source).stem
         temperature = "" if self._temperature is None else f"@{self._temperature:g}"
         return stem + ("-file" if self.file and stem in NAMES else "") + temperature
+
+    @property
+    def person(self) -> str:
+        """Name shown to people: a built-in player's person, with the temperature, or the name of the file."""
+        if self.file is not None:
+            return self.name
+        return BUILT_INS[self._source].person + ("" if self._temperature is None else f"@{self._temperature:g}")
 
     @property
     def path(self) -> Path | None:
@@ -269,7 +276,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
     if name == veteran.NAME:
         return veteran.veteran_policy(space)
     if name != "naive":
-        return best_scored(space, HEURISTICS[name][1])
+        return best_scored(space, HEURISTICS[name])
     return policy_of_values(space.state_ptr, naive_solution(space).q, temperature)
 
 
@@ -295,6 +302,7 @@ class PlayerGroup:
         for player in self._players:
             player.must_fit(self.rules)
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
+        self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
 
     def with_graph(

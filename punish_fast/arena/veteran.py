@@ -17,9 +17,6 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
-# Win rate of the exploiter ``true`` against the veteran. The exploiter is the best response found, so this is not an
-# upper bound.
-EXPLOITER_WINS = 0.545
 
 FILE = Path(__file__).with_name("veteran.npz")
 UNITS = 15

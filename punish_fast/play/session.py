@@ -186,11 +186,25 @@ class ServedPlayer:
     moves_quickly = True  # True if choices need no search
     no_second: str | None = None  # reason why the player cannot move first
 
+    @property
+    def person(self) -> str:
+        """Name shown to people."""
+        return self.name
+
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player, without opening it."""
-        nothing = dict.fromkeys(("about", "game", "rules", "rules_digest", "information", "enemy", "objective"))
+        nothing = dict.fromkeys(
+            ("about", "level", "strength", "game", "rules", "rules_digest", "information", "enemy", "objective")
+        )
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
-        shown: dict[str, Any] = {"name": self.name, **nothing, "discount": None, "temperatures": [], "plays": True}
+        shown: dict[str, Any] = {
+            "name": self.name,
+            "person": self.person,
+            **nothing,
+            "discount": None,
+            "temperatures": [],
+            "plays": True,
+        }
         return {**shown, **answers, "against": None, "game": self.game_name}
 
     def able(self, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
@@ -113,6 +113,7 @@ def create_app(config: ServerConfig) -> FastAPI:
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(PunishFastError, _explain)
+    app.add_exception_handler(404, _not_found)
     app.add_middleware(Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
     for routes in (
         player_routes(registry, workers),
@@ -135,6 +136,15 @@ async def _explain_request(_request: Request, error: Any) -> JSONResponse:
 
 async def _explain(_request: Request, error: Exception) -> JSONResponse:
     return _refusal(409 if isinstance(error, _CONFLICTS) else 422, str(error))
+
+
+async def _not_found(request: Request, error: Any) -> Response:
+    """Show browsers the page for an unknown address; answer other requests in JSON."""
+    if "endpoint" in request.scope or "text/html" not in request.headers.get("accept", ""):
+        return _refusal(404, error.detail)
+    # Relative, because a proxy may serve the page under a prefix.
+    up = "../" * (request.url.path.count("/") - 1) or "./"
+    return RedirectResponse(f"{up}#/nowhere", 303)
 
 
 def _refusal(status: int, detail: str) -> JSONResponse:

@@ -15,7 +15,7 @@ from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.records import Finished
-from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, SessionPlayer, UndoError
 from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name
@@ -89,7 +89,7 @@ class OpenSession:
         """Return the information visible to the person, including the events from number ``since`` on."""
         session, presentation = self.session, self.player.presentation
         players = [*session.seats[self.seat :], *session.seats[: self.seat]]
-        names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
+        names = [YOU if seat == self.seat else self.named(player) for seat, player in enumerate(session.seats)]
         told = session.events[since:]
         events = [{"n": n, **presentation.event(event, self.seat, names)} for n, event in enumerate(told, since)]
         return {
@@ -98,7 +98,7 @@ class OpenSession:
             "rules": presentation.rules(),
             "opponent": self.player.identity,
             "temperature": self.temperature,
-            "names": [player.name for player in players],
+            "names": [self.named(player) for player in players],
             "seat": self.seat,
             "is_on": session.is_on,
             "winner": session.winner,
@@ -112,6 +112,11 @@ class OpenSession:
             "kept": self.kept,
             "flaw": self.flaw,
         }
+
+    def named(self, player: SessionPlayer) -> str:
+        """Return the name of a player as shown to people."""
+        is_agent = not player.is_human
+        return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
 
     @property
     def view(self) -> Any:
@@ -316,7 +321,9 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     async def guide(table: TableId) -> dict[str, Any]:
         """Return paragraphs that explain the rules relevant in the current position."""
         found = tables.find_on(table)
-        return {"paragraphs": found.player.presentation.guide(found.view, found.session.seats[found.seat - 1].name)}
+        return {
+            "paragraphs": found.player.presentation.guide(found.view, found.named(found.session.seats[found.seat - 1]))
+        }
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from policies import mixed
 
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
-from punish_fast.arena.built_in_players import HEURISTICS
+from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURISTICS
 from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, recorded_enemy
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.exact_evaluation import head_to_head
@@ -73,7 +73,7 @@ def test_what_is_built_in_is_a_policy(space, graph, name):
 def test_heuristics_are_policies_in_any_house(rules):
     space = StateSpace(rules)
     for name in HEURISTICS:
-        weight = best_scored(space, HEURISTICS[name][1])
+        weight = best_scored(space, HEURISTICS[name])
         assert (weight >= 0).all()
         assert np.add.reduceat(weight, space.state_ptr[:-1]) == pytest.approx(1, abs=1e-12)
         # Whatever is played at all is played alike.
@@ -106,7 +106,7 @@ def test_heuristics_choose_as_described(name, hand, enemy_rests, danger, chosen)
         enemy_rests=enemy_rests,
         danger=danger,
     )
-    score = HEURISTICS[name][1](actions)
+    score = HEURISTICS[name](actions)
     assert "".join(plays[score == score.max()]) == chosen
 
 
@@ -116,7 +116,7 @@ def test_heuristics_choose_as_described(name, hand, enemy_rests, danger, chosen)
 )
 def test_heuristics_play_as_they_say(tabletop, name, fresh, enemy_rests):
     # One card of each kind in hand, both with all HP; then an enemy who must rest after a punish.
-    weight = best_scored(tabletop, HEURISTICS[name][1])
+    weight = best_scored(tabletop, HEURISTICS[name])
     state = State(1, (1, 1, 1, 1, 1), 3, 0, 0, 3, 5, 0, 0, (1, 1, 1, 0, 0))
     assert played(tabletop, weight, state) == fresh
     later = State(2, (0, 1, 1, 1, 1), 2, 0, 0, 3, 4, 1, 0, (1 + 1, 1, 1, 0, 1))
@@ -125,7 +125,7 @@ def test_heuristics_play_as_they_say(tabletop, name, fresh, enemy_rests):
 
 @pytest.mark.full
 def test_the_aggressive_one_feints_only_for_want_of_an_attack(tabletop):
-    weight = best_scored(tabletop, HEURISTICS["aggressive"][1])
+    weight = best_scored(tabletop, HEURISTICS["aggressive"])
     state = State(1, (3, 0, 2, 0, 0), 3, 0, 0, 3, 5, 0, 0, (0, 1, 1, 1, 0))
     assert played(tabletop, weight, state) == [11, 31]
 
@@ -261,11 +261,20 @@ def test_it_is_the_opponent_wherever_it_can_be():
 
 
 @pytest.mark.full
+def test_built_in_players_are_as_strong_as_is_said(tabletop):
+    graph, policy = Graph(tabletop), veteran_policy(tabletop)
+    wins = {name: head_to_head(graph, Player(name).policy(tabletop), policy).win_probability for name in NAMES}
+    said = {name: each.wins for name, each in BUILT_INS.items() if each.wins is not None}
+    assert {name: round(wins[name], 4) for name in said} == said
+    assert set(wins) - set(said) == {"veteran"}
+
+
+@pytest.mark.full
 def test_it_is_as_strong_as_is_said(tabletop):
     graph, policy = Graph(tabletop), veteran_policy(tabletop)
     assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
     exploiter_wins = best_response(graph, policy, "true", starts=[Start(policy)]).duel.win_probability
-    assert exploiter_wins == pytest.approx(veteran.EXPLOITER_WINS, abs=0.003)
+    assert exploiter_wins == pytest.approx(EXPLOITER_WINS, abs=0.003)
 
 
 RULES = true_rules(PRESETS["tiny"])

@@ -122,7 +122,7 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"])
     assert code == 0, plain(drawn)
     assert plain(drawn).count("takes it back: u") == len(actions)
-    assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "naive"}
+    assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "Nina"}
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0
     found, winner = sides(folder / "terminal.db")
@@ -147,8 +147,8 @@ def test_two_people_do_not_see_each_others_hands(folder):  # noqa: ARG001
 def test_two_agents_can_be_watched(run):
     done = run(*TINY, "--watch", "naive", "careful", "--seed", "3")
     assert done.code == 0, done.err
-    assert "naive plays careful." in done.out
-    assert re.search(r"(naive|careful) wins!\n$", done.out)
+    assert "Nina plays Clara." in done.out
+    assert re.search(r"(Nina|Clara) wins!\n$", done.out)
     assert len(stored()) == 1
 
 

@@ -35,6 +35,10 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, A
             process.kill()
 
 
+# Built-in agents that are always served, but for the veteran.
+BUILT_INS = ["naive", "careful", "aggressive"]
+
+
 def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     request = Request(report["address"] + path, data, {"Content-Type": "application/json"})
@@ -47,7 +51,7 @@ def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
 )
 def test_a_server_ends_when_it_is_told_to(folder, number, code):
     with served() as (process, report):
-        expected = {"agents": ["naive"], "database": "games.db", "writes": False, "token": None}
+        expected = {"agents": BUILT_INS, "database": "games.db", "writes": False, "token": None}
         assert report == expected | {name: report[name] for name in ("address", "other_games")}
         while not (opponent := answer(report, "/models")[0]["hash"]):
             time.sleep(0.05)
@@ -75,7 +79,7 @@ def test_a_check_opens_everything_and_ends(run):
     assert (done.code, done.err) == (0, "")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert lines[0].startswith("address http://127.0.0.1:")
-    assert "agents random, naive" in lines
+    assert "agents random, naive, careful, aggressive" in lines
     assert "tapnswap random-tapnswap, casual-tapnswap, trained-tapnswap, perfect-tapnswap" in lines
     assert {"database games.db", "writes yes"} <= set(lines)
     assert any(re.fullmatch(r"token [\w-]{32}", line) for line in lines)
@@ -122,7 +126,7 @@ def test_a_port_that_is_taken_is_refused(run):
 def test_agents_of_other_games_are_served_from_their_files(run):
     run("games", "train", "tictactoe", "--games", "100", "--output", "noughts.h5", "--quiet")
     report = run(*TINY, "noughts.h5", "random", "--check", "--json").report
-    assert report["agents"] == ["random", "naive"]
+    assert report["agents"] == ["random", *BUILT_INS]
     agents = {each["game"]: each["agents"] for each in report["other_games"]}
     assert set(agents) == set(registry.GAMES)
     assert agents["tictactoe"][:2] == ["noughts", "random-tictactoe"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import State
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, PRESETS, RESOLVED
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +121,14 @@ def test_exhaustion_is_explained_to_both():
     text = "\n".join(told(START._replace(own_exhausted=1, enemy_exhausted=1), (90,)))
     assert "You are exhausted by the card that you played last: you can only rest in this breath" in text
     assert "naive is exhausted" in text
+
+
+def test_the_documents_have_the_table_of_clashes():
+    text = (Path(__file__).parents[2] / "docs" / "playing.md").read_text(encoding="utf-8")
+    shown = PunishPresentation(PRESETS["tabletop"]).rules()
+    rows = []
+    for own, card in enumerate(CARDS):
+        clashes = [(shown["taken"][enemy][own], shown["taken"][own][enemy]) for enemy in range(len(RESOLVED))]
+        rows.append(" | ".join([f"| **{card}**", *(f"{a} : {b}" if a or b else "\u2013" for a, b in clashes)]) + " |")
+    assert "\n".join(["| you play | guard | rush | dodge | strike | punish | rest |", "|---" * 7 + "|", *rows]) in text
+    assert " < ".join(shown["priority"]) in text

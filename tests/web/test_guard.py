@@ -75,6 +75,16 @@ def test_head_is_answered_like_get_and_no_path_reaches_the_file_system(client):
         assert head.headers["content-length"] == whole.headers["content-length"]
 
 
+def test_browsers_are_sent_from_unknown_paths_to_the_page_and_programs_are_not(client):
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path, location in (("/nonsense", "./#/nowhere"), ("/a/b", "../#/nowhere"), ("/a/b/", "../../#/nowhere")):
+        answer = client.get(path, headers=browser, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, location), path
+        assert client.get(path).json() == {"detail": "Not Found"}
+    answer = client.get(f"/models/{'0' * 32}/meta", headers=browser)
+    assert (answer.status_code, list(answer.json())) == (404, ["detail"])
+
+
 LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 

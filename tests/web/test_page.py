@@ -148,7 +148,7 @@ def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
         (game,) = [each for _, each in read_games(connection) if name in (each.winner.name, each.loser.name)]
     assert link.get_attribute("href") == f"#/review/{game.id}"
     winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
-    assert words.endswith(("You win!", "naive wins!"))
+    assert words.endswith(("You win!", "Nina wins!"))
     assert (game.winner.name, game.loser.name) == (winner, loser)
     # Whoever has lost may do nothing any more.
     assert page.locator(".board .status").count() == 0

@@ -52,7 +52,7 @@ def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):
 def test_the_rules_that_matter_are_told_while_the_game_is_on(client, naive):
     table = open_table(client, naive)
     told = client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]
-    assert told[0].startswith("You and naive pick a card at the same time")
+    assert told[0].startswith("You and Nina pick a card at the same time")
     held = [card for card, n in zip(table["rules"]["cards"], table["view"]["hand"], strict=True) if n]
     effects = dict(zip(table["rules"]["cards"], table["rules"]["effects"], strict=True))
     assert [line for line in told if line.startswith(tuple(f"{card}:" for card in held))] == [
@@ -84,7 +84,7 @@ def test_finished_games_are_kept(models, database, naive):
     with open_to_read(database) as connection:
         games = dict(read_games(connection))
     assert len(games) == 2
-    assert games[table["kept"]].winner.name == table["names"][table["winner"]]
+    assert games[table["kept"]].winner.name == ["Ann", "naive"][table["winner"]]
 
 
 def test_names_seeds_and_temperatures_are_checked(client, naive):
@@ -95,12 +95,12 @@ def test_names_seeds_and_temperatures_are_checked(client, naive):
     for name in ("naive", "veteran@0.1", "Veteran", "na\u0456ve", "\uff4eaive", "naive ", "", " ", "a" * 61, "a\nb"):
         status, answer = opened(name=name)
         assert (status, answer["detail"][:6]) == (422, "name: "), name
-    assert opened(name=" Ann\u00a0Lee")[1]["names"] == ["Ann Lee", "naive"]
+    assert opened(name=" Ann\u00a0Lee")[1]["names"] == ["Ann Lee", "Nina"]
     assert opened(name="a" * 60)[0] == 201
     for seed in ("18446744073709551616", "-1", "x", "1.5", ""):
         assert opened(seed=seed)[0] == 422, seed
     table = opened(temperature=0.1)[1]
-    assert (table["temperature"], table["names"]) == (0.1, ["you", "naive@0.1"])
+    assert (table["temperature"], table["names"]) == (0.1, ["you", "Nina@0.1"])
     status, answer = opened(temperature=0.3)
     assert (status, "allowed:" in answer["detail"]) == (409, True)
 

@@ -29,7 +29,7 @@ class AgentsOptions(CommonOptions):
 @verb("punish-fast agents", "punish-fast agents results --json")
 def agents(options: AgentsOptions) -> None:
     """List the built-in agents and rules, and describe the files in a folder."""
-    from punish_fast.arena.built_in_players import DESCRIPTIONS
+    from punish_fast.arena.built_in_players import BUILT_INS
 
     try:
         found = sorted(options.folder.iterdir())
@@ -37,7 +37,8 @@ def agents(options: AgentsOptions) -> None:
         raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
     paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
     files = [_describe(path) for path in paths if path.name != "pyproject.toml"]
-    options.print({"agents": DESCRIPTIONS, "rules": RULES, "files": files})
+    built_ins = {name: f"{each.person} {each.about}; {each.strength}" for name, each in BUILT_INS.items()}
+    options.print({"agents": built_ins, "rules": RULES, "files": files})
 
 
 def _describe(path: Path) -> dict[str, Any]:

@@ -234,9 +234,9 @@ def complete_rules(incomplete: str) -> list[str]:
 
 def complete_agents(incomplete: str) -> list[str]:
     """Complete the names of built-in agents and of HDF5 files in the current folder."""
-    from punish_fast.arena.built_in_players import DESCRIPTIONS
+    from punish_fast.arena.built_in_players import BUILT_INS
 
-    return _complete(incomplete, DESCRIPTIONS, "h5")
+    return _complete(incomplete, BUILT_INS, "h5")
 
 
 def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:

@@ -154,9 +154,10 @@ class _Session:
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
-        names = [printable(player.name) for player in self.seats]
-        if len(people) == 1:
-            names[0] = _YOU
+        # The name of the opponent; between two people, of the default agent that the coach assumes.
+        self.opponent_name = printable(lineup.people[0])
+        names = [_YOU] if len(people) == 1 else people
+        names = [printable(name) for name in [*names, *lineup.people]]
         self.screen = Screen(self.console, self.rules, (names[0], names[1]))
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
@@ -171,7 +172,7 @@ class _Session:
         from punish_fast.play.explain.coach import Coach
 
         if self.table.space.is_view:
-            return Coach(view, self.opponent.policy, printable(self.opponent.name))
+            return Coach(view, self.opponent.policy, self.opponent_name)
         if self.options.coach:
             raise UsageError(f"--coach: not available, because {self.opponent.name} remembers more than the view")
         return None
@@ -242,19 +243,24 @@ class _Session:
                 say(f"{locked}; waiting to save your game, Ctrl-C discards it")
             is_told = True
 
-    def _welcome(self) -> None:
-        from punish_fast.arena import veteran
+    @property
+    def _introduction(self) -> str:
+        """The opponent's name and, for a built-in player, its style and strength."""
+        from punish_fast.arena.built_in_players import BUILT_INS
+        from punish_fast.arena.veteran import supports
 
+        known = BUILT_INS.get(self.opponent.name)
+        if known is None or known.person != self.opponent_name:
+            return self.opponent_name
+        strength = f"; {known.strength}" if supports(self.rules) else ""
+        return f"{known.person} ({self.opponent.name}): {known.about}{strength}"
+
+    def _welcome(self) -> None:
         self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
         if self.options.hotseat or self.options.watch:
-            self.screen.say(f"{printable(self.seats[0].name)} plays {printable(self.seats[1].name)}.")
-        elif self.opponent.name == veteran.NAME:
-            self.screen.say(
-                "Your opponent is the veteran. It plays close to an equilibrium: the strongest player found against "
-                f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
-            )
+            self.screen.say(f"{self.screen.names[0]} plays {self.screen.names[1]}.")
         else:
-            self.screen.say(f"Your opponent is {printable(self.opponent.name)}.")
+            self.screen.say(f"Your opponent is {self._introduction}.")
         if not self.options.watch:
             self.screen.say(
                 "In every breath both players secretly pick a card; then the cards clash. Reduce the other player to "

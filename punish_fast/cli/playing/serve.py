@@ -85,7 +85,7 @@ class ServeOptions(CommonOptions):
 def serve(options: ServeOptions) -> None:
     """Serve a web page for playing Punish, exploring positions, reviewing games and practising.
 
-    By default, only this machine can connect. The opponents always include veteran and naive. Press Ctrl-C to stop; all
+    By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop; all
     finished games are saved. With --json, one line with the address is printed once the server is ready.
     """
     require("web", "fastapi", "uvicorn")
@@ -153,7 +153,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     rules = None if options.rules is None else load_rules(options.rules)
     main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
     default = [veteran.NAME] if veteran.supports(main) else []
-    arguments = [*wanted, *(name for name in (*default, "naive") if name not in wanted)]
+    arguments = [*wanted, *(name for name in (*default, "naive", "careful", "aggressive") if name not in wanted)]
     tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):

@@ -54,6 +54,7 @@ class GamePlayer(ServedPlayer):
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
         self._about, self._make = about, make
+        self._level = source if source in _ABOUT else None
         # An oracle that is not quick has to search before each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
         self.no_second = None if game.is_open else "nobody chooses who begins"
@@ -63,7 +64,7 @@ class GamePlayer(ServedPlayer):
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player, without opening it."""
         known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
-        return super().facts() | known
+        return super().facts() | known | {"level": self._level}
 
     @cached_property
     def policy(self) -> GamePolicy:

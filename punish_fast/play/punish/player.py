@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.built_in_players import DESCRIPTIONS
+from punish_fast.arena import veteran
+from punish_fast.arena.built_in_players import BUILT_INS
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
@@ -64,7 +65,7 @@ class PunishPlayer(Player, ServedPlayer):
         objective = attributes.get("objective", "discounted" if self.has_values else None)
         discount = attributes.get("discount", 1.0 if self.has_values else None)
         return super().facts() | {
-            "about": DESCRIPTIONS.get(self.name) if self.file is None else None,
+            **self._introduction(),
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,
             "information": self.information,
@@ -79,6 +80,15 @@ class PunishPlayer(Player, ServedPlayer):
             "judges": self.information == "view" and (objective in (None, "win-probability") or discount == 1),
             "against": self.name if enemy is None else enemy,
         }
+
+    def _introduction(self) -> dict[str, Any]:
+        """Return the descriptions of a built-in player."""
+        if self.file is not None:
+            return {}
+        known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
+        level = None if self.settled(None) else "hard" if self._source == hard else known.level
+        strength = known.strength if veteran.supports(self.rules) and not self.settled(None) else None
+        return {"person": self.person, "about": known.about, "level": level, "strength": strength}
 
     @cached_property
     def data(self) -> GameData:

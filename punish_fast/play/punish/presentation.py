@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from punish_fast.duel.breath import clash_effects
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
@@ -34,6 +35,8 @@ class PunishPresentation:
             "name": name_of(rules),
             "cards": list(CARDS),
             "effects": [effect(rules, kind) for kind in range(len(CARDS))],
+            # Damage taken by the player of the row's card from the column's card; the last index is rest.
+            "taken": clash_effects(rules).taken.tolist(),
             "copies": list(rules.copies),
             "n_cards": rules.n_cards,
             "reveal_size": rules.reveal_size,

@@ -56,7 +56,7 @@ export const isTouch = () => matchMedia("(pointer: coarse)").matches;
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
 
 /** A number and its noun: "1 card", "2 cards". */
-export const counted = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+export const counted = (n, noun, plural = `${noun}s`) => `${n} ${n === 1 ? noun : plural}`;
 
 /** A heading with a lead-in sentence. */
 export const title = (text, lead) => h("header", { class: "title" }, h("h1", {}, text), lead && h("p", {}, lead));

@@ -17,8 +17,8 @@ let visit = 0;
 
 async function route() {
   const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
-  const page = PAGES[name] ?? play;
-  const key = PAGES[name] ? name : "play";
+  const key = name || "play";
+  const page = Object.hasOwn(PAGES, key) ? PAGES[key] : missing;
   if (page.follow?.(rest)) return;
   leave();
   leave = () => {};
@@ -41,6 +41,12 @@ async function route() {
   }
   if (mine === visit) main.removeAttribute("aria-busy");
 }
+
+/** Page of an unknown address. */
+const missing = {
+  show: (place) =>
+    place.replaceChildren(h("section", { class: "panel stack" }, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "#/play" }, "Go to the start page")))),
+};
 
 /** Message shown instead of a page that could not be loaded. */
 const failure = ({ message }) =>

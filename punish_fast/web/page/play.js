@@ -297,6 +297,7 @@ class Seat {
         // Focus the heading; otherwise a long text is scrolled down to the button.
         h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "Rules"),
         paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : rendererOf(game).primer(rules),
+        paragraphs.length > 0 && rendererOf(game).clashes?.(rules),
         keys.length > 0 && h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
         h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => dialog.close() }, "Back to the table")),
       ),

@@ -13,11 +13,12 @@
  *  Game.isInTurn            true if players take turns and either may begin
  *  Game.title               heading and sentence for newcomers
  *  Game.primer(rules)       introduction shown before a game
+ *  Game.clashes(rules)      table for the help, if any
  */
 
 import { clock, kinds, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
-import { h, isTouch, percent, unseen } from "./dom.js";
+import { counted, h, isTouch, percent, unseen } from "./dom.js";
 
 // Keys for people without a pointer: the initial of a card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
@@ -47,20 +48,40 @@ export class Punish {
   }
 
   static primer(rules) {
-    const { breaths, healing, hand_size: full, feints } = rules;
+    const { breaths, healing, hand_size: full, feints, hp, reveal_size: open, deck_size: deck } = rules;
     const often = feints === 1 ? "Once" : `${feints} times`;
     const lines = [
-      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${healing} HP and draw back up to ${full} cards.`,
+      `Both players start with ${hp} HP and ${counted(full, "card")}. ${counted(open, "card")} are turned face up as the discard pile, and ${deck} stay face down as the deck.`,
+      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${healing} HP (up to ${hp}), keep the cards in hand and draw back up to ${full}; ${open} new cards are turned face up.`,
       feints && `${often} per measure you may feint: throw a card away, and play the top card of the deck instead.`,
+      "A player who must rest or has no cards left plays nothing and takes the full damage.",
       `If both players fall in the same breath, the lower card wins: ${rules.priority.join(" < ")}.`,
       "You see your hand and the discard pile, so you can work out which cards the other player may still hold.",
     ];
-    const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind]));
+    const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, `${counted(rules.copies[kind], "copy", "copies")}: ${rules.effects[kind]}`));
     return [
       h("h2", {}, "What the cards do"),
       h("ul", { class: "faces" }, CARDS.map(face)),
-      h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line))),
+      h("div", { class: "halves" }, Punish.clashes(rules), h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line)))),
     ];
+  }
+
+  /** Table of the damage in each clash. */
+  static clashes({ taken }) {
+    const names = [...CARDS, "rest"];
+    const head = (name, scope) => h("th", { scope }, tag(name, h("span", { class: "label" }, name)));
+    const cell = (own, enemy) => {
+      const [dealt, got] = [taken[enemy][own], taken[own][enemy]];
+      const css = dealt > got ? "good" : dealt < got ? "bad" : "quiet";
+      return h("td", { class: css }, dealt || got ? `${dealt}:${got}` : "–");
+    };
+    return h(
+      "table",
+      { class: "clashes" },
+      h("caption", {}, "All clashes: damage you deal : damage you take"),
+      h("thead", {}, h("tr", {}, h("td", {}, "you play"), names.map((name) => head(name, "col")))),
+      h("tbody", {}, CARDS.map((name, own) => h("tr", {}, head(name, "row"), names.map((_, enemy) => cell(own, enemy))))),
+    );
   }
 
   legend(rules) {
