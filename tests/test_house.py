@@ -74,11 +74,11 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5400,
+    "cli": 5500,
     "web": 1200,
-    "play": 2200,
+    "play": 2250,
     "arena": 1150,
-    "study": 850,
+    "study": 900,
     "games": 5600,
     "store": 1900,
     "equilibrium": 1800,

@@ -24,7 +24,7 @@ _PANELS = {
         *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
     ),
     "Two-player game": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
-    "Lessons": ("strategies.openings", "strategies.lessons"),
+    "Lessons": ("strategies.openings", "strategies.lessons", "playing.improve"),
     "House rules": ("house_rules.survey", "house_rules.balance"),
     "Play and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
     "Installation": ("files.agents", "installation.doctor", "installation.warmup", "help"),

@@ -12,7 +12,9 @@ states (``reconstruction.py``).
 Standard errors of means are clustered by game, since choices in one game are not independent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +98,37 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
         view: The states of the view, under the same rules.
         choices: The choices.
     """
+    states = play.graph.space
+    find = partial(reconstruct, play, view, choices=choices)
+    return _assess(view, choices, find, states, play.action_values, play.policy)
+
+
+def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, choices: Choices) -> AssessedChoices:
+    """Compute the values of recorded choices in the one-player model.
+
+    Args:
+        view: The states of the view.
+        values: float64 ``[n_rows]``, win probability after each action.
+        policy: float64 ``[n_rows]``, policy to compare the choices with.
+        choices: The choices.
+    """
+
+    def find(row: np.ndarray) -> Reconstruction:
+        known = np.flatnonzero(row >= 0)
+        return Reconstruction(known, row[known], np.ones(len(known)), len(known))
+
+    return _assess(view, choices, find, view, values, policy)
+
+
+def _assess(
+    view: StateSpace,
+    choices: Choices,
+    find: Callable[[np.ndarray], Reconstruction],
+    space: StateSpace,
+    action_values: np.ndarray,
+    policy_of_rows: np.ndarray,
+) -> AssessedChoices:
+    """Assess choices between legal actions; `find` returns the states of ``space`` for their rows of the view."""
     row, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
@@ -103,8 +136,8 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
         raise DeviationError(
             f"records: none of {len(choices):,} choices is between two or more legal actions under these rules"
         )
-    found = reconstruct(play, view, np.where(is_free, row, -1), choices)
-    values, policy = _means(play, found, len(choices))
+    found = find(np.where(is_free, row, -1))
+    values, policy = _means(space, action_values, policy_of_rows, found, len(choices))
     return AssessedChoices(
         row[is_free],
         column[is_free],
@@ -142,9 +175,10 @@ def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
     return np.asarray(total / n_players)
 
 
-def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _means(
+    space: StateSpace, action_values: np.ndarray, policy_of_rows: np.ndarray, found: Reconstruction, n: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return action values and policy, float64 ``[n, 11]`` each, as means over the possible states of each choice."""
-    space = play.graph.space
     values, policy = np.zeros((n, len(ACTIONS))), np.zeros((n, len(ACTIONS)))
     legal = np.zeros((n, len(ACTIONS)), dtype=np.bool_)
     _, columns = columns_of_rows(space)
@@ -153,8 +187,8 @@ def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, n
         has = first + k < last
         rows, choice, weight = (first + k)[has], found.choice[has], found.weight[has]
         place = choice, columns[rows]
-        np.add.at(values, place, weight * play.action_values[rows])
-        np.add.at(policy, place, weight * play.policy[rows])
+        np.add.at(values, place, weight * action_values[rows])
+        np.add.at(policy, place, weight * policy_of_rows[rows])
         legal[place] = True
     values[~legal] = np.nan
     return values, policy

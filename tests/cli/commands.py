@@ -37,6 +37,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "equilibrium": ("--rules", "tiny", "--iterations", "2"),
     "openings": ("agent.h5",),
     "lessons": ("strategy.h5",),
+    "improve": ("--player", "Ann", "--db", "games.db", "--against", "judge.h5"),
     "survey": ("survey.toml",),
     "balance": ("--base", "tiny", "--set", "hp=1"),
     "enemy parless": ("--db", "games.db", "--rules", "house.toml"),

@@ -67,8 +67,8 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
     return Verdict(question, explanation, action, loss)
 
 
-def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int) -> list[Question]:
-    """Draw questions from the recorded choices with the largest losses."""
+def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
+    """Draw questions from the recorded choices with the largest losses; without a seed, return the costliest ones."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
@@ -95,7 +95,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
             player=str(choices.player[k]),
             played=int(choices.action[k]),
         )
-        for k in _drawn(order, n, seed)
+        for k in (order[:n].tolist() if seed is None else _drawn(order, n, seed))
     ]
 
 

@@ -1,0 +1,116 @@
+"""``punish-fast improve``: show a player's results, costly habits and worst positions."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from punish_fast.cli.frame.options import CommonOptions, complete_agents, option, verb
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import count, print_table, print_text
+from punish_fast.cli.playing.table import played_database
+from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
+
+# Rarer plays of the reference player are not listed.
+_LEAST_SHARE = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImproveOptions(CommonOptions):
+    """Options of ``improve``."""
+
+    player: Annotated[str, option("Player to report on.", metavar="NAME")] = "you"
+    db: PlayedDatabaseOption = None
+    against: Annotated[
+        str | None,
+        option(
+            "Reference player, for example a strategy file of `equilibrium`.  [default: veteran]",
+            metavar="AGENT",
+            complete=complete_agents,
+        ),
+    ] = None
+
+
+@verb(
+    "punish-fast improve",
+    "punish-fast improve --player Joe --db games.db",
+    "punish-fast improve --player Joe --db games.db --against equilibrium.h5",
+)
+def improve(options: ImproveOptions) -> None:
+    """Show how you play: your results, the habits that cost most, and your worst positions.
+
+    All your games count, those against bots included. Your choices are compared with the best choices against a
+    reference player, and the frequencies of your plays with those of the reference player.
+    """
+    from punish_fast.arena.players import Player
+    from punish_fast.arena.veteran import default_opponent
+    from punish_fast.play.explain.improvement import improvement
+    from punish_fast.play.explain.why import explainer_against
+    from punish_fast.punish.rules import load_rules
+    from punish_fast.records.choices import Selection, read_choices
+    from punish_fast.records.names import clean_name
+    from punish_fast.records.summary import read_results
+
+    database = played_database(options.db)
+    choices = read_choices(database, humans_only=False, player=options.player)
+    require_games(database, choices, with_bots=True)
+    rules = load_rules("tabletop")
+    reference = Player(options.against or default_opponent(rules))
+    with Progress(options.quiet).stage("solving"):
+        explainer = explainer_against(reference, reference.rules or rules)
+    results = read_results(database, Selection(player=options.player))
+    found = improvement(explainer, choices, results, clean_name(options.player))
+    given = {"player": options.player} | ({} if options.db is None else {"db": str(database)})
+    command = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given.items())
+    agent = "" if options.against is None else f" {shlex.quote(options.against)}"
+    practice = f"punish-fast practice{agent} {command}"
+    options.print({"reference": reference.name, **found, "practice": practice}, _print_improvement)
+
+
+def _print_improvement(report: dict[str, Any]) -> None:
+    name, reference = report["player"], report["reference"]
+    print_text(
+        f"{name}: {count(report['games'], 'game')}, {report['win_rate']:.1%} won; {_points(report['loss'])} points of "
+        f"win probability lost per game, compared with the best choices against {reference} (in the same positions, "
+        f"{reference} would lose {_points(report['reference_loss'])})"
+    )
+    _print_totals("opponents", [each["name"] for each in report["opponents"]], report["opponents"])
+    periods = [f"{each['first']}-{each['last']}" for each in report["trend"]]
+    _print_totals("trend: games in the order of play", periods, report["trend"])
+    print("\nhabits that cost most")
+    for number, habit in enumerate(report["habits"], 1):
+        print_text(f"{number}. {habit_text(habit, reference)}", "  ")
+    print("\nworst positions")
+    for number, position in enumerate(report["positions"], 1):
+        print_text(f"{number}. {position['words']}", "  ")
+        won = position["win_probability"]
+        played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
+        print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
+    if report["positions"]:
+        print(f"\nto practise such positions:\n  {report['practice']}")
+
+
+def habit_text(habit: dict[str, Any], reference: str) -> str:
+    """Describe a habit in two sentences."""
+    instead = sorted(habit["instead"].items(), key=lambda pair: -pair[1])
+    plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
+    return (
+        f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
+        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, {_points(habit['cost'])} "
+        f"per game. In these positions, {reference} plays {plays}."
+    )
+
+
+def _print_totals(title: str, names: list[str], totals: list[dict[str, Any]]) -> None:
+    rows = [[title, "games", "won", "points lost per game"]]
+    rows += [
+        [name, f"{each['games']:,}", f"{each['win_rate']:.1%}", _points(each["loss"])]
+        for name, each in zip(names, totals, strict=True)
+    ]
+    print()
+    print_table(rows)
+
+
+def _points(loss: float) -> str:
+    return f"{100 * loss:.1f}"

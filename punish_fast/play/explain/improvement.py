@@ -1,0 +1,102 @@
+"""Report for a person who wants to improve: results, trend, costly habits and the worst positions.
+
+Every choice is compared with the best choice against a reference player (``practice.py``), and the frequencies of plays
+with those of the reference player.
+"""
+
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from punish_fast.play.explain.practice import Question, recorded_questions
+from punish_fast.play.explain.why import Explainer
+from punish_fast.play.session import NoAnswerError
+from punish_fast.punish.codes import action_name, to_decimal
+from punish_fast.records.choices import Choices
+from punish_fast.records.summary import Results
+from punish_fast.study.deviations import assess_by_values
+from punish_fast.study.habits import habits
+
+_POSITIONS = 5
+# Maximum number of periods of a trend, and minimum number of games in each.
+_PERIODS, _FEWEST_GAMES = 4, 5
+
+
+def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
+    """Return the report of ``improve``.
+
+    Args:
+        explainer: Best choices against the reference player.
+        choices: Recorded choices of the player.
+        results: Results of games; games without the player are ignored.
+        player: Name of the player.
+    """
+    space = explainer.data.space
+    assessed = assess_by_values(space, explainer.solution.q, explainer.enemy, choices)
+    games = _games(results, player, dict(zip(*_losses(assessed.game, assessed.loss), strict=True)))
+    met = Counter((game["opponent"], game["is_bot"]) for game in games)
+    periods = np.array_split(np.arange(len(games)), max(1, min(_PERIODS, len(games) // _FEWEST_GAMES)))
+    questions: list[Question] = []
+    with suppress(NoAnswerError):
+        questions = recorded_questions(explainer, choices, _POSITIONS)
+    return {
+        "player": player,
+        "choices": len(assessed.row),
+        **_totals(games),
+        "reference_loss": float(assessed.policy_loss.sum() / assessed.n_games),
+        "opponents": [
+            {"name": name, "is_bot": is_bot, **_totals([game for game in games if game["opponent"] == name])}
+            for (name, is_bot), _ in met.most_common()
+        ],
+        "trend": [
+            {"first": int(period[0]) + 1, "last": int(period[-1]) + 1, **_totals([games[k] for k in period])}
+            for period in periods
+        ],
+        "habits": [habit._asdict() for habit in habits(assessed, space)],
+        "positions": [_position(explainer, question) for question in questions],
+    }
+
+
+def _losses(game: np.ndarray, loss: np.ndarray) -> tuple[list[int], list[float]]:
+    """Return the ids of games and the total loss in each."""
+    ids, place = np.unique(game, return_inverse=True)
+    return ids.tolist(), np.bincount(place, weights=loss).tolist()
+
+
+def _games(results: Results, player: str, losses: dict[int, float]) -> list[dict[str, Any]]:
+    """Return the games of a player in the order of play."""
+    sides = results.winner, results.loser, results.winner_is_bot, results.loser_is_bot, results.game
+    return [
+        {
+            "opponent": loser if winner == player else winner,
+            "is_bot": bool(loser_is_bot if winner == player else winner_is_bot),
+            "won": winner == player,
+            "loss": losses.get(game, 0.0),
+        }
+        for winner, loser, winner_is_bot, loser_is_bot, game in zip(*(side.tolist() for side in sides), strict=True)
+        if player in (winner, loser)
+    ]
+
+
+def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the number of games, the share of games won, and the mean loss per game."""
+    won, loss = ([game[key] for game in games] for key in ("won", "loss"))
+    return {"games": len(games), "win_rate": float(np.mean(won)), "loss": float(np.mean(loss))}
+
+
+def _position(explainer: Explainer, question: Question) -> dict[str, Any]:
+    assert question.played is not None
+    explanation = explainer.explain(question.state)
+    best = explanation.reasons[0]
+    return {
+        "state": str(to_decimal(question.state)),
+        "words": explanation.words,
+        "game": question.game,
+        "played": action_name(question.played),
+        "best": action_name(best.action),
+        "win_probability": best.value,
+        "loss": question.stake,
+        "why": explanation.contrast(question.played),
+    }

@@ -1,0 +1,69 @@
+"""Costly habits: plays that a person chooses more often than a reference player in some kind of situation.
+
+A habit costs the win probability that its choices lose, times the share of these choices that is in excess of the
+reference player's frequency. Only the costliest situation of each play counts, so habits never share a choice.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.study.deviations import AssessedChoices
+from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings
+from punish_fast.study.observations import observe
+
+# Habits are counted at least this often.
+_FEWEST = 3
+# Minimum difference between the frequencies of a person and the reference player.
+_LEAST_SURPLUS = 0.02
+# Situations that cover a larger share of all choices are not specific enough.
+_MOST_OF_CHOICES = 0.6
+
+
+class Habit(NamedTuple):
+    """A play that a person chooses too often in a situation."""
+
+    situation: str  # name of the situation
+    play: str  # one of `PLAYS`
+    choices: int  # number of choices of this play in the situation
+    of: int  # number of all choices in the situation
+    loss: float  # mean loss of these choices, in win probability
+    cost: float  # total loss of these choices per game
+    share: float  # frequency of the play in the situation
+    reference_share: float  # frequency of the play in the same states under the reference policy
+    instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy where the person chose this play
+
+    @property
+    def excess(self) -> float:
+        """Loss per game of the choices in excess of the reference player's frequency."""
+        return self.cost * (1 - self.reference_share / self.share)
+
+
+def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
+    """Return the costliest habits, the worst first, at most one for each play."""
+    found: dict[str, Habit] = {}
+    for name, labels, group in groupings(view.rules, observe(view)):
+        for number, label in enumerate(labels):
+            situation = np.flatnonzero(group[assessed.row] == number)
+            if name == "all" or not 0 < len(situation) <= _MOST_OF_CHOICES * len(assessed.row):
+                continue
+            for habit in _habits_in(assessed, label, situation):
+                if habit.play not in found or habit.excess > found[habit.play].excess:
+                    found[habit.play] = habit
+    return sorted(found.values(), key=lambda habit: -habit.excess)[:most]
+
+
+def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:
+    """Return a habit for each play that is chosen too often in a situation (indices of its choices)."""
+    plays, loss = PLAY_OF[assessed.column[situation]], assessed.loss[situation]
+    policy = np.stack([assessed.policy[situation][:, k == PLAY_OF].sum(axis=1) for k in range(len(PLAYS))], axis=1)
+    found = []
+    for k, play in enumerate(PLAYS):
+        chosen = plays == k
+        n, share, expected = int(chosen.sum()), float(chosen.mean()), float(policy[:, k].mean())
+        if n >= _FEWEST and share - expected >= _LEAST_SURPLUS and loss[chosen].sum() > 0:
+            instead = dict(zip(PLAYS, policy[chosen].mean(axis=0).tolist(), strict=True))
+            mean, cost = float(loss[chosen].mean()), float(loss[chosen].sum() / assessed.n_games)
+            found.append(Habit(label, play, n, len(situation), mean, cost, share, expected, instead))
+    return found

@@ -1,0 +1,31 @@
+"""Habits are plays in excess of a policy; the costliest situation of each play counts."""
+
+import numpy as np
+import pytest
+from playing import RULES
+
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.study.deviations import AssessedChoices
+from punish_fast.study.frequencies import PLAYS
+from punish_fast.study.habits import habits
+from punish_fast.study.observations import observe
+
+
+def test_a_habit_is_what_is_played_too_often_and_costs_most():
+    space = StateSpace(RULES)
+    observed = observe(space)
+    first, second = (np.flatnonzero(observed.breath == breath)[:1].repeat(10) for breath in (1, 2))
+    # In breath 1: strike, which costs 0.2, in 8 of 10 choices. In breath 2: rush, which costs nothing.
+    column = np.array([6] * 8 + [2] * 2 + [2] * 10)
+    values, policy = np.full((20, 11), np.nan), np.zeros((20, 11))
+    values[:, [2, 6]] = 0.5
+    values[:10, 6] = 0.3
+    policy[:, [2, 6]] = 0.75, 0.25
+    games = np.arange(20) // 5
+    assessed = AssessedChoices(np.concatenate([first, second]), column, games, values, policy, 20, 4, 0, 0, 20)
+    (habit,) = habits(assessed, space)
+    assert (habit.play, habit.choices, habit.of) == ("strike", 8, 10)
+    assert (habit.share, habit.reference_share) == (0.8, 0.25)
+    assert (habit.loss, habit.cost) == pytest.approx((0.2, 8 * 0.2 / 4))
+    assert habit.excess == pytest.approx(habit.cost * 0.55 / 0.8)
+    assert habit.instead == dict.fromkeys(PLAYS, 0) | {"rush": 0.75, "strike": 0.25}
