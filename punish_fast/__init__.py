@@ -34,6 +34,7 @@ _NAMES = {
         "solve",
         "total_reward",
     ],
+    "punish.bots": ["policy"],
     "punish.codes": ["State"],
     "punish.position": ["position"],
     "punish.rules": ["Rules", "load_rules"],
@@ -53,7 +54,7 @@ __all__ = ["MDP", "Artefact", "Equilibrium", "Graph", "Player", "Refillable", "R
 __all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
 __all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
 __all__ += ["head_to_head", "import_notebook", "import_umb", "lift", "load", "load_rules", "parless"]
-__all__ += ["policy_of_table", "position", "reach_probability", "save", "save_policy", "simulate", "solve"]
+__all__ += ["policy", "policy_of_table", "position", "reach_probability", "save", "save_policy", "simulate", "solve"]
 __all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
         solve,
         total_reward,
     )
+    from punish_fast.punish.bots import policy
     from punish_fast.punish.codes import State
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, load_rules

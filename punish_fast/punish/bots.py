@@ -1,0 +1,128 @@
+"""Bots: policies written as a Python function of what the player sees."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish.codes import DISCARD, FIELDS, HAND, action_name, digits_of, to_decimal
+from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.punish.strategy import StrategyError
+
+
+class Cards(NamedTuple):
+    """Copies of each card, such as ``view.hand.punish``; ``sum(view.hand)`` counts all cards."""
+
+    guard: int
+    rush: int
+    dodge: int
+    strike: int
+    punish: int
+
+
+class BotView(NamedTuple):
+    """Information state of the player to move, as passed to a bot.
+
+    Attributes:
+        hand: Cards in the player's hand.
+        discard: Cards in the discard pile, including revealed cards.
+        unseen: Cards in the enemy's hand and the deck.
+        hp: HP of the player.
+        enemy_hp: HP of the enemy.
+        enemy_cards: Number of cards in the enemy's hand.
+        enemy_rests: True if the enemy is exhausted and must rest.
+        can_feint: True if the player can feint.
+        enemy_can_feint: True if the enemy has a feint left in this measure.
+        breath: Breath of the measure, counted from 1.
+        moves: Names of the legal moves, such as ``("rush", "feint with rush")``.
+    """
+
+    hand: Cards
+    discard: Cards
+    unseen: Cards
+    hp: int
+    enemy_hp: int
+    enemy_cards: int
+    enemy_rests: bool
+    can_feint: bool
+    enemy_can_feint: bool
+    breath: int
+    moves: tuple[str, ...]
+
+
+def policy(space: StateSpace, choose: Callable[[BotView], str | Mapping[str, float]]) -> np.ndarray:
+    """Return the policy (float64 ``[n_rows]``) of a bot.
+
+    Args:
+        space: The states of the game, under the information model ``view``.
+        choose: Called once with the `BotView` of each state that has more than one legal move. Returns one of
+            ``view.moves``, or a mapping from some of them to weights, which are normalized: the bot mixes these moves.
+
+    Raises:
+        StrategyError: If ``choose`` returns an illegal move or invalid weights.
+        InformationError: If the information model is not ``view``.
+
+    Examples:
+        >>> from punish_fast.punish.rules import load_rules
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> bot = policy(space, lambda view: "punish" if view.hand.punish else {move: 1 for move in view.moves})
+        >>> bool(bot[np.flatnonzero(space.action == 50)].all())
+        True
+    """
+    must_be_space(space)
+    lengths = np.diff(space.state_ptr)
+    asked = lengths > 1
+    states = np.flatnonzero(asked)
+    chosen: list[float] = []
+    for k, view in enumerate(_views(space, states)):
+        try:
+            chosen += _weights(view.moves, choose(view))
+        except StrategyError as error:
+            raise StrategyError(f"bot: {error}, in state {to_decimal(space.state(int(states[k])))}") from None
+    weight = np.ones(len(space.action))
+    weight[np.repeat(asked, lengths)] = chosen
+    return weight
+
+
+def _views(space: StateSpace, states: np.ndarray) -> Iterator[BotView]:
+    """Return the views of ``states`` (int ``[k]``), in order."""
+    rules, digits, actions = space.rules, digits_of(space, states), space.action.tobytes()
+    hand, discard = digits[:, HAND], digits[:, DISCARD]
+    ptr = zip(space.state_ptr[states].tolist(), space.state_ptr[states + 1].tolist(), strict=True)
+    columns = dict(zip(FIELDS, digits.T, strict=True))
+    has_feint = ((columns[field] < rules.feints).tolist() for field in ("own_feinted", "enemy_feinted"))
+    return map(
+        BotView,
+        *map(_piles, (hand, discard, np.array(rules.copies) - hand - discard)),
+        *(columns[field].tolist() for field in ("own_hp", "enemy_hp", "enemy_hand")),
+        (columns["enemy_exhausted"] > 0).tolist(),
+        *has_feint,
+        columns["breath"].tolist(),
+        (_names(actions[begin:end]) for begin, end in ptr),
+    )
+
+
+def _piles(counts: np.ndarray) -> Iterator[Cards]:
+    """Return the rows of ``counts`` (int ``[k, 5]``) as `Cards`; equal rows share one object."""
+    rows = np.ascontiguousarray(counts, dtype=np.uint8).view("V5").ravel().tolist()
+    cards = {row: Cards._make(row) for row in set(rows)}
+    return map(cards.__getitem__, rows)
+
+
+@cache
+def _names(actions: bytes) -> tuple[str, ...]:
+    return tuple(map(action_name, actions))
+
+
+def _weights(moves: tuple[str, ...], chosen: str | Mapping[str, float]) -> list[float]:
+    """Return the probabilities of the legal moves that a bot chose or weighted."""
+    weights = chosen if isinstance(chosen, Mapping) else {chosen: 1.0}
+    if illegal := [move for move in weights if move not in moves]:
+        raise StrategyError(f"{illegal[0]!r} is not a legal move; the legal moves are {', '.join(moves)}")
+    row = [float(weights.get(move, 0.0)) for move in moves]
+    total = sum(row)
+    if not (min(row) >= 0 and 0 < total < math.inf):
+        raise StrategyError(f"the weights {dict(weights)} must be finite, not negative and not all 0")
+    return [value / total for value in row]
