@@ -75,7 +75,7 @@ TOP = "(top)"
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
     "cli": 5500,
-    "web": 1200,
+    "web": 1450,
     "play": 2250,
     "arena": 1150,
     "study": 900,

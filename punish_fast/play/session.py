@@ -141,6 +141,10 @@ class PlaySession:
             raise ChoiceError(f"action {action}: is illegal; use one of {', '.join(map(str, self.legal(seat)))}")
         self._choices[seat] = action
 
+    def chosen(self, seat: int) -> int | None:
+        """Return the secret choice of a seat; None if there is none."""
+        return self._choices.get(seat)
+
     def take_back(self, seat: int) -> None:
         """Take back the choice of a seat before it is revealed."""
         if self._choices.pop(seat, None) is None:

@@ -139,7 +139,7 @@ def by_keys(page: Page, breath: int) -> None:
     page.keyboard.press("Enter")
 
 
-def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
+def must_be_kept(page: Page, database: Path, name: str, enemy: str = "Nina") -> RecordedGame:
     """The one game of a player, with the winner that the page names, and a link to its review."""
     words = page.locator(".ending p").inner_text()
     link = page.get_by_role("link", name="Review this game")
@@ -147,8 +147,9 @@ def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
     with open_to_read(database) as connection:
         (game,) = [each for _, each in read_games(connection) if name in (each.winner.name, each.loser.name)]
     assert link.get_attribute("href") == f"#/review/{game.id}"
-    winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
-    assert words.endswith(("You win!", "Nina wins!"))
+    recorded = "naive" if enemy == "Nina" else enemy
+    winner, loser = (name, recorded) if words.endswith("You win!") else (recorded, name)
+    assert words.endswith(("You win!", f"{enemy} wins!"))
     assert (game.winner.name, game.loser.name) == (winner, loser)
     # Whoever has lost may do nothing any more.
     assert page.locator(".board .status").count() == 0
@@ -182,6 +183,44 @@ def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
     page.keyboard.press("n")
     page.wait_for_selector(".controls")
     assert "wins!" not in breath_of(page)
+
+
+def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
+    host, guest = visit(), visit(size=PHONE, color_scheme="dark")
+    ann = host.go("#/friend", ".seat-form")
+    ann.get_by_label("Your name").fill("Ann")
+    ann.get_by_role("button", name="Make a link").click()
+    ben = guest.go(ann.locator(".link").input_value().removeprefix(f"{host.address}/"), ".seat-form")
+    assert ben.locator("h1").inner_text() == "Ann invites you to a game"
+    ben.get_by_label("Your name").fill("Bert")
+    ben.get_by_role("button", name="Start the game").click()
+    ann.wait_for_selector(".controls")
+    for breath in range(MOST_BREATHS):
+        if ann.locator(".ending").is_visible():
+            break
+        logs = breath_of(ann), breath_of(ben)
+        by_clicks(ann, breath)
+        ben.get_by_text("Ann has chosen.").wait_for()
+        if breath == 0:
+            assert (host.flaws(), guest.flaws(), guest.width()) == ([], [], PHONE["width"])
+            ann.reload()
+            ann.get_by_text(re.compile(r"You chose .*\. Waiting for Bert …")).wait_for()
+            assert breath_of(ann) == logs[0]
+        by_clicks(ben, breath)
+        after(ann, logs[0])
+        after(ben, logs[1])
+    links = [page.get_by_role("link", name="Review this game") for page in (ann, ben)]
+    game = must_be_kept(ben, database, "Bert", enemy="Ann")
+    assert [link.get_attribute("href") for link in links] == 2 * [f"#/review/{game.id}"]
+    # Both want another game.
+    ann.keyboard.press("n")
+    ben.get_by_text("Ann wants to play again.").wait_for()
+    ben.get_by_role("button", name="Play again").click()
+    ben.wait_for_selector(".controls")
+    ann.once("dialog", lambda dialog: dialog.accept())
+    ann.get_by_role("button", name="Leave").click()
+    ben.get_by_text("Ann has left. The game is over and is not recorded.").wait_for()
+    assert not ben.get_by_role("button", name="Play again").is_visible()
 
 
 def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
@@ -398,8 +437,6 @@ def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
     shown = page.locator(".hand .chance").all_inner_texts()
     assert shown
     assert all(re.search(r"\d+%$", text) for text in shown)
-    page.locator(".advice button").first.click()
-    assert "decides" in page.locator(".coach .why").inner_text()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
     assert "pick a card at the same time" in dialog.inner_text()

@@ -14,7 +14,7 @@ from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.sessions import OpenSessions
+from punish_fast.web.open_sessions import OpenSessions
 
 
 def test_a_game_is_played_to_its_end_and_its_table_cleared(client, naive):
@@ -126,10 +126,10 @@ def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
     assert open_table(client, random)["keeps"]
 
 
-def finish(table):
-    while table.session.is_on:
-        table.session.choose(0, table.session.legal(0)[0])
-        table.session.reveal()
+def finish(seat):
+    while seat.session.is_on:
+        seat.session.choose(0, seat.session.legal(0)[0])
+        seat.session.reveal()
 
 
 def test_tables_that_nobody_uses_are_cleared(models):

@@ -8,7 +8,7 @@ export class ApiError extends Error {
   }
 }
 
-async function request(method, path, body) {
+async function request(method, path, body, signal) {
   let response;
   try {
     // Relative to the page, which a proxy may serve under a prefix.
@@ -17,6 +17,7 @@ async function request(method, path, body) {
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",
+      signal,
     });
   } catch {
     throw new ApiError(0, "The server does not answer. Is punish-fast serve still running?");
@@ -28,11 +29,11 @@ async function request(method, path, body) {
 
 const words = (answer) => (typeof answer?.detail === "string" ? answer.detail : null);
 
-/** GET a path; query values that are null, undefined or empty are omitted. */
-export function get(path, query = {}) {
+/** GET a path; query values that are null, undefined or empty are omitted. A signal can abort the request. */
+export function get(path, query = {}, signal = undefined) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
   const search = new URLSearchParams(given).toString();
-  return request("GET", search ? `${path}?${search}` : path);
+  return request("GET", search ? `${path}?${search}` : path, undefined, signal);
 }
 
 export const post = (path, body) => request("POST", path, body);

@@ -1,14 +1,16 @@
-/** The pages, by the hash of the address: #/play, #/explore/{hash}/{state}, #/review/{game}, #/practice, #/dashboard. */
+/** The pages, by the hash of the address: #/play, #/friend/{invitation}, #/explore/{hash}/{state}, #/review/{game},
+ * #/practice, #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { dress } from "./theme.js";
 import * as dashboard from "./dashboard.js";
 import * as explore from "./explore.js";
+import * as friend from "./friend.js";
 import * as play from "./play.js";
 import * as practice from "./practice.js";
 import * as review from "./review.js";
 
-const PAGES = { play, explore, review, practice, dashboard };
+const PAGES = { play, friend, explore, review, practice, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the current page is left, and number of the visit, so that late responses are ignored.

@@ -9,7 +9,7 @@ import { outcome } from "./open_game.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
 
 // Key of the current table in localStorage, so that a reload continues the game.
-const SEAT = "table";
+export const SEAT = "table";
 // Maximum number of checks whether a finished game has been saved, five per second.
 const TRIES = 25;
 // Milliseconds to wait for a response before showing a message.
@@ -23,6 +23,11 @@ export async function show(main, _rest, isCurrent) {
   const known = recall(SEAT, null);
   const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));
   if (!isCurrent()) return null;
+  // A game with a friend has a page of its own.
+  if (table?.is_on && table.friend) {
+    location.replace(`#/friend/${table.friend.invitation}`);
+    return null;
+  }
   const seat = new Seat(main, models);
   if (table?.is_on) seat.sitDown(table);
   else seat.welcome();
@@ -35,7 +40,7 @@ function nothingIfGone(error) {
 }
 
 /** A person's seat: the form before a game, and the game. */
-class Seat {
+export class Seat {
   constructor(main, models) {
     this.main = main;
     this.models = models;

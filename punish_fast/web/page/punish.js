@@ -316,6 +316,7 @@ export class Punish {
   }
 
   hint(name) {
+    if (!this.isOn) return "";
     if (this.mustRest) return "You can only rest in this breath: any attack hits you in full.";
     if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
     if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;

@@ -84,6 +84,7 @@ export function welcome(models, deal) {
         h("button", { class: "main" }, "Start the game"),
       ),
       about,
+      h("p", {}, h("a", { href: "#/friend" }, "Play with a friend")),
     ),
     rules,
   ];

@@ -1,0 +1,384 @@
+"""Tables, at which people play against agents or each other. Hidden information stays on the server.
+
+A person has a seat, with a secret name. Against agents, the game begins as soon as the table is open. Otherwise, it
+begins when a friend takes the other seat, and people see changes by requests that wait for them.
+"""
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from fastapi import HTTPException
+
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.records import Finished
+from punish_fast.play.session import HumanPlayer, PlaySession, SessionPlayer
+from punish_fast.web.limits import Client, Limits
+from punish_fast.web.players import AnyPlayer
+from punish_fast.web.workers import Workers
+
+YOU = "you"
+# Seconds without a request after which a running game and a finished game, respectively, are cleared.
+_IDLE, _OVER = 3600.0, 900.0
+# Seconds without a request after which a running game may be cleared to make room, and without a move after which a
+# game between two people ends.
+QUIET = 600.0
+# Time limit, in seconds, of the search for an agent's move.
+_MOVE_SECONDS = 2.0
+# Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
+_WAIT_SECONDS = 25.0
+_NOBODY = Client("", "")
+_ID_BYTES = 24
+
+
+@dataclass(eq=False)
+class OpenSession:
+    """Game of a person against agents, or of two people."""
+
+    player: AnyPlayer  # opponent; between two people, the agent whose rules are played
+    temperature: float | None  # opponent's temperature
+    session: PlaySession  # progress of the game
+    match: PunishMatch | GameMatch  # full state, including hidden information
+    seed: int  # random seed of the deals; the agent's choices use a separate secret seed
+    is_chosen: bool  # the person chose the seed, so the game is practice; otherwise the seed is secret until the end
+    now: Callable[[], float]
+    clock: float | None = None  # seconds for each move of a game between two people; None against agents
+    seats: list["Seat"] = field(default_factory=list)  # seats of the people who are here
+    has_begun: bool = False
+    number: int = 1  # number of the game at this table
+    again: set[int] = field(default_factory=set)  # seats of people who want to play again
+    invitation: str = field(default_factory=lambda: secrets.token_urlsafe(_ID_BYTES))  # secret name of the free seat
+    keeps: bool = False  # the game is stored in the database when it ends
+    kept: int | None = None  # id in the database
+    flaw: str | None = None  # reason why the game could not be stored
+    ended: str | None = None  # reason why two people do not finish their game
+    version: int = 0  # number of changes that people can see
+    touched: float = 0.0  # time of the last request
+    moved: float = 0.0  # time of the last reveal
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def begin(self) -> None:
+        """Begin the game."""
+        self.session.begin()
+        self.has_begun, self.moved = True, self.now()
+        self.change()
+
+    @property
+    def is_on(self) -> bool:
+        """True if the game has begun and is not over."""
+        return self.has_begun and self.ended is None and self.session.is_on
+
+    @property
+    def is_over(self) -> bool:
+        """True if the game is over; False before it begins."""
+        return self.has_begun and not self.is_on
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left for the next move; None if there is no clock."""
+        return None if self.clock is None or not self.is_on else max(0.0, self.moved + self.clock - self.now())
+
+    @property
+    def addresses(self) -> set[str]:
+        """Addresses of the people."""
+        return {seat.client.address for seat in self.seats}
+
+    def change(self) -> None:
+        """Wake the requests that wait for a change."""
+        self.version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, version: int | None) -> None:
+        """Wait until the table has changed since ``version``, at most `_WAIT_SECONDS` and until the clock runs out."""
+        if version == self.version and self.clock is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), min(_WAIT_SECONDS, self.left or _WAIT_SECONDS))
+
+    def named(self, player: SessionPlayer) -> str:
+        """Return the name of a player as shown to people."""
+        is_agent = not player.is_human
+        return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
+
+    def end(self, words: str) -> None:
+        """End a game between two people, which is not recorded."""
+        self.ended = f"{words} The game is over and is not recorded."
+        self.change()
+
+    def check_clock(self) -> None:
+        """End the game if a person has not moved in time."""
+        if self.left == 0.0:
+            late = " and ".join(self.session.seats[number].name for number in self.session.waiting)
+            self.end(f"{late} did not move in {self.clock:g} seconds.")
+
+    async def play_on(self, workers: Workers) -> None:
+        """Make the agents' moves and reveal choices until the person has to choose."""
+        session, player = self.session, self.player
+        while session.is_on and not session.waiting:
+            others = [seat for seat in self.match.to_move if not session.is_person(seat)]
+            if not player.moves_quickly:
+                for seat in others:
+                    action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
+                    hasty = player.able("hasty_action")
+                    session.choose(seat, hasty(session.view(seat).state) if action is None else action)
+            session.reveal()
+            self.moved = self.now()
+
+    def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
+        """Return an agent's choice and True, or (None, False) if its search missed the deadline."""
+        if not self.player.able("prepare")(self.session.view(seat).state, until):
+            return None, False
+        return self.session.seats[seat].choice(self.match, seat), True
+
+    @property
+    def finished(self) -> Finished:
+        """The finished game."""
+        first, second = self.session.seats
+        assert self.session.winner is not None
+        assert isinstance(self.match, PunishMatch)
+        return Finished(self.match, (first, second), self.session.winner)
+
+    def keep(self, game_id: int | None, flaw: str | None) -> None:
+        """Set the id in the database, or the reason why the game could not be stored."""
+        self.kept, self.flaw = game_id, flaw
+
+
+@dataclass(eq=False)
+class Seat:
+    """A person's seat at a table. Each seat has a secret name, and is shown only what its player knows."""
+
+    id: str  # secret name
+    table: OpenSession
+    number: int  # seat in the game
+    client: Client  # client who took the seat
+
+    @property
+    def session(self) -> PlaySession:
+        """Progress of the game."""
+        return self.table.session
+
+    @property
+    def view(self) -> Any:
+        """Person's view of the game."""
+        return self.session.view(self.number)
+
+    def shown(self, since: int) -> dict[str, Any]:
+        """Return the information visible to the person, including the events from number ``since`` on."""
+        table, session, presentation = self.table, self.session, self.table.player.presentation
+        players = [*session.seats[self.number :], *session.seats[: self.number]]
+        names = [YOU if seat == self.number else table.named(player) for seat, player in enumerate(session.seats)]
+        told = session.events[since:]
+        events = [{"n": n, **presentation.event(event, self.number, names)} for n, event in enumerate(told, since)]
+        moves = presentation.moves(self.view) if table.has_begun else []
+        return {
+            "table": self.id,
+            "game": presentation.game,
+            "rules": presentation.rules(),
+            "opponent": table.player.identity if table.clock is None else None,
+            "temperature": table.temperature,
+            "names": [table.named(player) for player in players],
+            "seat": self.number,
+            "is_on": not table.is_over,
+            "winner": session.winner,
+            "legal": moves if self.number in session.waiting and table.is_on else [],
+            "view": presentation.view(self.view) if table.has_begun else None,
+            "events": events,
+            "n_events": len(session.events),
+            # The seed determines future deals.
+            "seed": str(table.seed) if table.is_chosen or table.is_over else None,
+            "keeps": table.keeps,
+            "kept": table.kept,
+            "flaw": table.flaw,
+            "friend": None if table.clock is None else self._friend(moves),
+        }
+
+    def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the state of a table of two people, of which the friend's choice shows only that it is made."""
+        table, session, mine = self.table, self.session, self.session.chosen(self.number)
+        return {
+            "invitation": table.invitation,
+            "version": table.version,
+            "is_here": len(table.seats) > 1,
+            "chosen": next((move for move in moves if move["action"] == mine), None),
+            "has_chosen": session.chosen(1 - self.number) is not None,
+            "again": self.number in table.again,
+            "wants_again": 1 - self.number in table.again,
+            "game": table.number,
+            "clock": table.clock,
+            "left": table.left,
+            "ended": table.ended,
+        }
+
+
+class OpenSessions:
+    """All current games, in memory."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._seats: dict[str, Seat] = {}
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def _tables(self) -> list[OpenSession]:
+        return list(dict.fromkeys(seat.table for seat in self._seats.values()))
+
+    def open(
+        self,
+        player: AnyPlayer,
+        name: str,
+        temperature: float | None,
+        seed: int | None,
+        seat: int = 0,
+        client: Client = _NOBODY,
+        clock: float | None = None,
+    ) -> Seat:
+        """Open a table for a person in a seat; begin the game unless a friend is to come, for which a clock is set."""
+        self._make_room(client)
+        others = player.opponents(temperature) if clock is None else [HumanPlayer("your friend")]
+        players = [*others[:seat], HumanPlayer(name), *others[seat:]]
+        table = self._table(player, temperature, players, seed, clock)
+        if clock is None:
+            table.begin()
+        return self._sit(table, seat, client)
+
+    def _table(
+        self,
+        player: AnyPlayer,
+        temperature: float | None,
+        players: Sequence[SessionPlayer],
+        seed: int | None,
+        clock: float | None,
+    ) -> OpenSession:
+        dealt = secrets.randbits(64) if seed is None else seed
+        match = player.match(dealt, secrets.randbits(64))
+        session = PlaySession(match, players)
+        return OpenSession(player, temperature, session, match, dealt, seed is not None, self._clock, clock)
+
+    def _sit(self, table: OpenSession, number: int, client: Client) -> Seat:
+        seat = Seat(secrets.token_urlsafe(_ID_BYTES), table, number, client)
+        table.touched = self._clock()
+        table.seats.append(seat)
+        self._seats[seat.id] = seat
+        return seat
+
+    def invited(self, invitation: str) -> Seat:
+        """Return the host's seat at a table with a free seat; raise HTTPException 404 or 409 if there is none."""
+        table = next((table for table in self._tables if table.invitation == invitation), None)
+        if table is None or self._is_stale(table):
+            raise HTTPException(404, "invitation: unknown, or the game has ended; ask for a new link")
+        if table.has_begun:
+            raise HTTPException(409, "invitation: both seats of this table are taken; ask for a link of your own")
+        return table.seats[0]
+
+    def join(self, host: Seat, name: str, client: Client) -> Seat:
+        """Take the free seat at a host's table, and begin the game."""
+        number, table = 1 - host.number, host.table
+        seat = self._sit(table, number, client)
+        table.session.seats = [HumanPlayer(name) if k == number else p for k, p in enumerate(table.session.seats)]
+        table.begin()
+        return seat
+
+    def play_again(self, seat: Seat) -> None:
+        """Begin another game of two people as soon as both want it; raise HTTPException 409 if one has left."""
+        table = seat.table
+        if table.clock is None or not table.is_over or len(table.seats) < 2:
+            raise HTTPException(409, "table: another game needs two people, who have finished this one")
+        table.again.add(seat.number)
+        if len(table.again) == 2:
+            new = self._table(table.player, None, table.session.seats, None, table.clock)
+            new.seats, new.invitation, new.keeps, new.touched = (
+                table.seats,
+                table.invitation,
+                table.keeps,
+                table.touched,
+            )
+            new.version, new.number = table.version, table.number + 1
+            for each in table.seats:
+                each.table = new
+            new.begin()
+        table.change()
+
+    def find(self, seat_id: str) -> Seat:
+        """Return a seat by its secret name; raise HTTPException 404 if there is none."""
+        seat = self._seats.get(seat_id)
+        if seat is None or self._is_stale(seat.table):
+            raise HTTPException(404, "table: unknown, or cleared after a long pause; open a new one")
+        seat.table.touched = self._clock()
+        return seat
+
+    def find_seen(self, seat_id: str, n_events: int) -> Seat:
+        """Return a seat; raise HTTPException 409 if its person has not seen all events."""
+        seat = self.find(seat_id)
+        n = len(seat.session.events)
+        if n_events != n:
+            raise HTTPException(409, f"n_events: {n_events}, but {n} events have happened; reload the table")
+        return seat
+
+    def find_on(self, seat_id: str) -> Seat:
+        """Return a seat whose game is running; raise HTTPException 409 if it is over or has not begun."""
+        seat = self.find(seat_id)
+        if not seat.table.is_on:
+            raise HTTPException(409, f"table: the game {'is over' if seat.table.has_begun else 'has not begun'}")
+        return seat
+
+    def find_advised(self, seat_id: str) -> Seat:
+        """Return a seat whose game is running; raise HTTPException 409 if two people play."""
+        seat = self.find_on(seat_id)
+        if seat.table.clock is not None:
+            raise HTTPException(409, "table: there is no help in a game between two people")
+        return seat
+
+    def leave(self, seat_id: str) -> None:
+        """Leave a table, which ends its game; raise the error of `find`."""
+        seat = self.find(seat_id)
+        table = seat.table
+        del self._seats[seat_id]
+        table.seats.remove(seat)
+        if table.is_on:
+            table.end(f"{table.session.seats[seat.number].name} has left.")
+        table.change()
+
+    def _is_stale(self, table: OpenSession) -> bool:
+        table.check_clock()
+        idle = self._clock() - table.touched
+        return idle > _OVER and (idle > _IDLE or table.is_over)
+
+    def _clear(self, table: OpenSession) -> None:
+        for seat in table.seats:
+            del self._seats[seat.id]
+        table.change()
+
+    def _make_room(self, client: Client) -> None:
+        """Clear tables until a client may open another; raise HTTPException 429 if no table may be cleared."""
+        # Clear finished games first, then games idle for `QUIET` seconds. If all tables of the server are in use,
+        # clear a table of the address with the most tables. A table of two people counts for both.
+        limits = self._limits
+        for table in self._tables:
+            if self._is_stale(table):
+                self._clear(table)
+        for most, whose, words in (
+            (limits.client_tables, client, "you play"),
+            (limits.address_tables, client[:1], f"are played from {client.address}"),
+            (limits.tables, (), "are played here"),
+        ):
+            held = [t for t in self._tables if any(seat.client[: len(whose)] == whose for seat in t.seats)]
+            if len(held) < most:
+                continue
+            oldest = min(held, key=lambda table: (not table.is_over, table.touched))
+            if not oldest.is_over and self._clock() - oldest.touched <= QUIET:
+                crowd = Counter(address for table in held for address in table.addresses)
+                crowds = {table: max(crowd[address] for address in table.addresses) for table in held}
+                oldest = max(held, key=lambda table: (crowds[table], -table.touched))
+                if whose or crowds[oldest] <= crowd[client.address] + 1:
+                    raise HTTPException(429, f"tables: {most:,} games {words} now; finish one, or try again later")
+            self._clear(oldest)
