@@ -70,7 +70,7 @@ def test_results_are_printed(run, folder, games):
     best, other = (report["agents"].index(standing["agent"]) for standing in report["ranking"])
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     name, win, breaths = (report[key][best] for key in ("agents", "win", "breaths"))
-    assert f"{name} - {win[other]:.4f}" in lines
+    assert f"{name} - {win[other]:.1%}" in lines
     assert f"{name} {breaths[best]:.2f} {breaths[other]:.2f}" in lines
     assert not list(folder.iterdir())
 
@@ -144,7 +144,7 @@ def test_exploiters_are_printed(run):
     assert re.search(r"^games +20,000$", done.out, re.MULTILINE)
     [chances] = [line.split()[2::2] for line in done.out.splitlines() if line.startswith("exploiters ")]
     assert len(chances) == 4
-    assert all(float(chance.rstrip(",")) > 0.7 for chance in chances)
+    assert all(float(chance.rstrip("%,")) > 70 for chance in chances)
 
 
 def test_chances_add_up_measure_by_measure():
@@ -178,6 +178,6 @@ def test_measures_that_no_game_reaches_are_not_printed(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["measure", "ann", "wins", "bob", "wins", "continue", "breath", "1", "breath", "2"]
     assert [line.split() for line in lines[1:]] == [
-        ["1", "50.00%", "25.00%", "25.00%", "0.00%", "75.00%"],
-        ["2", "25.00%", "0.00%", "0.00%", "25.00%", "0.00%"],
+        ["1", "50.0%", "25.0%", "25.0%", "0.0%", "75.0%"],
+        ["2", "25.0%", "0.0%", "0.0%", "25.0%", "0.0%"],
     ]

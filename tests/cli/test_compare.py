@@ -57,14 +57,14 @@ def test_a_comparison_in_words(run):
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "A agent.h5: against random, discount 0.95" in lines
     assert "B counter.h5: against agent.h5, discount 0.95" in lines
-    whole = f"all 558 {report['other_choice']} {report['other_choice_share']:.2%} {report['ties']}"
+    whole = f"all 558 {report['other_choice']} {report['other_choice_share']:.1%} {report['ties']}"
     assert whole in lines
     v, first = report["v"], report["biggest"][0]
-    assert f"values of states {v['largest']:.6g} {v['mean']:.6g} {v['rms']:.6g} {v['bias']:+.6g}" in lines
+    assert f"values of states {v['largest']:.4g} {v['mean']:.4g} {v['rms']:.4g} {v['bias']:+.4g}" in lines
     where = lines.index(f"state {first['state']} to A to B")
     assert lines[where - 1] == first["position"]
     for letter, choice, line in zip("AB", first["choices"], lines[where + 1 :], strict=False):
-        assert line == f"{letter} plays {choice['name']} {choice['values'][0]:+.4f} {choice['values'][1]:+.4f}"
+        assert line == f"{letter} plays {choice['name']} {choice['values'][0]:+.4g} {choice['values'][1]:+.4g}"
     assert sum(line.startswith("Breath ") for line in lines) == 10
 
 

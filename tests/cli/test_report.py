@@ -57,9 +57,9 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
         "states by breath  46, 1,462",
         "",
         "points",
-        "  name     value",
-        "  one          -",
-        "  two   0.333333",
+        "  name   value",
+        "  one        -",
+        "  two   0.3333",
         "",
         "in hand",
         "        step",
@@ -72,9 +72,21 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
     assert printed[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
 
 
+def test_numbers_have_as_many_digits_as_matter_and_wide_columns_are_left_out(monkeypatch, capsys):
+    values = {"win_rate": 2 / 3, "error_bound": 1 / 3e9, "discount": 0.99999, "exploiters": {"true": 0.61247}}
+    report.print_report(values)
+    printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert printed == ["win rate 66.7%", "error bound 3.3e-10", "discount 0.99999", "exploiters true 61.2%"]
+    monkeypatch.setenv("COLUMNS", "40")
+    report.print_report({"files": [{"file": "a" * 20, "digest": "f" * 64, "games": 3}]})
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed)) <= 40
+    assert printed[1:] == [f"  {'file':20}  games", f"  {'a' * 20}      3", "  Too wide to show: digest (use --json)."]
+
+
 def test_fields_are_told_in_words():
     assert report.in_words({"best_response_share": 0.9, "exploitability": 21.220528683321415, "name": "a\nb"}) == (
-        "best response share 0.9, exploitability 21.2205, name a\\nb"
+        "best response share 0.9, exploitability 21.22, name a\\nb"
     )
 
 

@@ -78,7 +78,7 @@ def test_the_tensor_can_be_left_out(run, folder):
     run("solve", "small.h5", "-o", "x.h5").refused("small.h5", "/transitions/indptr: missing")
 
 
-HOUSE = ("--rules", "house.toml")
+HOUSE, WINNING = ("--rules", "house.toml"), ("--objective", "win-probability")
 
 
 @pytest.fixture
@@ -170,12 +170,12 @@ def test_an_agent_for_the_real_game_maximises_wins_by_default(run):
         report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
         assert (report["objective"], report["discount"]) == (objective, discount)
         assert report["worst_possible"] == (0 if objective == "win-probability" else -report["best_possible"])
-        assert ("win_probability" in report) == (objective == "win-probability")
+        assert ("lower" in report) == (objective == "win-probability")
+        assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
         if objective == "win-probability":
             assert report["lower"] <= report["win_probability"] <= report["upper"]
             assert report["upper"] - report["lower"] == pytest.approx(2 * report["error_bound"], rel=1e-3)
             assert report["error_bound"] == load("x.h5").solution().error_bound <= 1e-10
-            assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
 
 
 @pytest.mark.usefixtures("files")
@@ -279,3 +279,14 @@ def test_progress_on_a_terminal_is_one_line_that_vanishes(monkeypatch, capsys):
     assert line.startswith("states: 1 of 2")
     assert (blank.strip(), len(blank)) == ("", len(line))
     assert said == "interrupted\nagain\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_solve_ends_with_the_win_probability_and_the_next_command(run):
+    chances, discounted = (run("solve", "--rules", "tiny", *more, "-o", "a b.h5").out for more in (WINNING, ()))
+    ending = chances.split("\n\n")[-1]
+    assert ending == discounted.split("\n\n")[-1]
+    assert ending.startswith(
+        "a b.h5 wins 72.9% of games against random: 100.0% with the best opening (2 strike; revealed"
+    )
+    assert ending.endswith("Play against it: punish-fast play 'a b.h5'\n")

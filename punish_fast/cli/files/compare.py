@@ -119,18 +119,18 @@ def _print_report(report: dict[str, Any]) -> None:
     print()
     table = [["breath", "states", "other choice", "", "of these ties"]]
     for entry in (*report["breaths"], {**report, "breath": "all"}):
-        counts = [f"{entry['states']:,}", f"{entry['other_choice']:,}", f"{entry['other_choice_share']:.2%}"]
+        counts = [f"{entry['states']:,}", f"{entry['other_choice']:,}", f"{entry['other_choice_share']:.1%}"]
         table.append([str(entry["breath"]), *counts, f"{entry['ties']:,}"])
     print_table(table)
     print()
     table = [["B - A", "largest", "mean", "RMS", "bias"]]
     for name, what in (("v", "values of states"), ("q", "values of actions")):
         figures = report[name]
-        numbers = [f"{figures[key]:.6g}" for key in ("largest", "mean", "rms")]
-        table.append([what, *numbers, f"{figures['bias']:+.6g}"])
+        numbers = [f"{figures[key]:.4g}" for key in ("largest", "mean", "rms")]
+        table.append([what, *numbers, f"{figures['bias']:+.4g}"])
     print_table(table)
     if report["biggest"]:
-        _print_biggest(report["biggest"], "{:.2%}" if is_probability else "{:+.4f}")
+        _print_biggest(report["biggest"], "{:.1%}" if is_probability else "{:+.4g}")
 
 
 def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:

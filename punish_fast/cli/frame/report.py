@@ -25,6 +25,9 @@ _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens":
 
 # Maximum number of rows of a table, and the length above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
+# Fields with probabilities, and fields with bounds on errors, which are printed in scientific notation.
+_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "rounds", "second", "upper_bound", "win_rate"}
+_BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
 
 def rules_report(rules: Rules) -> dict[str, Any]:
@@ -147,30 +150,53 @@ def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
     names = dict.fromkeys(name for row in rows for name in row)
     columns = [name for name in names if any(row.get(name) is not None for row in rows)]
+    hidden = _wide_columns(rows[:_MOST_ROWS], columns)
+    columns = [name for name in columns if name not in hidden]
     cells = [[_text(name, row.get(name)) for name in columns] for row in rows[:_MOST_ROWS]]
     texts = [not any(isinstance(row.get(name), int | float) for row in rows) for name in columns]
     header = [] if columns == ["", "value"] else [list(map(_words, columns))]
     print_table([*header, *cells], left=[True, *texts[1:]], indent="  ")
     if len(rows) > _MOST_ROWS:
         print(f"  and {count(len(rows) - _MOST_ROWS, 'more row')} (use --json to see all)")
+    if hidden:
+        print_text(f"Too wide to show: {', '.join(map(_words, hidden))} (use --json).", indent="  ")
+
+
+def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
+    """Return columns to omit, widest first, so that the others fit the terminal; the first is never omitted."""
+    widths = {
+        name: max(len(word) for row in [{}, *rows] for word in f"{_words(name)} {_text(name, row.get(name))}".split())
+        for name in columns
+    }
+    hidden: list[str] = []
+    while len(widths) > 1 and sum(width + 2 for width in widths.values()) > terminal_width():
+        hidden.append(max(list(widths)[1:], key=widths.__getitem__))
+        del widths[hidden[-1]]
+    return hidden
 
 
 def _text(name: str, value: Any) -> str:
+    """Format a value; the entries of a mapping of win probabilities are win probabilities."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):
         return _number(name, value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{_words(key)} {_text(key, each)}" for key, each in value.items()) or "none"
+        texts = ((key, _text(name if name in _CHANCES else key, each)) for key, each in value.items())
+        return ", ".join(f"{_words(key)} {text}" for key, text in texts) or "none"
     if isinstance(value, list):
         return ", ".join(_text(name, each) for each in value) or "none"
     return str(value)
 
 
 def _number(name: str, value: float) -> str:
-    """Format a number: sizes have a unit; seeds and ids of games have no separators."""
+    """Format a number: probabilities in per cent, sizes with a unit, seeds and ids of games without separators."""
     if not isinstance(value, int):
-        return f"{value:.6g}"
+        if name in _CHANCES:
+            return f"{value:.1%}"
+        # Round results, but not settings, which have few digits.
+        is_exact = float(f"{value:.6g}") == value
+        return f"{value:.6g}" if is_exact else f"{value:.1e}" if name in _BOUNDS else f"{value:.4g}"
     if "bytes" in name or name == "memory":
         return decimal(value)
     return str(value) if name in ("seed", "game") else f"{value:,}"

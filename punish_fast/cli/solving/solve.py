@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,15 +16,17 @@ from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.report import print_report, print_text, rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
 from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import StoreError
+from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.arena.players import Player
+    from punish_fast.mdp.process import Process
     from punish_fast.mdp.solution import Solution
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 _OBJECTIVES = ("discounted", "win-probability")
 # If no tolerance is set, error bounds up to this fraction of the largest value are only reported.
 _ROUNDING = 1e-9
+# Maximum error of the win probability of an agent with discounted values.
+_ENOUGH = 1e-6
 # Minimum interval between checkpoints; short runs write none.
 _SECONDS_BETWEEN = 10.0
 
@@ -139,9 +144,8 @@ def solve(options: SolveOptions) -> None:
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
-    if solution.objective == "win-probability":
-        report |= _opening_report(source, solution)
-    options.print(report)
+    report |= _opening_report(source, mdp, solution)
+    options.print(report, _print_solved)
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
@@ -296,15 +300,52 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
     return report | {"worst_possible": worst, "best_possible": best}
 
 
-def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
-    """Return the win probability before the deal with its bounds, and those of the worst and the best opening."""
+def _opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
+    """Return the agent's win probability before the deal, and with the worst and the best opening.
+
+    If win probabilities were maximized, their bounds are included. Other agents are evaluated, unless the transitions
+    are not in memory or their games might never end; their report is then empty.
+    """
+    from punish_fast.mdp.bounds.stopping_rule import SolveError
+    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.solver import evaluate
+    from punish_fast.punish.rules import cards_text
     from punish_fast.punish.states.openings import openings
 
     found = openings(source.states)
-    mean, lower, upper = (float(found.p @ v[found.row]) for v in (solution.v, solution.lower, solution.upper))
-    values = solution.v[found.row]
-    opening = {"worst_opening": values.min(), "best_opening": values.max()}
-    return {"win_probability": mean, "lower": lower, "upper": upper, **opening}
+    report: dict[str, Any] = {}
+    if solution.objective == "win-probability":
+        v = solution.v
+        report = {name: float(found.p @ getattr(solution, name)[found.row]) for name in ("lower", "upper")}
+    elif isinstance(mdp, MDP):
+        try:
+            v = (1 + evaluate(mdp, solution.greedy(), discount=1.0, tolerance=_ENOUGH)) / 2
+        except SolveError:
+            return {}
+    else:
+        return {}
+    report = {"win_probability": float(found.p @ v[found.row])} | report
+    for name, k in (("worst", v[found.row].argmin()), ("best", v[found.row].argmax())):
+        report[f"{name}_opening"] = v[found.row[k]]
+        report[f"{name}_deal"] = (
+            f"{cards_text(found.hand[k].tolist())}; revealed: {cards_text(found.revealed[k].tolist())}"
+        )
+    return report
+
+
+def _print_solved(report: dict[str, Any]) -> None:
+    """Print the report; at its end, the win probability in words and the next command."""
+    in_words = {"win_probability", "lower", "upper", "worst_opening", "best_opening", "worst_deal", "best_deal"}
+    print_report({name: value for name, value in report.items() if name not in in_words})
+    print()
+    output = shlex.quote(report["output"])
+    if "win_probability" in report:
+        print_text(
+            f"{report['output']} wins {report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}: "
+            f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
+            f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
+        )
+    print_text(f"Play against it: punish-fast play {output}")
 
 
 def check_error_bound(

@@ -160,18 +160,18 @@ def _print_report(report: dict[str, Any]) -> None:
     print_text(f"rules {report['rules']}, {how}, {report['threads']} threads")
     print()
     order = [agents.index(standing["agent"]) for standing in report["ranking"]]
-    for title, matrix, digits in (("wins of row", "win", 4), ("breaths", "breaths", 2)):
+    for title, matrix, form in (("wins of row", "win", ".1%"), ("breaths", "breaths", ".2f")):
         rows = [[title, *(agents[j] for j in order)]]
         for i in order:
-            cells = ["-" if i == j and matrix == "win" else f"{report[matrix][i][j]:.{digits}f}" for j in order]
+            cells = ["-" if i == j and matrix == "win" else format(report[matrix][i][j], form) for j in order]
             rows.append([agents[i], *cells])
         print_table(rows)
         print()
     table = [["ranking", "win rate", "rating"]]
     for standing in report["ranking"]:
-        win_rate, rating = f"{standing['win_rate']:.4f}", f"{standing['rating']:+.1f}"
+        win_rate, rating = f"{standing['win_rate']:.1%}", f"{standing['rating']:+.1f}"
         if not exact:
-            win_rate += " ({:.4f} to {:.4f})".format(*standing["win_rate_interval"])
+            win_rate += " ({:.1%} to {:.1%})".format(*standing["win_rate_interval"])
             rating += f" +- {standing['rating_margin']:.1f}"
         table.append([standing["agent"], win_rate, rating])
     print_table(table)
@@ -228,5 +228,5 @@ def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
             break
         reached = entry["going_on"]
         ended = entry["wins"] if has_wins else [sum(entry["ended"])]
-        rows.append([str(entry["measure"]), *(f"{share:.2%}" for share in (*ended, reached, *entry["ended"]))])
+        rows.append([str(entry["measure"]), *(f"{share:.1%}" for share in (*ended, reached, *entry["ended"]))])
     print_table(rows)
