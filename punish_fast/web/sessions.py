@@ -200,6 +200,17 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         enemy = found.table.named(found.session.seats[found.number - 1])
         return {"paragraphs": found.table.player.presentation.guide(found.view, enemy)}
 
+    @routes.get("/{table}/costliest", dependencies=[costs(4)])
+    async def costliest(table: TableId) -> dict[str, Any] | None:
+        """Return your worst choice in a finished game, judged by the opponent; null if no choice lost a point."""
+        found = tables.find(table)
+        judge, is_explained = found.table.player.able("costliest"), found.table.player.able("is_explained")
+        if found.session.winner is None:
+            raise HTTPException(409, "table: the game is not over")
+        game, won = found.table.finished.record(), found.session.winner == found.number
+        worst: dict[str, Any] | None = await workers.answer(lambda: judge(game, won), is_explained)
+        return worst
+
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
         """Return the outcome of each move with perfect play, and mark the best moves.

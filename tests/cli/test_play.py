@@ -40,13 +40,19 @@ _PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looking away.", "next q
 _PATIENCE = 60.0
 
 
-def run_in_terminal(arguments: Iterable[str], answers: Iterable[str], **variables: str) -> tuple[int, str]:
-    """The exit code of a command and all that it draws; after the last answer it is interrupted."""
+def run_in_terminal(
+    arguments: Iterable[str], answers: Iterable[str], ahead: str = "", **variables: str
+) -> tuple[int, str]:
+    """The exit code of a command and all that it draws; after the last answer it is interrupted.
+
+    ``ahead`` is typed before the command has begun.
+    """
     child, terminal = pty.fork()
     if child == 0:
         environment = clean_environment(TERM="xterm-256color", COLUMNS="80", LINES="40") | variables
         os.execve(COMMAND[0], [*COMMAND, *arguments], environment)
     drawn, left = b"", list(answers)
+    os.write(terminal, ahead.encode())
     deadline = time.monotonic() + _PATIENCE
     # Reading fails when the command has ended.
     with contextlib.suppress(OSError):
@@ -119,9 +125,13 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     # Every move is taken back once in the terminal.
     answers = [line for move in typed(actions) for line in (move, "u", move, "")]
     played = ("play", "naive", "--rules", "tiny", "--seed", "1", "--db")
-    code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"])
+    code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"], ahead=f"{answers[0]}\n\n")
     assert code == 0, plain(drawn)
     assert plain(drawn).count("takes it back: u") == len(actions)
+    # The end uncovers the other hand and the deck, and names the worst choice and a command that is not wrapped.
+    end = plain(drawn).partition(" wins!" if "Nina wins!" in plain(drawn) else "You win!")[2]
+    assert re.search(r"Nina's hand .*\n +deck .*\n +(In breath|No choice)", end)
+    assert re.search(r"\n  punish-fast records review \d+ --db terminal.db\n", end)
     assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "Nina"}
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0

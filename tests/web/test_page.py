@@ -144,6 +144,10 @@ def must_be_kept(page: Page, database: Path, name: str, enemy: str = "Nina") -> 
     words = page.locator(".ending p").inner_text()
     link = page.get_by_role("link", name="Review this game")
     link.wait_for()
+    page.locator(
+        ".costliest", has_text=re.compile("That cost you most. See why|No choice of yours lost a point")
+    ).wait_for()
+    assert page.locator(".foe .back").count() == 0
     with open_to_read(database) as connection:
         (game,) = [each for _, each in read_games(connection) if name in (each.winner.name, each.loser.name)]
     assert link.get_attribute("href") == f"#/review/{game.id}"

@@ -30,6 +30,28 @@ def test_a_game_is_played_to_its_end_and_its_table_cleared(client, naive):
     assert client.get(path).status_code == client.delete(path).status_code == 404
 
 
+def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):
+    table = open_table(client, naive, seed="2")
+    path = f"/tables/{table['table']}"
+    assert table["uncovered"] is None
+    answer = client.get(f"{path}/costliest")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "table: the game is not over")
+    states = []
+    while table["is_on"]:
+        states.append(table["view"]["state"])
+        table = choose(client, table, table["legal"][-1]["action"]).json()
+        assert (table["uncovered"] is None) == table["is_on"]
+    view, cards = table["view"], table["uncovered"]
+    assert (sum(cards["hand"]), sum(cards["deck"])) == (view["enemy"]["cards"], view["deck"])
+    assert np.add(cards["hand"], cards["deck"]).tolist() == view["unseen"]
+    worst = client.get(f"{path}/costliest").json()
+    assert worst["state"] == states[worst["breath"] - 1]
+    values = client.get(f"/models/{naive}/q/{worst['state']}").json()
+    played = next(each["q"] for each in values["actions"] if each["action"] == worst["action"])
+    best = max(each["q"] for each in values["actions"])
+    assert worst["loss"] == pytest.approx((best - played) / 2)
+
+
 def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):
     space = models[0].space
     first = np.zeros(len(space.action))

@@ -23,7 +23,7 @@ from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream
+from punish_fast.cli.playing.table import asks_on, discard_typed, games_database, seed_of, table_stream
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.interrupts import uninterrupted
@@ -31,6 +31,7 @@ from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup, PolicyPlayer
+    from punish_fast.play.explain.coach import Coach
     from punish_fast.play.punish.match import PunishMatch
     from punish_fast.play.punish.records import Finished
     from punish_fast.play.session import SessionPlayer
@@ -214,7 +215,8 @@ class _Session:
         from punish_fast.punish.codes import action_name
 
         with uninterrupted() as interrupts:
-            game_id = self._kept(Finished(match, self.seats, winner), interrupts)
+            game = Finished(match, self.seats, winner)
+            game_id = self._kept(game, interrupts)
             breaths = [
                 {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
                 for breath in match.breaths
@@ -223,9 +225,26 @@ class _Session:
         if self.is_new:
             self.is_new = False
             say(f"your games are saved in {self.keeper.database}; choose another database with --db")
-        if self.keeper.database is not None and sys.stdin.isatty():
+        if not sys.stdin.isatty():
+            return
+        if self.coach and not self.options.hotseat:
+            self._judge(self.coach, game)
+        if self.keeper.database is not None:
+            self.screen.say("See what each choice was worth:")
+            # The command is not wrapped, so that it can be copied.
             place = shlex.quote(str(self.keeper.database))
-            self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
+            self.console.print(f"  punish-fast records review {game_id} --db {place}", soft_wrap=True)
+
+    def _judge(self, coach: Coach, game: Finished) -> None:
+        """Name the person's worst choice; the first call solves the game, unless the coach has been asked."""
+        from punish_fast.play.explain.review import Judge
+
+        record, won = game.record(), game.winner == 0
+        with Progress(self.options.quiet).stage("judging your choices"):
+            judge = Judge(coach.space, coach.solution, coach.name)
+            side = judge.side(record.winner if won else record.loser, won)
+        worst = side.worst(1)
+        self.screen.say(f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point.")
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:
         """Store a game and return its id; while another process writes, retry until interrupted."""
@@ -268,6 +287,7 @@ class _Session:
             )
 
     def _wants_more(self) -> bool:
+        discard_typed()
         while True:
             answer = self._ask("  Another game? (Y/n) ").strip().lower()
             if answer in ("y", "yes", ""):

@@ -3,6 +3,7 @@
 import secrets
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -38,8 +39,13 @@ def table_stream(as_json: bool) -> IO[str]:
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:
     """Return a function that prints a prompt and reads a line of stdin; it raises EOFError at the end of the input."""
+    is_first = True
 
     def ask(prompt: str) -> str:
+        nonlocal is_first
+        if is_first:
+            discard_typed()
+            is_first = False
         print(prompt, end="", file=stream, flush=True)
         try:
             line = sys.stdin.readline()
@@ -55,6 +61,22 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
         return line
 
     return ask
+
+
+def discard_typed() -> None:
+    """Discard keys that were typed before a prompt, so that they do not answer it."""
+    if not sys.stdin.isatty():
+        return
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+        return
+    import termios
+
+    with suppress(OSError, termios.error):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def seed_of(seed: int | None) -> int:

@@ -85,9 +85,9 @@ class ReviewedSide:
         """Sum of all losses."""
         return sum(choice.loss or 0.0 for choice in self.choices)
 
-    def worst(self, n: int, least: float) -> list[ReviewedChoice]:
-        """Return up to ``n`` of the worst choices, each with a loss of at least ``least``."""
-        bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= least]
+    def worst(self, n: int) -> list[ReviewedChoice]:
+        """Return up to ``n`` of the worst choices, each with a loss of at least a point."""
+        bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= _LEAST_LOSS]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
     def report(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class ReviewedSide:
             "won": self.won,
             "loss": self.loss,
             "choices": [choice.report() for choice in self.choices],
-            "worst": [{"breath": each.breath, "words": each.words} for each in self.worst(_MOST_WORST, _LEAST_LOSS)],
+            "worst": [{"breath": each.breath, "words": each.words} for each in self.worst(_MOST_WORST)],
         }
 
 

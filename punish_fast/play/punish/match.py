@@ -129,6 +129,12 @@ class PunishMatch:
         """Raise `UndoError`: a breath reveals cards."""
         raise UndoError("a breath that was revealed cannot be undone")
 
+    def uncovered(self, seat: int) -> dict[str, Five] | None:
+        """Return the other player's hand and the deck, as counts; None until the game is over."""
+        if self._is_on or not self.breaths:
+            return None
+        return {"hand": _five(self._sides[1 - seat].hand), "deck": _five(self.data.draws.copies[self._deck])}
+
     def _follow(self, result: int, status: Status) -> list[Event]:
         """End the game if a breath has a result, otherwise set the status after the breath; return the events."""
         if result:

@@ -212,6 +212,11 @@ class PunishPlayer(Player, ServedPlayer):
                 shown["view"] = self.presentation.state(choice.state)
         return {"rules": self.presentation.rules(), "players": players}
 
+    def costliest(self, game: RecordedGame, winner: bool) -> dict[str, Any] | None:
+        """Return the worst choice of the winner or the loser; None if no choice lost a point."""
+        worst = self.judge.side(game.winner if winner else game.loser, winner).worst(1)
+        return worst[0].report() if worst else None
+
     def why(self, decimal: int) -> dict[str, Any]:
         """Explain a state; return `Explanation.report` with ``view``, ``against`` and each action's ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))

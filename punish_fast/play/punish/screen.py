@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import IO
 
+import numpy as np
 from rich.color import Color
 from rich.console import Console
 from rich.style import Style
@@ -84,6 +85,14 @@ class Screen:
             self._player(name, state.own_hp, state.own_exhausted, state.own_feinted, sum(state.hand))
             self._pile("", state.hand)
         self._pile("discard pile", views[0].state.discard)
+
+    def uncover(self, views: Sequence[View]) -> None:
+        """Draw the enemy's hand, or both hands if nobody is "you", and the deck."""
+        for name, view in zip(self.names, views, strict=True):
+            if name != "you":
+                self._pile(f"{name[:20]}'s hand", view.state.hand)
+        guard, rush, dodge, strike, punish = np.subtract(views[0].unseen, views[1].state.hand).tolist()
+        self._pile("deck", (guard, rush, dodge, strike, punish))
 
     def cards(self, kinds: Sequence[int], keys: bool = False) -> None:
         """Draw cards side by side, with the key of each card if ``keys`` is True."""

@@ -49,6 +49,8 @@ class PunishTerminal:
             session.reveal()
             self.screen.console.print()
         self._tell(told)
+        if any(map(session.is_person, (0, 1))):
+            self.screen.uncover([session.view(seat) for seat in (0, 1)])
 
     def _tell(self, since: int) -> int:
         for event in self.session.events[since:]:

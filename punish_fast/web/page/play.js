@@ -14,6 +14,8 @@ export const SEAT = "table";
 const TRIES = 25;
 // Milliseconds to wait for a response before showing a message.
 const PATIENCE = 300;
+// Milliseconds after the end of a game in which Enter does not begin another.
+const QUIET = 1500;
 // Status of responses about cleared tables.
 const GONE = 404;
 
@@ -176,7 +178,7 @@ export class Seat {
     this.seen = table.n_events;
     this.renderer.update(table, events);
     this.record(events);
-    const over = table.is_on || isTouch() ? "" : " Press n to play again.";
+    const over = table.is_on || isTouch() ? "" : " Press Enter to play again.";
     announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
     if (table.is_on) this.advise();
     else this.finish(events.at(-1)?.words ?? "The game is over.");
@@ -252,19 +254,33 @@ export class Seat {
     this.coach.replaceChildren();
     document.getElementById("hint")?.remove();
     this.exit.hidden = true;
+    this.ended = performance.now();
     this.ending.hidden = false;
     this.ending.replaceChildren(
       h("p", {}, words),
+      this.offers("judges", this.table) && this.costliest(),
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "n")),
+        h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "Enter")),
         this.reviewLink(),
         h("button", { type: "button", onclick: () => this.stand() }, "Choose another opponent"),
       ),
     );
     // Do not focus the button: pressing Enter once too often must not skip the result.
     this.ending.focus();
+  }
+
+  /** The choice that cost most, once the server has judged it, with a link to the position. */
+  costliest() {
+    const { table, opponent } = this.table;
+    const place = h("div", { class: "costliest" });
+    const fill = (worst) => {
+      if (!worst) return place.replaceChildren("No choice of yours lost a point.");
+      return place.replaceChildren(`${worst.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${worst.state}` }, "See why"));
+    };
+    get(`/tables/${table}/costliest`).then(fill, () => place.remove());
+    return place;
   }
 
   /** A link to the review once the game is saved, or the reason why it is not. */
@@ -292,7 +308,7 @@ export class Seat {
     if (document.querySelector("dialog[open]")) return;
     const { table, is_on: isOn, rules, game } = this.table;
     const paragraphs = isOn ? await guide(table) : [];
-    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], rendererOf(game).isInTurn && ["u", "undo your last move"], ["n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
+    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], rendererOf(game).isInTurn && ["u", "undo your last move"], ["Enter n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
     const dialog = h(
       "dialog",
       { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
@@ -324,7 +340,7 @@ export class Seat {
     else if (key === "c") document.getElementById("coach")?.click();
     else if (key === "h" && document.getElementById("hint")) this.hint();
     else if (key === "u" && document.getElementById("undo")) this.undo();
-    else if (key === "n" && !this.table.is_on) this.deal();
+    else if (!this.table.is_on && (key === "n" || (key === "Enter" && performance.now() - this.ended > QUIET))) this.deal();
     else if (!this.renderer.press(key)) return;
     event.preventDefault();
   }

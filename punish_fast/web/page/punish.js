@@ -184,8 +184,8 @@ export class Punish {
   }
 
   drawTop() {
-    const { view, rules, names, is_on: isOn } = this.table;
-    const backs = (n) => Array.from({ length: n }, back);
+    const { view, rules, names, is_on: isOn, uncovered } = this.table;
+    const cards = (n, counts) => h("div", { class: "backs" }, counts ? kinds(counts).map((kind) => smallCard(CARDS[kind])) : Array.from({ length: n }, back));
     this.top.replaceChildren(
       clock(view),
       h(
@@ -195,8 +195,8 @@ export class Punish {
         h(
           "div",
           { class: "foe-cards" },
-          h("div", { class: "under" }, h("div", { class: "backs" }, backs(view.enemy.cards)), `hand of ${view.enemy.cards}`),
-          h("div", { class: "under" }, h("div", { class: "backs" }, backs(view.deck)), `deck of ${view.deck}`),
+          h("div", { class: "under" }, cards(view.enemy.cards, uncovered?.hand), `hand of ${view.enemy.cards}`),
+          h("div", { class: "under" }, cards(view.deck, uncovered?.deck), `deck of ${view.deck}`),
         ),
       ),
     );
@@ -208,7 +208,7 @@ export class Punish {
     this.middle.replaceChildren(
       pile("Discard pile", view.discard),
       this.duel(),
-      pile("Not seen yet", view.unseen, "hand or deck"),
+      pile(this.table.is_on ? "Not seen yet" : "Not seen", view.unseen, "hand or deck"),
       h("div", { class: "result" }, this.result()),
     );
   }
