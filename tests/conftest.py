@@ -54,6 +54,12 @@ def _unlimited_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile no kernels in other processes: tests already run on all cores."""
+    monkeypatch.setattr("punish_fast.runtime.compile_ahead.usable_cores", lambda: 1)
+
+
+@pytest.fixture(autouse=True)
 def _interrupts() -> None:
     """Make an interrupt an exception in every test; shells start background jobs with interrupts ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

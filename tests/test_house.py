@@ -74,7 +74,7 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5550,
+    "cli": 5600,
     "web": 1450,
     "play": 2250,
     "arena": 1150,
@@ -85,7 +85,7 @@ BUDGET = {
     "records": 1700,
     "enemies": 650,
     "duel": 1400,
-    "punish": 2700,
+    "punish": 2750,
     "mdp": 5000,
     "runtime": 1050,
     TOP: 200,

@@ -25,6 +25,7 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS
+from punish_fast.duel.compilation import GRAPH
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
@@ -34,8 +35,10 @@ from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift, uniform_policy
+from punish_fast.punish.transitions.compilation import TENSOR
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
+from punish_fast.runtime.compile_ahead import KernelGroup, compile_ahead
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, load
 
@@ -122,6 +125,11 @@ class Player:
     def is_random(self) -> bool:
         """True for the built-in player *random*; tensors against *random* are built without a policy."""
         return self._source == "random" and self.file is None
+
+    @property
+    def is_naive(self) -> bool:
+        """True for the built-in player *naive*, whose policy is solved."""
+        return self._source == "naive" and self.file is None
 
     def note(self) -> dict[str, Any]:
         """Return the JSON object that describes this player, as the enemy, in an agent or tensor file."""
@@ -305,6 +313,11 @@ class PlayerGroup:
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
 
+    @property
+    def _groups(self) -> list[KernelGroup]:
+        """Kernels that the players' policies need."""
+        return [TENSOR] if any(player.is_naive for player in self._players) else []
+
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
     ) -> tuple[Graph, list[PolicyPlayer]]:
@@ -312,6 +325,7 @@ class PlayerGroup:
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
+        compile_ahead([*self._groups, GRAPH])
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
@@ -320,5 +334,6 @@ class PlayerGroup:
 
     def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states."""
+        compile_ahead(self._groups)
         space = StateSpace(self.rules, self.information)
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

@@ -216,7 +216,7 @@ class Graph(Outline, LayeredGraph):
         dealer = Dealer(space, self.draws, self.decks[0])
         n_decks = np.diff(dealer.deal_ptr)
         cards, hps = np.divmod(keys, layout.hp**2)
-        pair = np.union1d([0], cards)
+        pair = np.union1d(np.zeros(min(1, space.n_states), dtype=np.int64), cards)
         ptr, deal, p = dealer.deals(np.stack(split_pairs(layout, pair), axis=1))
         own_hp, enemy_hp = np.divmod(hps, layout.hp)
         statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
@@ -229,7 +229,7 @@ class Graph(Outline, LayeredGraph):
             first=np.repeat(self.full.ptr[layer.first[:-1]], n_decks) + within,
             stride=np.repeat(n_decks, n_decks),
             node_pair=np.searchsorted(pair, cards).astype(np.int32),
-            node_status=layer.rank[0, statuses].astype(np.int32),
+            node_status=layer.rank[:1, statuses].ravel().astype(np.int32),
         )
 
 

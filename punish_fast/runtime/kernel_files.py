@@ -24,6 +24,8 @@ from typing import Any
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from punish_fast.runtime.compile_ahead import wait_for
+
 _DIGEST_BYTES = 16
 
 
@@ -41,7 +43,7 @@ class KernelFiles:
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
         """Use the files ``name.*.nbc`` in ``folder``; files that were saved with another ``stamp`` are ignored."""
-        self._folder, self._name, self._stamp = folder, name, stamp
+        self._folder, self.name, self._stamp = folder, name, stamp
         self.cache_path = str(folder)
 
     @classmethod
@@ -53,7 +55,8 @@ class KernelFiles:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the kernel compiled for a signature, or None if it is not cached."""
         target.refresh()
-        data = self.load((signature, target.codegen().magic_tuple()))
+        key = signature, target.codegen().magic_tuple()
+        data = wait_for(self.name, lambda: self.load(key))
         return None if data is None else CompileResult._rebuild(target, *data)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -61,9 +64,14 @@ class KernelFiles:
         if not compiled.library.has_dynamic_globals:
             self.save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
 
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no file of the kernel."""
+        return next(self._folder.glob(f"{self.name}.*.nbc"), None) is None
+
     def _path(self, key: Any) -> Path:
         # The digest is short because Windows limits the length of paths.
-        return self._folder / f"{self._name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
+        return self._folder / f"{self.name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
 
     def load(self, key: Any) -> Any:
         """Return the data saved under a key, or None if there is no valid file for the key."""
@@ -91,5 +99,5 @@ class KernelFiles:
 
     def flush(self) -> None:
         """Remove all cache files of the kernel."""
-        for path in self._folder.glob(f"{self._name}.*.nbc"):
+        for path in self._folder.glob(f"{self.name}.*.nbc"):
             path.unlink(missing_ok=True)

@@ -65,13 +65,16 @@ class ModelOptions(ComputeOptions):
         If `may_exceed`, states are listed even if they exceed `memory_bytes`, to report on a model that needs more.
         """
         from punish_fast.punish.states.space import StateSpace
+        from punish_fast.punish.transitions.compilation import TENSOR
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
+        from punish_fast.runtime.compile_ahead import compile_ahead
         from punish_fast.store.tensors import ModelSource
 
         progress.start()
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
+        compile_ahead([TENSOR])
         with clock("states"), progress.stage("states"):
             limit = memory_limit(None if may_exceed else self.memory_bytes)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))

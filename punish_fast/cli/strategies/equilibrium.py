@@ -59,10 +59,12 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
     rules are not tabletop, the file name begins with their name.
     """
+    from punish_fast.duel.compilation import GRAPH
     from punish_fast.duel.graph import Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import StateSpace
+    from punish_fast.runtime.compile_ahead import compile_ahead
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
@@ -74,6 +76,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
     clock, progress = Stopwatch(), Progress(options.quiet)
+    compile_ahead([GRAPH])
     with progress.stage("game: listing information states (1 of 2)"), clock("states"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))

@@ -79,6 +79,19 @@ class StateSpace:
         # int64 [n_layers + 1], row of the first state of each layer
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
+    @classmethod
+    def empty(cls, rules: Rules) -> "StateSpace":
+        """Return a space without states, to compile kernels that take its arrays."""
+        space = cls.__new__(cls)
+        space.rules, space.information, space.layout = rules, information_of("view"), layout_of(rules)
+        space.places = places_of(space.information, rules)
+        nothing = np.zeros((0, space.layout.n_statuses), dtype=np.uint8)
+        space._most_states = MOST_STATES
+        space.layers = [space._number(np.zeros(0, dtype=np.int64), nothing, 0)] * (rules.breaths + 1)
+        space.layer_ptr = np.zeros(rules.breaths + 2, dtype=np.int64)
+        space._outcomes = (_no_outcomes(0, 0, 1),) * 2
+        return space
+
     def __repr__(self) -> str:
         return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
 
@@ -96,15 +109,7 @@ class StateSpace:
         # A feint has up to N_PLAYS plays; each other way has up to N_ENEMY_PLAYS, because the player draws no card.
         n_most = n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
         n_draws = 1 if self.information.own == self.information.enemy else N_KINDS + 1
-        outcomes = BreathOutcomes(
-            ptr=np.zeros(n_statuses * N_WAYS + 1, dtype=np.int32),
-            joined=np.zeros(n_most, dtype=np.uint16),
-            status=np.zeros(n_most, dtype=np.int32),
-            mask=np.zeros(n_most, dtype=np.int64),
-            play_ptr=np.zeros(n_most + 1, dtype=np.int32),
-            play=np.zeros(n_most, dtype=np.uint8),
-            reach=np.zeros((n_statuses * N_WAYS, n_draws), dtype=np.int64),
-        )
+        outcomes = _no_outcomes(n_most, n_statuses * N_WAYS, n_draws)
         n_outcomes, n_plays = tabulate_outcomes(self.rules, self.layout, is_last, outcomes)
         return outcomes._replace(
             joined=outcomes.joined[:n_outcomes].copy(),
@@ -294,6 +299,19 @@ class StateSpace:
     def nbytes(self) -> int:
         """Size of the layers in bytes."""
         return sum(array.nbytes for layer in self.layers for array in layer)
+
+
+def _no_outcomes(n_most: int, n_ways: int, n_draws: int) -> BreathOutcomes:
+    """Return zeros for up to ``n_most`` outcomes of ``n_ways`` pairs of a status and a way."""
+    return BreathOutcomes(
+        ptr=np.zeros(n_ways + 1, dtype=np.int32),
+        joined=np.zeros(n_most, dtype=np.uint16),
+        status=np.zeros(n_most, dtype=np.int32),
+        mask=np.zeros(n_most, dtype=np.int64),
+        play_ptr=np.zeros(n_most + 1, dtype=np.int32),
+        play=np.zeros(n_most, dtype=np.uint8),
+        reach=np.zeros((n_ways, n_draws), dtype=np.int64),
+    )
 
 
 def _legal_actions() -> np.ndarray:

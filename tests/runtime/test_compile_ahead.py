@@ -1,0 +1,74 @@
+"""Kernels compiled by other processes."""
+
+from __future__ import annotations
+
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import config
+
+from punish_fast.duel.compilation import GRAPH
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.transitions.compilation import TENSOR
+from punish_fast.punish.transitions.tensor import build
+from punish_fast.runtime import compile_ahead as ahead
+from punish_fast.runtime.compile_ahead import KernelGroup, compile_ahead, wait_for
+from punish_fast.runtime.kernel_files import KernelFiles
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_groups_compile_the_signatures_that_a_game_needs(graph):
+    kernels = [*TENSOR.kernels, *GRAPH.kernels]
+    build(graph.space)
+    again = Graph(graph.space)
+    weights = np.zeros(len(again.action))
+    again.back_up(weights, weights, np.zeros((again.n_values, 2)))
+    again.spread(weights, weights, np.zeros(again.n_full))
+    needed = [set(kernel.signatures) for kernel in kernels]
+    assert all(needed)
+    for group in (TENSOR, GRAPH):
+        group.compile()
+    assert [set(kernel.signatures) for kernel in kernels] == needed
+
+
+class _Kernel:
+    def __init__(self, folder):
+        self._cache = KernelFiles(folder, "kernel", b"")
+
+
+def compile_nothing():
+    """Compile a kernel, if this were a real group."""
+
+
+def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, monkeypatch):
+    started = []
+
+    class Process:
+        kill = poll = staticmethod(lambda: 0)
+
+        def __init__(self, command, **_streams):
+            started.append(command)
+
+    monkeypatch.setattr(ahead, "_processes", {})
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    groups = [KernelGroup(compile_nothing, (_Kernel(tmp_path),))] * 2
+    for n_cores, n_processes in ((1, 0), (2, 1), (9, 2)):
+        monkeypatch.setattr(ahead, "usable_cores", lambda n=n_cores: n)
+        compile_ahead(groups)
+        assert len(started) == n_processes
+        started.clear()
+    groups[0].kernels[0]._cache.save("key", "data")
+    compile_ahead(groups)
+    assert started == []
+
+
+def test_a_kernel_that_no_process_compiles_is_not_waited_for(monkeypatch):
+    polls = iter([None, None, None, 0])
+    monkeypatch.setattr(ahead, "_processes", {"kernel": SimpleNamespace(poll=lambda: next(polls))})
+    answers = iter([None, None, "compiled"])
+    assert wait_for("kernel", lambda: next(answers)) == "compiled"
+    assert wait_for("kernel", lambda: None) is None
+    assert list(polls) == []
+    assert wait_for("other", lambda: None) is None
