@@ -144,9 +144,6 @@ def must_be_kept(page: Page, database: Path, name: str, enemy: str = "Nina") -> 
     words = page.locator(".ending p").inner_text()
     link = page.get_by_role("link", name="Review this game")
     link.wait_for()
-    page.locator(
-        ".costliest", has_text=re.compile("That cost you most. See why|No choice of yours lost a point")
-    ).wait_for()
     assert page.locator(".foe .back").count() == 0
     with open_to_read(database) as connection:
         (game,) = [each for _, each in read_games(connection) if name in (each.winner.name, each.loser.name)]
@@ -167,6 +164,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     page = sit_down(visit, "Ada")
     play_out(page, by_clicks)
     game = must_be_kept(page, database, "Ada")
+    page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
     visit.end()
     assert visit.troubles == []
     return game
