@@ -38,8 +38,8 @@ from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.compilation import TENSOR
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
-from punish_fast.runtime.compile_ahead import KernelGroup, compile_ahead
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead
 from punish_fast.store.reader import Artefact, load
 
 

@@ -6,7 +6,7 @@ from punish_fast.duel import _decks, _graph, _passes
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.compile_ahead import KernelGroup
+from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import calls_for_nothing
 
 

@@ -6,27 +6,36 @@ argument types, a failed write raises an error, and if the folder cannot be crea
 whose name does not contain the digest.
 
 This cache stores one file per kernel and combination of argument types; each file begins with a checksum.
+
+Numba compiles one kernel at a time in a process. The first run of a command therefore starts processes that compile
+kernels needed later, while this process compiles those needed first. All processes share the cache.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import inspect
 import pickle
+import subprocess
 import sys
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from punish_fast.runtime.compile_ahead import wait_for
+from punish_fast.runtime.limits import usable_cores
 
 _DIGEST_BYTES = 16
+_SECONDS_BETWEEN_CHECKS = 0.02
+# Process that compiles a kernel, by the name of the kernel's cache files.
+_processes: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def _digest(content: bytes) -> bytes:
@@ -101,3 +110,41 @@ class KernelFiles:
         """Remove all cache files of the kernel."""
         for path in self._folder.glob(f"{self.name}.*.nbc"):
             path.unlink(missing_ok=True)
+
+
+class KernelGroup(NamedTuple):
+    """Kernels that one function compiles."""
+
+    compile: Callable[[], None]  # function in a module, which another process imports
+    kernels: tuple[Any, ...]
+
+
+def compile_ahead(groups: Sequence[KernelGroup]) -> None:
+    """Start to compile the groups that are not in the kernel cache, in processes on the other cores.
+
+    Do nothing if there is no cache or no other core. The processes end with this one.
+    """
+    n_processes = usable_cores() - 1
+    caches = [(group.compile, [getattr(kernel, "_cache", None) for kernel in group.kernels]) for group in groups]
+    missing = [(function, files) for function, files in caches if any(each and each.is_empty for each in files)]
+    for first in range(min(n_processes, len(missing)) if sys.executable else 0):
+        mine = missing[first::n_processes]
+        functions = [function for function, _ in mine]
+        code = "; ".join(f"from {each.__module__} import {each.__name__}; {each.__name__}()" for each in functions)
+        no = subprocess.DEVNULL
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=no, stdout=no, stderr=no)
+        atexit.register(process.kill)
+        _processes.update((each.name, process) for _, files in mine for each in files if each)
+
+
+def wait_for(name: str, load: Callable[[], Any]) -> Any:
+    """Return the first result of ``load`` that is not None, or None if no other process may compile kernel ``name``."""
+    process = _processes.get(name)
+    found = load()
+    while found is None and process is not None:
+        has_ended = process.poll() is not None
+        found = load()
+        if has_ended:
+            break
+        time.sleep(_SECONDS_BETWEEN_CHECKS)
+    return found

@@ -67,7 +67,7 @@ class ModelOptions(ComputeOptions):
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.compilation import TENSOR
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
-        from punish_fast.runtime.compile_ahead import compile_ahead
+        from punish_fast.runtime.kernel_files import compile_ahead
         from punish_fast.store.tensors import ModelSource
 
         progress.start()

@@ -64,7 +64,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.runtime.compile_ahead import compile_ahead
+    from punish_fast.runtime.kernel_files import compile_ahead
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))

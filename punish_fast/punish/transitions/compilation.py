@@ -5,7 +5,7 @@ from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.compile_ahead import KernelGroup
+from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import calls_for_nothing
 
 

@@ -13,9 +13,8 @@ from punish_fast.duel.compilation import GRAPH
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.transitions.compilation import TENSOR
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime import compile_ahead as ahead
-from punish_fast.runtime.compile_ahead import KernelGroup, compile_ahead, wait_for
-from punish_fast.runtime.kernel_files import KernelFiles
+from punish_fast.runtime import kernel_files
+from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_ahead, wait_for
 
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -51,11 +50,11 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
         def __init__(self, command, **_streams):
             started.append(command)
 
-    monkeypatch.setattr(ahead, "_processes", {})
+    monkeypatch.setattr(kernel_files, "_processes", {})
     monkeypatch.setattr(subprocess, "Popen", Process)
     groups = [KernelGroup(compile_nothing, (_Kernel(tmp_path),))] * 2
     for n_cores, n_processes in ((1, 0), (2, 1), (9, 2)):
-        monkeypatch.setattr(ahead, "usable_cores", lambda n=n_cores: n)
+        monkeypatch.setattr(kernel_files, "usable_cores", lambda n=n_cores: n)
         compile_ahead(groups)
         assert len(started) == n_processes
         started.clear()
@@ -66,7 +65,7 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
 
 def test_a_kernel_that_no_process_compiles_is_not_waited_for(monkeypatch):
     polls = iter([None, None, None, 0])
-    monkeypatch.setattr(ahead, "_processes", {"kernel": SimpleNamespace(poll=lambda: next(polls))})
+    monkeypatch.setattr(kernel_files, "_processes", {"kernel": SimpleNamespace(poll=lambda: next(polls))})
     answers = iter([None, None, "compiled"])
     assert wait_for("kernel", lambda: next(answers)) == "compiled"
     assert wait_for("kernel", lambda: None) is None
