@@ -44,7 +44,7 @@ _CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError, UndoErr
 
 
 class Refusal(BaseModel):
-    """Reason why a request is refused, in one line."""
+    """One-line reason why a request was refused."""
 
     detail: str
 
@@ -70,25 +70,25 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """Server configuration."""
+    """Configuration of a server."""
 
     players: Sequence[PunishPlayer]
-    database: Path | None = None  # database of games
+    database: Path | None = None  # database of recorded games; None to record no games
     rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
-    hosts: frozenset[str] = frozenset()  # names of the server, in addition to addresses and `localhost`
-    proxied: frozenset[str] = frozenset()  # names that a proxy may serve under any scheme and port
+    hosts: frozenset[str] = frozenset()  # names of the server, in addition to IP addresses and `localhost`
+    proxied: frozenset[str] = frozenset()  # names under which a proxy serves the page, with any scheme and port
     token: str | None = None  # secret for posting games; None to forbid posting
     limits: Limits = field(default_factory=Limits)
     game_players: Sequence[GamePlayer] = ()
 
     @property
     def all_players(self) -> list[AnyPlayer]:
-        """Players of all games."""
+        """Players of Punish, followed by players of other games."""
         return [*self.players, *self.game_players]
 
 
 def create_app(config: ServerConfig) -> FastAPI:
-    """Build the application."""
+    """Build the web application of a server."""
     workers = Workers()
     registry = PlayerRegistry(config.all_players, workers)
     recorder = None if config.database is None else GameRecorder(config.database, config.rules, workers)
@@ -123,7 +123,7 @@ def create_app(config: ServerConfig) -> FastAPI:
         statistics_routes(database, registry, workers),
     ):
         app.include_router(routes, dependencies=[costs(1)])
-    # A browser loads all files of the page together, so they cost only `LEAST_COST`.
+    # Browsers load all files of the page together, so each file costs only `LEAST_COST`.
     for path in (Path(__file__).parent / "page").iterdir():
         app.add_route("/" if path.name == "index.html" else f"/page/{path.name}", page_file(path))
     return app
@@ -140,10 +140,10 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _not_found(request: Request, error: Any) -> Response:
-    """Show browsers the page for an unknown address; answer other requests in JSON."""
+    """Redirect browsers to the page for unknown addresses; answer other requests with JSON."""
     if "endpoint" in request.scope or "text/html" not in request.headers.get("accept", ""):
         return _refusal(404, error.detail)
-    # Relative, because a proxy may serve the page under a prefix.
+    # Use a relative URL, because a proxy may serve the page under a prefix.
     up = "../" * (request.url.path.count("/") - 1) or "./"
     return RedirectResponse(f"{up}#/nowhere", 303)
 
@@ -153,7 +153,7 @@ def _refusal(status: int, detail: str) -> JSONResponse:
 
 
 def page_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
-    """Read a file of the page and return its route."""
+    """Read a file of the page; return an endpoint that serves it with an ETag."""
     content = path.read_bytes()
     tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

@@ -43,18 +43,18 @@ class GameDatabaseError(PunishFastError, ValueError):
 
 
 class GameDatabase:
-    """Recorded games. `add` must run in the writer's thread; all other methods may run in reader threads."""
+    """Database of recorded games. Call `add` only in the writer's thread, and other methods in any worker thread."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Clients need ``token`` to add games; if it is None, games cannot be added."""
+        """Set the secret ``token`` that clients need to add games; if it is None, games cannot be added."""
         self.path = path
         self._rules, self._token = rules, token
-        # Version of the database, and results cached for it.
+        # Modification time and size of the database file, and results cached for this version.
         self._seen: tuple[int, int] = (0, 0)
         self._found: dict[Any, Any] = {}
 
     def must_take(self, authorization: str) -> None:
-        """Raise HTTPException unless the header ``Authorization`` permits adding games."""
+        """Raise HTTPException 401 or 403 unless the header ``Authorization`` permits adding games."""
         if self._token is None or self.path is None:
             raise HTTPException(403, "games: cannot be added here; see: punish-fast serve --allow-writes")
         kind, _, token = authorization.partition(" ")
@@ -63,7 +63,7 @@ class GameDatabase:
             raise HTTPException(401, "authorization: must be Bearer and the token of this server", headers)
 
     def add(self, content: bytes) -> dict[str, Any]:
-        """Add the games of a log; return the report of ``records import``."""
+        """Add the games in a log; return the report of ``records import`` without its ``files``."""
         try:
             log = log_of(content, "log")
         except RecordsError as error:
@@ -75,11 +75,11 @@ class GameDatabase:
 
     @cached_property
     def space(self) -> StateSpace:
-        """State space of the games."""
+        """State space under the rules of the recorded games."""
         return StateSpace(self._rules)
 
     def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
-        """Return the latest games, or the latest before the game with id ``before``."""
+        """Return up to ``most`` of the latest games, optionally only those of one player or before id ``before``."""
         if not self._is_there():
             return []
         with self._explained():
@@ -99,7 +99,7 @@ class GameDatabase:
                 raise missing from None
 
     def game_report(self, game_id: int) -> dict[str, Any]:
-        """Return a game as a JSON-like object; raise the errors of `game`."""
+        """Return a game as a JSON-like object; raise the same errors as `game`."""
         game = self.game(game_id)
         return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
@@ -164,7 +164,7 @@ class GameDatabase:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Replace the path in error messages."""
+        """Convert errors of the database to `GameDatabaseError` without its path."""
         try:
             yield
         except (RecordsError, StoreError) as error:

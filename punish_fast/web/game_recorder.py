@@ -1,4 +1,4 @@
-"""Recorder of finished games."""
+"""Storage of finished games in the background."""
 
 import asyncio
 import logging
@@ -14,15 +14,15 @@ from punish_fast.records.database import LockedError
 from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
-# Each try waits up to `database.BUSY_SECONDS` for other writing processes.
+# Maximum number of attempts to store a game; each waits up to `database.BUSY_SECONDS` for other processes.
 _MOST_TRIES = 6
 
-# Called with the id of a stored game, or with the reason why it could not be stored.
+# Callback with the id of a stored game and None, or with None and the reason why the game could not be stored.
 Kept = Callable[[int | None, str | None], None]
 
 
 class GameRecorder:
-    """Stores finished games in a database."""
+    """Recorder that stores finished games in a database."""
 
     def __init__(self, path: Path, rules: Rules, workers: Workers) -> None:
         self.path, self.rules = path, rules
@@ -30,13 +30,13 @@ class GameRecorder:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, game: Finished, kept: Kept) -> None:
-        """Store a game in the background; ``kept`` is called when it is stored or has failed."""
+        """Store a game in the background; call ``kept`` when the game has been stored or storing it has failed."""
         task = asyncio.get_running_loop().create_task(self._store(game, kept))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Wait until all games are stored."""
+        """Wait until every added game has been stored or has failed."""
         await asyncio.gather(*self._tasks)
 
     @cached_property
@@ -51,7 +51,7 @@ class GameRecorder:
             kept(None, "the game could not be saved; see the server's log")
 
     def _keep(self, game: Finished) -> int:
-        """Store a game and return its id; wait while another process writes."""
+        """Store a game and return its id; retry while another process locks the database."""
         for _ in range(_MOST_TRIES - 1):
             with suppress(LockedError):
                 return self._keeper.keep_all([game])[0]

@@ -16,7 +16,7 @@ GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the 
 ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
-# The schema is not detailed, because the log parser checks the body.
+# The schema has no details, because the log parser validates the body.
 _LOG: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -35,7 +35,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
         before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="List only games before this id.")] = None,
     ) -> list[dict[str, Any]]:
-        """List the latest games, optionally of one player or before a given game."""
+        """List the latest games, optionally only those of one player or before a given game."""
         player = clean_name(player)
         if player and not is_name(player):
             raise HTTPException(422, f"player: use {NAMES}")
@@ -43,7 +43,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
-        """Add the games of a log, with the checks of ``records import``; games already there are skipped."""
+        """Add the games in a log, with the checks of ``records import``; skip games that are already stored."""
         database.must_take(authorization)
         content = await request.body()
         return await workers.write(lambda: database.add(content))
@@ -55,7 +55,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
-        """Judge a recorded game by an agent: the win probability before each choice, and the loss of the choice."""
+        """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
         found = registry.find(model)
         recorded = await workers.run("reader", lambda: database.game(game))
         judge = found.able("review")
@@ -65,7 +65,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:
-        """List all players, sorted by number of games won."""
+        """List all recorded players, sorted by number of games won."""
         return await workers.run("reader", database.players)
 
     return routes
@@ -77,12 +77,12 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/dashboard")
     async def dashboard() -> dict[str, Any]:
-        """Return the statistics of ``records summary``, and the names of the plots."""
+        """Return the statistics of ``records summary``, and the names and titles of the plots."""
         return await workers.run("reader", database.dashboard)
 
     @routes.get("/plots/{name}.svg", response_class=Response, dependencies=[costs(19)])
     async def plot(name: PlotName) -> Response:
-        """Return a plot of ``records plot``."""
+        """Return a plot of ``records plot`` as SVG."""
         if name not in PLOTS:
             raise HTTPException(404, f"plot: unknown name; the plots are {', '.join(PLOTS)}")
         content = await workers.run("drawer", lambda: database.plot(name))
@@ -94,7 +94,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
     ) -> dict[str, Any]:
-        """Return positions in which the right choice matters most, from recorded games if there are enough."""
+        """Return positions in which the right choice matters most, from recorded games if they contain any."""
         found = registry.find(model)
         draw = found.able("practice")
         choices = await workers.run("reader", database.choices)

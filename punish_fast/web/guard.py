@@ -1,8 +1,8 @@
-"""Checks of requests, and response headers that restrict browsers.
+"""Request checks, and response headers that restrict browsers.
 
-Any web page open in a browser can send requests to a server on the same machine. Every request must therefore name this
-server as its host, which excludes rebound DNS names, and must come from this server's own page or from no page,
-according to ``Origin`` and ``Sec-Fetch-Site``. Responses do not allow any other origin.
+Any web page open in a browser can send requests to a server on the same machine. The header ``Host`` of every request
+must therefore name this server, which prevents DNS rebinding, and according to ``Origin`` and ``Sec-Fetch-Site`` the
+request must not come from a page of another site. Responses do not allow other origins.
 
 Behind a proxy, browsers use another name, scheme and port. Names given by ``--allow-host`` are accepted with any scheme
 and port.
@@ -50,9 +50,9 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
 _AUTHORITY = re.compile(r"\Ahttps?://[^/]*/?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CURE = "which are its addresses, localhost and the names given by punish-fast serve --allow-host NAME"
-# Delay, in seconds, of responses with status 429.
+# Delay of responses with status 429, in seconds.
 _PAUSE = 1.0
-# Maximum number of characters of a header that an error message quotes.
+# Maximum number of characters of a header quoted in an error message.
 _MOST_QUOTED = 80
 
 
@@ -69,12 +69,12 @@ class Guard:
     """Middleware that checks requests and adds response headers."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], names: frozenset[str], limits: Limits) -> None:
-        """Accept requests for ``hosts``, addresses and ``localhost``, and for ``names`` with any scheme and port."""
+        """Accept requests for IP addresses, ``localhost`` and ``hosts``, and for ``names`` with any scheme and port."""
         self._app, self._hosts, self._names, self._limits = app, hosts | names, names, limits
         self._meter = Meter(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, and pass it to the application or refuse it."""
+        """Check a request; pass it to the application or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -105,13 +105,13 @@ class Guard:
             self._meter.charge(client, LEAST_COST)
             sender.set(client)
             state = {**scope.get("state", {}), "client": client, "charge": partial(self._meter.charge, client)}
-            # HEAD is answered like GET, without the body.
+            # Answer HEAD like GET, but without the body.
             asked = {**scope, "state": state, "method": "GET" if is_head else scope["method"]}
             await _while_awaited(self._app, asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
             await _refuse(error, scope, receive, sent)
         except ClientDisconnect:
-            pass  # The client left, or its body is malformed and has been refused.
+            pass  # The client has disconnected, or its malformed body has been refused.
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
@@ -119,7 +119,7 @@ class Guard:
                 await _refuse(failure, scope, receive, sent)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Check host, method, origin and content type; raise HTTPException if one is not allowed."""
+        """Raise HTTPException unless host, method, origin and content type are allowed."""
         host, method = headers.get("host", ""), scope["method"]
         if not _is_ours(host, self._hosts):
             raise HTTPException(421, f"host: {_quoted(host)} is not one of the names of this server, {_CURE}")
@@ -137,7 +137,11 @@ class Guard:
             raise HTTPException(415, "content-type: must be application/json")
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Limit the body read by ``receive``; raise 413 if Content-Length is invalid or the limit is exceeded."""
+        """Return a limited ``receive``.
+
+        Raises HTTPException 413 if Content-Length is invalid or exceeds the limit; the returned function raises it if
+        the body exceeds the limit.
+        """
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
         refused = HTTPException(413, f"body: longer than {most:,} bytes, or of unknown length")
         announced = headers.get("content-length", "0")
@@ -157,7 +161,7 @@ class Guard:
 
 
 async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request; cancel it if the client disconnects, unless the request can change data."""
+    """Answer a request; cancel a GET request if the client disconnects."""
     if scope["method"] != "GET":
         await app(scope, receive, send)
         return
@@ -173,7 +177,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until a client disconnects, reading an unused body up to its limit."""
+    """Wait until the client disconnects, discarding the body; never return if the body exceeds its limit."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -182,9 +186,10 @@ async def _left(receive: Receive) -> None:
 
 
 def _headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request; raise HTTPException if the head is too long or ambiguous."""
+    """Return the headers of a request; raise HTTPException if they are too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header has a colon, a space and a line end. uvicorn does not limit heads that arrive in one piece.
+    # Each header adds a colon, a space and two characters at its end. uvicorn does not limit heads that arrive in one
+    # piece.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: longer than {MOST_HEAD:,} bytes")
@@ -197,11 +202,11 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """Normalize a name for ``--allow-host`` as browsers do: lower case, IDNA encoding, no port."""
+    """Normalize a host name as browsers do: lower case, IDNA encoding, no port; raise `HostError` if it is invalid."""
     place = _place(text)
     name = "" if place is None else place.name
     try:
-        # For other scripts, Python's codec implements IDNA 2003, but browsers use IDNA 2008.
+        # For non-ASCII names, Python's codec implements IDNA 2003, but browsers use IDNA 2008.
         name = (name.encode("idna") if name.isascii() else idna.encode(name, uts46=True)).decode()
     except UnicodeError:
         name = ""
@@ -212,7 +217,7 @@ def host_name(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _place(host: str) -> _Place | None:
-    """Parse the host and port of a header; return None if they are invalid."""
+    """Parse a host with an optional port; return None if it is invalid."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
     # IPv6 addresses are often typed without brackets.
@@ -228,7 +233,7 @@ def _place(host: str) -> _Place | None:
 
 
 def _is_ours(host: str, hosts: frozenset[str]) -> bool:
-    """Return True if ``Host`` is an address, ``localhost`` or a name of this server, with any port."""
+    """Return True if a ``Host`` header is an IP address, ``localhost`` or a name of this server, with any port."""
     place = _place(host)
     return place is not None and (place.name in hosts or place.name == "localhost" or _is_address(place.name))
 
@@ -242,7 +247,7 @@ def _is_address(text: str) -> bool:
 
 
 def _is_same(origin: str, host: str, names: frozenset[str]) -> bool:
-    """Return True if ``Origin`` has the host and port of ``Host``, or a name served by a proxy."""
+    """Return True if ``Origin`` has the host and port of ``Host``, or one of the ``names`` served by a proxy."""
     scheme, separator, rest = origin.partition("://")
     default = _DEFAULT_PORTS.get(scheme.lower())
     page, server = _place(rest), _place(host)
@@ -257,12 +262,12 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Return True if a link to the page is followed, which is allowed from any site."""
+    """Return True if the browser follows a link to the page, which is allowed from any site."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 
 
 async def _refuse(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
-    # The rest of the body is not read, so the connection must be closed.
+    # Close the connection, because the rest of the body is not read.
     headers = {**(error.headers or {}), "connection": "close"}
     await JSONResponse({"detail": error.detail}, error.status_code, headers)(scope, receive, send)

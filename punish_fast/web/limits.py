@@ -1,7 +1,7 @@
-"""Limits of a server, and accounting of requests by client.
+"""Limits of a server, and metering of requests per client.
 
 A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
-connection. Many sessions from one address share the limit of the address; other addresses are not affected.
+connection. All sessions from one address share the limits of the address; other addresses are not affected.
 """
 
 import ipaddress
@@ -20,57 +20,57 @@ from starlette.types import Scope
 
 # Ratio of an address's limits to a client's.
 _ADDRESS_FACTOR = 10
-# Maximum number of clients and addresses whose recent requests are remembered.
+# Maximum number of clients and addresses whose buckets are stored.
 _MOST_REMEMBERED = 4096
-# A client may hold 1/20 of all tables, but at least 10; an address may hold half of them.
+# A client may hold 1/20 of all tables, but at least 10; an address may hold half of all tables.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
-# Prefix length of the IPv6 networks that providers assign to a customer.
+# Prefix length of the IPv6 network that a provider typically assigns to a customer.
 _IPV6_PREFIX = 64
 
 _CURE = "the server needs --proxy"
 
-# Cost of every request. API routes add their own costs, so files of the page cost almost nothing.
+# Cost of every request. API routes charge additional costs; files of the page do not.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
-# Port after an address, and brackets of an IPv6 address.
+# Port after an address and brackets around an IPv6 address, to be removed.
 _PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
 _SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a server."""
+    """Limits that a server imposes on games and requests."""
 
-    tables: int = 2000  # maximum number of games at the same time
+    tables: int = 2000  # maximum number of concurrent games
     body: int = 16 * 1024  # maximum size of a request body, in bytes
     log: int = 16 * 1024 * 1024  # maximum size of a posted log, in bytes
     rate: float | None = 200.0  # maximum average cost of a client's requests per second; None if unlimited
-    burst: int = 400  # capacity of a client's bucket: maximum cost of requests sent together
+    burst: int = 400  # capacity of a client's bucket: maximum total cost of a burst of requests
 
     @property
     def client_tables(self) -> int:
-        """Maximum number of games of one client."""
+        """Maximum number of concurrent games per client."""
         return min(self.tables, max(_LEAST_OF_CLIENT, self.tables // _CLIENT_SHARE))
 
     @property
     def address_tables(self) -> int:
-        """Maximum number of games of one address."""
+        """Maximum number of concurrent games per address."""
         return max(self.client_tables, self.tables // 2)
 
 
 class Client(NamedTuple):
-    """Sender of a request: an address, and a session or connection within it."""
+    """Sender of a request: an address, and the id of a session or the port of a connection."""
 
     address: str
     session: str
 
 
-# Client whose request is being answered, or None if the work is the server's own.
+# Client whose request is being answered; None if the server works without a request.
 sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """Return the client of a request, and a new session id if the request has none, otherwise None."""
+    """Return the client of a request, and a new session id for the cookie; None if the request already has one."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
@@ -82,7 +82,10 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def network_of(host: str) -> str:
-    """Return the address or network that limits apply to; a port, which some proxies append, is removed."""
+    """Return the IPv4 address or IPv6 network of a host, to which limits apply.
+
+    A port, which some proxies append, is removed. Other hosts are returned unchanged.
+    """
     for text in (host, _PORT.sub("", host)):
         try:
             address = ipaddress.ip_address(text)
@@ -97,15 +100,15 @@ def network_of(host: str) -> str:
 
 
 class Meter:
-    """Meter of the cost of requests by client and address: token buckets with a capacity and a refill rate."""
+    """Token buckets that limit the cost of requests per client and per address."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = limits.rate, limits.burst, clock
-        # Level of each bucket and time of its last change, the oldest change first.
+        # Level of each bucket and time of its last change, sorted by time.
         self._left: OrderedDict[str | Client, tuple[float, float]] = OrderedDict()
 
     def charge(self, client: Client, cost: float) -> None:
-        """Charge a request to a client; raise HTTPException 429 if a limit is exceeded."""
+        """Charge the cost of a request to a client and its address; raise HTTPException 429 if either lacks tokens."""
         if self._rate is None:
             return
         now, levels = self._clock(), {}
@@ -127,7 +130,7 @@ class Meter:
 
 
 def costs(cost: float) -> Any:
-    """Return a dependency of routes that charges a cost in addition to `LEAST_COST`."""
+    """Return a FastAPI dependency that charges a cost in addition to `LEAST_COST`."""
 
     async def charge(request: Request) -> None:
         request.state.charge(cost)

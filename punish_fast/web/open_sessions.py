@@ -1,7 +1,7 @@
-"""Tables, at which people play against agents or each other. Hidden information stays on the server.
+"""Tables at which people play against agents or each other. Hidden information stays on the server.
 
-A person has a seat, with a secret name. Against agents, the game begins as soon as the table is open. Otherwise, it
-begins when a friend takes the other seat, and people see changes by requests that wait for them.
+Each person has a seat with a secret name. A game against agents begins when its table is opened; a game between two
+people begins when the second person takes a seat. Between two people, requests can wait for changes at the table.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from punish_fast.web.players import AnyPlayer
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-# Seconds without a request after which a running game and a finished game, respectively, are cleared.
+# Seconds without a request after which a running game and a finished game, respectively, expire.
 _IDLE, _OVER = 3600.0, 900.0
-# Seconds without a request after which a running game may be cleared to make room, and without a move after which a
-# game between two people ends.
+# Seconds without a request after which a running game may be cleared to make room. Also the longest time per move in a
+# game between two people.
 QUIET = 600.0
-# Time limit, in seconds, of the search for an agent's move.
+# Time limit of the search for an agent's move, in seconds.
 _MOVE_SECONDS = 2.0
 # Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
 _WAIT_SECONDS = 25.0
@@ -42,26 +42,26 @@ _ID_BYTES = 24
 class OpenSession:
     """Game of a person against agents, or of two people."""
 
-    player: AnyPlayer  # opponent; between two people, the agent whose rules are played
-    temperature: float | None  # opponent's temperature
+    player: AnyPlayer  # opponent; in a game between two people, the agent that defines the rules
+    temperature: float | None  # opponent's temperature; None if it has none
     session: PlaySession  # progress of the game
     match: PunishMatch | GameMatch  # full state, including hidden information
     seed: int  # random seed of the deals; the agent's choices use a separate secret seed
-    is_chosen: bool  # the person chose the seed, so the game is practice; otherwise the seed is secret until the end
+    is_chosen: bool  # True if the person chose the seed; otherwise the seed is secret until the game is over
     now: Callable[[], float]
-    clock: float | None = None  # seconds for each move of a game between two people; None against agents
-    seats: list["Seat"] = field(default_factory=list)  # seats of the people who are here
+    clock: float | None = None  # seconds per move in a game between two people; None against agents
+    seats: list["Seat"] = field(default_factory=list)  # seats of the people at the table
     has_begun: bool = False
     number: int = 1  # number of the game at this table
     again: set[int] = field(default_factory=set)  # seats of people who want to play again
     invitation: str = field(default_factory=lambda: secrets.token_urlsafe(_ID_BYTES))  # secret name of the free seat
-    keeps: bool = False  # the game is stored in the database when it ends
-    kept: int | None = None  # id in the database
+    keeps: bool = False  # True if the finished game is to be stored in the database
+    kept: int | None = None  # id of the game in the database; None if it is not stored
     flaw: str | None = None  # reason why the game could not be stored
-    ended: str | None = None  # reason why two people do not finish their game
-    version: int = 0  # number of changes that people can see
+    ended: str | None = None  # reason why a game between two people ended early
+    version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
-    moved: float = 0.0  # time of the last reveal
+    moved: float = 0.0  # time when the game began or choices were last revealed
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> None:
@@ -77,27 +77,30 @@ class OpenSession:
 
     @property
     def is_over(self) -> bool:
-        """True if the game is over; False before it begins."""
+        """True if the game has begun and is over."""
         return self.has_begun and not self.is_on
 
     @property
     def left(self) -> float | None:
-        """Seconds left for the next move; None if there is no clock."""
+        """Seconds left for the next move; None if there is no clock or the game is not running."""
         return None if self.clock is None or not self.is_on else max(0.0, self.moved + self.clock - self.now())
 
     @property
     def addresses(self) -> set[str]:
-        """Addresses of the people."""
+        """Network addresses of the people at the table."""
         return {seat.client.address for seat in self.seats}
 
     def change(self) -> None:
-        """Wake the requests that wait for a change."""
+        """Increment the version and wake all requests that wait for a change."""
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
     async def wait(self, version: int | None) -> None:
-        """Wait until the table has changed since ``version``, at most `_WAIT_SECONDS` and until the clock runs out."""
+        """Wait for a change at a table of two people if ``version`` is current.
+
+        The wait ends after `_WAIT_SECONDS` or when the clock runs out.
+        """
         if version == self.version and self.clock is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), min(_WAIT_SECONDS, self.left or _WAIT_SECONDS))
@@ -108,18 +111,18 @@ class OpenSession:
         return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
 
     def end(self, words: str) -> None:
-        """End a game between two people, which is not recorded."""
+        """End a game between two people before it is finished."""
         self.ended = f"{words} The game is over and is not recorded."
         self.change()
 
     def check_clock(self) -> None:
-        """End the game if a person has not moved in time."""
+        """End the game if the time for a move has run out."""
         if self.left == 0.0:
             late = " and ".join(self.session.seats[number].name for number in self.session.waiting)
             self.end(f"{late} did not move in {self.clock:g} seconds.")
 
     async def play_on(self, workers: Workers) -> None:
-        """Make the agents' moves and reveal choices until the person has to choose."""
+        """Make the agents' moves and reveal choices until a person must choose or the game is over."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
@@ -132,32 +135,32 @@ class OpenSession:
             self.moved = self.now()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
-        """Return an agent's choice and True, or (None, False) if its search missed the deadline."""
+        """Return an agent's choice and True, or (None, False) if the agent's search missed the deadline ``until``."""
         if not self.player.able("prepare")(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 
     @property
     def finished(self) -> Finished:
-        """The finished game."""
+        """The finished game of Punish, for records and judges."""
         first, second = self.session.seats
         assert self.session.winner is not None
         assert isinstance(self.match, PunishMatch)
         return Finished(self.match, (first, second), self.session.winner)
 
     def keep(self, game_id: int | None, flaw: str | None) -> None:
-        """Set the id in the database, or the reason why the game could not be stored."""
+        """Set the game's id in the database, or the reason why the game could not be stored."""
         self.kept, self.flaw = game_id, flaw
 
 
 @dataclass(eq=False)
 class Seat:
-    """A person's seat at a table. Each seat has a secret name, and is shown only what its player knows."""
+    """A person's seat at a table, with a secret name. It reveals only information available to this person."""
 
     id: str  # secret name
     table: OpenSession
-    number: int  # seat in the game
-    client: Client  # client who took the seat
+    number: int  # index of the seat in the game
+    client: Client  # client that took the seat
 
     @property
     def session(self) -> PlaySession:
@@ -166,11 +169,11 @@ class Seat:
 
     @property
     def view(self) -> Any:
-        """Person's view of the game."""
+        """The game as seen by the person."""
         return self.session.view(self.number)
 
     def shown(self, since: int) -> dict[str, Any]:
-        """Return the information visible to the person, including the events from number ``since`` on."""
+        """Return a JSON-like view of the table for the person, with the events from number ``since`` on."""
         table, session, presentation = self.table, self.session, self.table.player.presentation
         players = [*session.seats[self.number :], *session.seats[: self.number]]
         names = [YOU if seat == self.number else table.named(player) for seat, player in enumerate(session.seats)]
@@ -201,7 +204,7 @@ class Seat:
         }
 
     def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the state of a table of two people, of which the friend's choice shows only that it is made."""
+        """Return the state of a table of two people without revealing which move the friend has chosen."""
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
             "invitation": table.invitation,
@@ -219,7 +222,7 @@ class Seat:
 
 
 class OpenSessions:
-    """All current games, in memory."""
+    """All open tables, in memory."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
@@ -243,7 +246,7 @@ class OpenSessions:
         client: Client = _NOBODY,
         clock: float | None = None,
     ) -> Seat:
-        """Open a table for a person in a seat; begin the game unless a friend is to come, for which a clock is set."""
+        """Open a table for a person in a seat. A game against agents begins; with a clock, a friend must join first."""
         self._make_room(client)
         others = player.opponents(temperature) if clock is None else [HumanPlayer("your friend")]
         players = [*others[:seat], HumanPlayer(name), *others[seat:]]
@@ -273,7 +276,7 @@ class OpenSessions:
         return seat
 
     def invited(self, invitation: str) -> Seat:
-        """Return the host's seat at a table with a free seat; raise HTTPException 404 or 409 if there is none."""
+        """Return the host's seat; raise HTTPException 404 if the invitation is unknown, 409 if no seat is free."""
         table = next((table for table in self._tables if table.invitation == invitation), None)
         if table is None or self._is_stale(table):
             raise HTTPException(404, "invitation: unknown, or the game has ended; ask for a new link")
@@ -282,7 +285,7 @@ class OpenSessions:
         return table.seats[0]
 
     def join(self, host: Seat, name: str, client: Client) -> Seat:
-        """Take the free seat at a host's table, and begin the game."""
+        """Take the free seat at a host's table and begin the game."""
         number, table = 1 - host.number, host.table
         seat = self._sit(table, number, client)
         table.session.seats = [HumanPlayer(name) if k == number else p for k, p in enumerate(table.session.seats)]
@@ -290,7 +293,10 @@ class OpenSessions:
         return seat
 
     def play_again(self, seat: Seat) -> None:
-        """Begin another game of two people as soon as both want it; raise HTTPException 409 if one has left."""
+        """Request another game between two people, and begin it when both have requested it.
+
+        Raises HTTPException 409 if a person has left or the game is not over.
+        """
         table = seat.table
         if table.clock is None or not table.is_over or len(table.seats) < 2:
             raise HTTPException(409, "table: another game needs two people, who have finished this one")
@@ -310,7 +316,7 @@ class OpenSessions:
         table.change()
 
     def find(self, seat_id: str) -> Seat:
-        """Return a seat by its secret name; raise HTTPException 404 if there is none."""
+        """Return a seat by its secret name; raise HTTPException 404 if it is unknown or its table has expired."""
         seat = self._seats.get(seat_id)
         if seat is None or self._is_stale(seat.table):
             raise HTTPException(404, "table: unknown, or cleared after a long pause; open a new one")
@@ -318,7 +324,7 @@ class OpenSessions:
         return seat
 
     def find_seen(self, seat_id: str, n_events: int) -> Seat:
-        """Return a seat; raise HTTPException 409 if its person has not seen all events."""
+        """Return a seat; raise HTTPException 409 unless ``n_events`` events have happened."""
         seat = self.find(seat_id)
         n = len(seat.session.events)
         if n_events != n:
@@ -326,21 +332,21 @@ class OpenSessions:
         return seat
 
     def find_on(self, seat_id: str) -> Seat:
-        """Return a seat whose game is running; raise HTTPException 409 if it is over or has not begun."""
+        """Return a seat; raise HTTPException 409 if its game is over or has not begun."""
         seat = self.find(seat_id)
         if not seat.table.is_on:
             raise HTTPException(409, f"table: the game {'is over' if seat.table.has_begun else 'has not begun'}")
         return seat
 
     def find_advised(self, seat_id: str) -> Seat:
-        """Return a seat whose game is running; raise HTTPException 409 if two people play."""
+        """Return a seat in a running game against agents; otherwise raise HTTPException 409."""
         seat = self.find_on(seat_id)
         if seat.table.clock is not None:
             raise HTTPException(409, "table: there is no help in a game between two people")
         return seat
 
     def leave(self, seat_id: str) -> None:
-        """Leave a table, which ends its game; raise the error of `find`."""
+        """Leave a table and end its game; raise the error of `find`."""
         seat = self.find(seat_id)
         table = seat.table
         del self._seats[seat_id]
@@ -360,9 +366,9 @@ class OpenSessions:
         table.change()
 
     def _make_room(self, client: Client) -> None:
-        """Clear tables until a client may open another; raise HTTPException 429 if no table may be cleared."""
+        """Clear tables until a client may open a new one; raise HTTPException 429 if no table may be cleared."""
         # Clear finished games first, then games idle for `QUIET` seconds. If all tables of the server are in use,
-        # clear a table of the address with the most tables. A table of two people counts for both.
+        # clear a table of the address with the most tables. A table of two people counts towards both clients' limits.
         limits = self._limits
         for table in self._tables:
             if self._is_stale(table):

@@ -1,4 +1,4 @@
-"""Players of a server and their routes."""
+"""Players offered by a server, and their routes."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,12 +18,12 @@ StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code
 
 
 class PlayerRegistry:
-    """Players of a server, opened one after the other while the server runs."""
+    """Players offered by a server. They are opened one after another while the server runs."""
 
     def __init__(self, players: Sequence[AnyPlayer], workers: Workers) -> None:
         self.players = list(players)
-        self.by_hash: dict[str, AnyPlayer] = {}  # open players by identity
-        self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by name
+        self.by_hash: dict[str, AnyPlayer] = {}  # open players, by hash (`identity`)
+        self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by player name
         self._workers = workers
 
     async def open(self) -> None:
@@ -45,13 +45,13 @@ class PlayerRegistry:
                 await self._workers.run("solver", partial(player.able("coach"), None))
 
     def find(self, hash: str) -> AnyPlayer:
-        """Return the player with this identity; raise HTTPException 404 if there is none."""
+        """Return an open player by hash; raise HTTPException 404 if there is none."""
         if hash not in self.by_hash:
             raise HTTPException(404, f"model {hash}: not served here, or not open yet; see /models")
         return self.by_hash[hash]
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return a JSON-like description of every player; ``hash`` is None until the player is open."""
+        """Return JSON-like descriptions of all players; ``hash`` is None until the player is open."""
         hashes = {id(player): hash for hash, player in self.by_hash.items()}
         return [
             {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
@@ -65,7 +65,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("")
     async def list_models() -> list[dict[str, Any]]:
-        """List all agents. The hash of an agent is null until it has been opened."""
+        """List all agents. The hash of an agent is null until the agent has been opened."""
         return registry.entries()
 
     @routes.get("/{hash}/meta")
@@ -76,15 +76,15 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """Return the value of a state to an agent, and the value and probability of each legal action."""
+        """Return an agent's value of a state, and the value and probability of each legal action."""
         found: dict[str, Any] = registry.find(hash).able("values")(int(state))
         return found
 
     @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """Explain a state: the value of each action against each of the enemy's, and the enemy's likely hands.
+        """Explain a state: the value of each action against each enemy action, and the enemy's likely hands.
 
-        A strategy is explained by the best choices against it.
+        For a strategy, these are the values of optimal play against the strategy.
         """
         found = registry.find(hash)
         why = found.able("why")

@@ -1,7 +1,7 @@
-"""HTTP protocol with limits on time and connections, which uvicorn lacks.
+"""HTTP protocol with limits on waiting time and number of connections, which uvicorn lacks.
 
-They prevent clients from occupying all connections with incomplete requests or unread responses. uvicorn itself limits
-the size of incomplete heads, and reads pipelined requests only after earlier ones are answered.
+The limits prevent clients from occupying all connections with incomplete requests or unread responses. uvicorn itself
+limits the size of incomplete heads and reads a pipelined request only after answering the one before.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ MOST_SECONDS = 60.0
 
 
 class BoundedProtocol(H11Protocol):
-    """Connection with limits."""
+    """HTTP connection with a timer for slow clients and a limit on the number of connections."""
 
     most_connections: int | None = None  # maximum number of open connections; None if unlimited
     _timer: asyncio.TimerHandle | None = None
     _host = ""
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first request, and abort a connection if there are too many."""
+        """Start the timer for the first request; abort a connection if too many are open."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
-        # asyncio sets this option only for sockets with protocol 6, but these have 0. Otherwise the body of a response
-        # would wait 40 ms until the client acknowledges its head.
+        # asyncio sets TCP_NODELAY only for sockets created with protocol 6 (TCP); these have protocol 0. Without it, a
+        # response body waits up to 40 ms for the client to acknowledge the head.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Pause writing as soon as the system buffer is full, so that at most one response is in memory.
         transport.set_write_buffer_limits(0)
@@ -45,28 +45,28 @@ class BoundedProtocol(H11Protocol):
         self._unset_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes; the timer runs until a request is complete."""
+        """Parse received bytes; stop the timer once a request is complete."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Handle the next request."""
+        """Record the time, and handle the next request."""
         self._used = self.loop.time()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Start the timer: the client does not read the response."""
+        """Start the timer, because the client is not reading the response."""
         super().pause_writing()
         self._used = self.loop.time()
         self._watch()
 
     def resume_writing(self) -> None:
-        """Stop the timer of `pause_writing`."""
+        """Stop the timer, unless the server waits for another request."""
         super().resume_writing()
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse malformed HTTP, unless another response has begun."""
+        """Answer malformed HTTP with status 400; abort the connection if a response has begun."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return
@@ -78,16 +78,16 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_answering(self) -> bool:
-        """True while a complete request has no complete response."""
+        """True if a request has been received completely but not yet answered completely."""
         return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
 
     @property
     def _is_waiting(self) -> bool:
-        """True while the server waits for the client to send or read."""
+        """True if the server waits for the client to send or read data."""
         return self.flow.write_paused or not self.is_answering
 
     def _watch(self) -> None:
-        """Run the timer while the server waits for the client."""
+        """Start the timer if the server waits for the client; otherwise stop it."""
         if not self._is_waiting:
             self._unset_timer()
         elif self._timer is None:
@@ -99,7 +99,7 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _make_room(self, most: int) -> None:
-        """If there are too many connections, abort the longest-waiting one from the address with the most."""
+        """If more than ``most`` connections are open, abort one from the address with the most, idle ones first."""
         others: Any = self.connections
         # A closing connection stays open until its write buffer is empty, which can take long if the client reads
         # slowly.

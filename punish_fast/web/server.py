@@ -13,12 +13,12 @@ from fastapi import FastAPI
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 
-# Maximum numbers of connections waiting to be accepted, and accepted per iteration of the event loop.
+# Maximum number of connections waiting to be accepted, and of connections accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
-# Number of open files other than connections, and requested limit on open files.
+# Number of open files reserved for purposes other than connections, and requested limit on open files.
 _OTHER_FILES, _WANTED_FILES = 100 + 2 * _ACCEPTED, 16384
 _SWITCH_SECONDS = 0.001
-# Wildcard addresses, and local addresses to reach them.
+# Wildcard addresses, and the loopback address under which a browser reaches each of them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
@@ -27,7 +27,10 @@ class AddressError(PunishFastError, ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 selects a free port. Host ``::`` includes all IPv4 addresses."""
+    """Return a listening socket; raise `AddressError` on failure.
+
+    Port 0 selects a free port. If the system supports it, host ``::`` includes all IPv4 addresses.
+    """
     if not host:
         raise AddressError("host: is empty; use an address or name of this machine, or 0.0.0.0 for all of them")
     try:
@@ -44,13 +47,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Return the URL of a socket for a browser on this machine."""
+    """Return the URL under which a browser on this machine reaches a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
 
 
 def proxy_of(text: str) -> list[str]:
-    """Parse an address or network for ``--proxy``; IPv4 networks are also returned as IPv4-mapped IPv6 networks."""
+    """Parse an address or network for ``--proxy``; for IPv4, also return the IPv4-mapped IPv6 network."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError as error:
@@ -60,7 +63,7 @@ def proxy_of(text: str) -> list[str]:
 
 
 def _connections() -> int | None:
-    """Raise the limit on open files if allowed; return the number of connections that fit in it."""
+    """Raise the limit on open files if allowed; return the resulting maximum number of connections, None on Windows."""
     try:
         import resource
     except ImportError:  # Windows
@@ -88,13 +91,14 @@ class _Server(uvicorn.Server):
 
 
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], proxies: Sequence[str] = ()) -> None:
-    """Answer requests until the process is interrupted or terminated.
+    """Run the server until the process is interrupted or terminated.
 
     Args:
-        proxies: Addresses and networks from `proxy_of` whose ``X-Forwarded-For`` headers are trusted.
+        ready: Function called when the server accepts connections.
+        proxies: Addresses and networks, as returned by `proxy_of`, whose ``X-Forwarded-For`` headers are trusted.
     """
     BoundedProtocol.most_connections = _connections()
-    # Make computing threads release the interpreter lock sooner, so that requests are answered promptly.
+    # Shorter switch interval: computing threads release the interpreter lock sooner, so requests are answered promptly.
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
@@ -106,7 +110,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
         h11_max_incomplete_event_size=MOST_HEAD,
-        # uvloop accepts one connection per iteration, so the page loads slowly under load.
+        # uvloop accepts only one connection per iteration, which slows down the page on a busy server.
         loop="asyncio",
         backlog=_ACCEPTED,
         ws="none",

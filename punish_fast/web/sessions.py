@@ -16,7 +16,7 @@ from punish_fast.web.open_sessions import QUIET, YOU, OpenSessions
 from punish_fast.web.players import AnyPlayer, PlayerRegistry
 from punish_fast.web.workers import Workers
 
-# Time limit, in seconds, of the search for a hint.
+# Time limit of the search for a hint, in seconds.
 _HINT_SECONDS = 3.0
 _LAST_SEED = (1 << 64) - 1
 Number = Annotated[int, Query(ge=0, le=10**6)]
@@ -33,21 +33,23 @@ class NewTable(_Body):
     """Opponent and settings of a new game."""
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")
-    friend: bool = Field(False, description="Whether a friend plays instead of the agent, by the agent's rules.")
-    clock: int = Field(int(QUIET), ge=10, le=int(QUIET), description="Seconds for each move against a friend.")
-    game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The agent's game, or null.")
-    name: str = Field(YOU, description="Your name in the records.")
-    temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
-    seed: str | None = Field(
-        None, pattern="^[0-9]{1,20}$", description="Seed of the deals; with a seed, the game is not saved."
+    friend: bool = Field(False, description="Whether to play a friend instead of the agent, under the agent's rules.")
+    clock: int = Field(int(QUIET), ge=10, le=int(QUIET), description="Seconds per move against a friend.")
+    game: str | None = Field(
+        None, pattern="^[a-z0-9-]{1,40}$", description="Name of the agent's game; null for any game."
     )
-    second: bool = Field(False, description="Whether the agent moves first, in games in which players take turns.")
+    name: str = Field(YOU, description="Your name in the records.")
+    temperature: float | None = Field(None, description="One of the agent's temperatures; null for none.")
+    seed: str | None = Field(
+        None, pattern="^[0-9]{1,20}$", description="Random seed of the deals; a game with a seed is not saved."
+    )
+    second: bool = Field(False, description="Whether to let the agent move first in a game with alternating moves.")
 
 
 class Seen(_Body):
-    """Progress of the game as the person knows it."""
+    """Number of events that the person has seen."""
 
-    n_events: int = Field(ge=0, description="Number of events that you have seen, so that no move is made twice.")
+    n_events: int = Field(ge=0, description="Number of events that you have seen; prevents repeated moves.")
 
 
 class Choice(Seen):
@@ -63,7 +65,7 @@ class Visitor(_Body):
 
 
 def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
-    """Return the normalized name of a person, which must not resemble the name of an agent or of ``others``."""
+    """Return a person's normalized name; raise HTTPException 422 if it is invalid or resembles a bot or ``others``."""
     try:
         name = checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
     except PlayerNameError as error:
@@ -81,7 +83,7 @@ def session_routes(
 
     @routes.post("", status_code=201)
     async def open_table(wanted: NewTable, request: Request) -> dict[str, Any]:
-        """Open a table and begin the game."""
+        """Open a table; begin the game unless a friend still has to join."""
         player = registry.find(wanted.opponent)
         game = player.game_name
         if wanted.game not in (None, game):
@@ -102,9 +104,9 @@ def session_routes(
 
     @routes.get("/{table}")
     async def look(table: TableId, since: Number = 0, version: Number | None = None) -> dict[str, Any]:
-        """Return your view of the table, including the events from number ``since`` on.
+        """Return your view of the table and the events from number ``since`` on.
 
-        In a game between two people, wait for a change since ``version``, at most 25 seconds.
+        If ``version`` is the current version of a table of two people, first wait up to 25 seconds for a change.
         """
         seat = tables.find(table)
         await seat.table.wait(version)
@@ -113,7 +115,7 @@ def session_routes(
 
     @routes.post("/{table}/choice")
     async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
-        """Make a move, and return what happens up to your next choice."""
+        """Make a move; return your view of the table and the new events."""
         tables.find_on(table)
         found = tables.find_seen(table, choice.n_events)
         try:
@@ -128,7 +130,10 @@ def session_routes(
 
     @routes.post("/{table}/undo")
     async def undo(table: TableId, seen: Seen) -> dict[str, Any]:
-        """Undo your last move and all later ones, in games without hidden information; return the whole game."""
+        """Undo your last move and all later moves; return your view and all events.
+
+        Moves cannot be undone in games with hidden information or between two people.
+        """
         found = tables.find_seen(table, seen.n_events)
         if found.table.clock is not None:
             raise UndoError("table: moves cannot be undone in a game between two people")
@@ -149,7 +154,10 @@ def session_routes(
 
 
 def _clock_of(wanted: NewTable, player: AnyPlayer) -> float | None:
-    """Return the seconds for each move against a friend, or None against agents."""
+    """Return the seconds per move against a friend, or None against agents.
+
+    Raises HTTPException 422 if the settings do not allow a game against a friend.
+    """
     if not wanted.friend:
         return None
     if wanted.seed is not None or wanted.temperature is not None:
@@ -162,21 +170,21 @@ def _clock_of(wanted: NewTable, player: AnyPlayer) -> float | None:
 def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessions) -> None:
     @routes.get("/invitations/{invitation}")
     async def invitation(invitation: InvitationId) -> dict[str, Any]:
-        """Describe the table that an invitation is for, which has a free seat."""
+        """Return the host, game, rules and clock of the table that an invitation is for."""
         host = tables.invited(invitation)
         presentation, name = host.table.player.presentation, host.session.seats[host.number].name
         return {"host": name, "game": presentation.game, "rules": presentation.rules(), "clock": host.table.clock}
 
     @routes.post("/invitations/{invitation}", status_code=201)
     async def join(invitation: InvitationId, visitor: Visitor, request: Request) -> dict[str, Any]:
-        """Take the free seat, and begin the game."""
+        """Take the free seat and begin the game."""
         host = tables.invited(invitation)
         name = _name_of(visitor.name, registry, YOU, host.session.seats[host.number].name)
         return tables.join(host, name, request.state.client).shown(0)
 
     @routes.delete("/{table}/choice")
     async def take_back(table: TableId) -> dict[str, Any]:
-        """Take back your move while your friend has not chosen."""
+        """Take back your move before your friend has chosen."""
         found = tables.find_on(table)
         if found.table.clock is None or found.session.chosen(found.number) is None:
             raise HTTPException(409, "table: there is no move to take back")
@@ -186,7 +194,7 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
 
     @routes.post("/{table}/again")
     async def play_again(table: TableId) -> dict[str, Any]:
-        """Ask for another game, which begins as soon as your friend asks, too."""
+        """Request another game; it begins when both players have requested it."""
         found = tables.find(table)
         tables.play_again(found)
         return found.shown(0)
@@ -195,14 +203,14 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
 def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
-        """Return paragraphs that explain the rules relevant in the current position."""
+        """Return paragraphs about the rules that matter in the current position."""
         found = tables.find_on(table)
         enemy = found.table.named(found.session.seats[found.number - 1])
         return {"paragraphs": found.table.player.presentation.guide(found.view, enemy)}
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any] | None:
-        """Return your worst choice in a finished game, judged by the opponent; null if no choice lost a point."""
+        """Return your costliest choice in a finished game, judged by the opponent; null if none lost a point."""
         found = tables.find(table)
         judge, is_explained = found.table.player.able("costliest"), found.table.player.able("is_explained")
         if found.session.winner is None:
@@ -215,8 +223,8 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     async def hint(table: TableId) -> dict[str, Any]:
         """Return the outcome of each move with perfect play, and mark the best moves.
 
-        If ``exact`` is false, the search was cut short: unknown outcomes are null, and the plies of a win or loss can
-        be null.
+        If ``exact`` is false, the search was cut short: unknown outcomes are null, and the number of plies until a win
+        or loss can be null.
         """
         found = tables.find_advised(table)
         view, hint, n_events = found.view, found.table.player.able("hint"), len(found.session.events)
@@ -231,7 +239,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
-        """Return the win probability of each move, the best first, with reasons, and the enemy's expected moves."""
+        """Return each move's win probability and reason, best first, and the probability of each enemy move."""
         found = tables.find_advised(table)
         view, player, n_events = found.view, found.table.player, len(found.session.events)
         coach_of, heat = player.able("coach"), found.table.temperature

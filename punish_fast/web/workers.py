@@ -1,4 +1,4 @@
-"""Threads for work that would block other requests."""
+"""Worker threads for jobs that would block other requests."""
 
 import asyncio
 import time
@@ -11,28 +11,29 @@ from weakref import WeakValueDictionary
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
-# solver: computations on all cores. adviser: queries of solved players. short and thinker: searches and loading of
-# networks. reader: reading the database. drawer: plots, one at a time because matplotlib's settings are global.
+# solver: computations on all cores. adviser: queries of solved players. short: the first part of each search. thinker:
+# longer searches, and loading networks. reader: database queries. drawer: plots, one at a time because matplotlib's
+# settings are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
 _READERS = 4
-# Threads for queries of solved agents.
+# Number of threads for queries of solved players.
 _ADVISERS = 2
 # Maximum numbers of jobs of a kind, queued or running, per client and per address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
-# Seconds after which a search moves to the queue of long searches.
+# Seconds after which a search moves to the queue for long searches.
 _SHORT = 0.1
 # Seconds that a search may exceed its deadline.
 _GRACE = 0.5
 
 
 class Workers:
-    """Thread pools, one for each kind of work, so that no kind waits for another.
+    """Thread pools, one for each kind of job, so that jobs of different kinds do not wait for each other.
 
-    A job waits for earlier jobs of the same kind from the same client, and then in a queue with a limited number of
-    jobs from each address. Jobs that have not started are dropped if their request is cancelled.
+    A job waits for earlier jobs of the same kind from the same client, and enters a queue that holds a limited number
+    of jobs from each address. If a request is cancelled, its job is dropped unless it has started.
 
-    Requests are answered in the thread of the event loop; shared data changes only there.
+    Requests are handled in the event loop's thread, which is the only thread that changes shared data.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class Workers:
         self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
-        """Run ``work`` in a thread of a kind, within the limits of the client and its address."""
+        """Run ``work`` in a thread for jobs of a kind, within the limits of the client and its address."""
         client = sender.get()
         turns: list[asyncio.Semaphore] = []
         for key, most in ((client, _MOST_OF_CLIENT), (client.address, _MOST_OF_ADDRESS)) if client else ():
@@ -55,24 +56,25 @@ class Workers:
             turns.append(turn)
         loop = asyncio.get_running_loop()
         job = self._threads[kind].submit(work)
-        # A running job continues if its request is cancelled, so the turn ends with the job.
+        # A running job continues if its request is cancelled, so release its semaphores only when it ends.
         job.add_done_callback(lambda _: _call(loop, turns))
         return await asyncio.wrap_future(job)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
-        """Run a query of an agent; queries of solved agents do not wait while others are being solved."""
+        """Run a query of a player; queries of solved players do not wait while other players are being solved."""
         return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
-        """Search for at most ``seconds``, including the time in queues.
+        """Run a search for at most about ``seconds``, including the time spent in queues.
 
-        Every search starts in the queue of short searches and, if incomplete, moves to the queue of long searches.
+        Every search starts in the queue for short searches and, if incomplete, moves to the queue for long searches.
 
         Args:
-            work: Function of a deadline (a ``time.monotonic`` value) that returns a result and True if it is complete.
+            work: Function of a deadline (a ``time.monotonic`` value) that returns a result, and True if the search is
+                complete.
 
         Returns:
-            Latest result; None if the search never started.
+            Latest result; None if no search finished in time.
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
@@ -87,14 +89,14 @@ class Workers:
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
     def close(self) -> None:
-        """Finish all writes; drop other jobs that have not started."""
+        """Finish all writes, and drop all other jobs that have not started."""
         for threads in self._threads.values():
             threads.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
 
 
 def _call(loop: asyncio.AbstractEventLoop, turns: list[asyncio.Semaphore]) -> None:
-    """Release turns from another thread."""
+    """Release semaphores in the event loop; called from another thread."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(_release, turns)
 

@@ -1,6 +1,6 @@
 /** Requests to the server, which answers in JSON. */
 
-/** An error response; its message is the server's explanation. */
+/** An error response with the server's explanation as its message; `status` is 0 if the server did not answer. */
 export class ApiError extends Error {
   constructor(status, detail) {
     super(detail);
@@ -11,7 +11,7 @@ export class ApiError extends Error {
 async function request(method, path, body, signal) {
   let response;
   try {
-    // Relative to the page, which a proxy may serve under a prefix.
+    // Use a relative URL, because a proxy may serve the page under a prefix.
     response = await fetch(`.${path}`, {
       method,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
@@ -39,15 +39,15 @@ export function get(path, query = {}, signal = undefined) {
 export const post = (path, body) => request("POST", path, body);
 export const remove = (path) => request("DELETE", path);
 
-/** Wait for a number of milliseconds. */
+/** Wait for `time` milliseconds. */
 export const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
 
 let known = null;
 
-/** Return true if the server has opened all agents that it can open. */
+/** Return true if the server is known to have opened every agent that it can open. */
 export const areAllOpen = () => known !== null;
 
-/** Return all agents of the server. It opens them one by one, so the list is cached only once all are open. */
+/** Return all agents of the server. Agents are opened one by one, so the list is cached only once all are open. */
 export async function allModels() {
   if (known) return known;
   const models = await get("/models");
@@ -55,7 +55,8 @@ export async function allModels() {
   return models;
 }
 
-/** Return the open agents that support a use, such as "plays"; wait for the first one, which is the default. */
+/** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default,
+ * while `isWanted()` is true. */
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
     const useful = (await allModels()).filter((model) => model[use]);

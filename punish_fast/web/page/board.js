@@ -1,4 +1,4 @@
-/** Drawing of a Punish position as one player sees it, for the table and other pages. */
+/** Drawing of a Punish position as seen by one player, for the table and other pages. */
 
 import { CARDS, card, chips, sign } from "./cards.js";
 import { counted, h, svg, unseen } from "./dom.js";
@@ -21,7 +21,7 @@ export function hearts(hp, most, lost = 0) {
   );
 }
 
-/** Feints and exhaustion of a player. */
+/** A player's feints and exhaustion. */
 function statuses(side, rules) {
   const left = rules.feints - side.feinted;
   return [
@@ -30,7 +30,7 @@ function statuses(side, rules) {
   ];
 }
 
-/** Row of a player: name, hearts, cards, and statuses while the game is on; `lost` is the number of HP just lost. */
+/** A player's row: name, hearts, number of cards, and statuses if the game is on; `lost` is the number of HP just lost. */
 export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
   return h(
     "div",
@@ -46,7 +46,7 @@ export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
 export const pile = (label, counts, note) =>
   h("div", { class: "pile" }, h("h3", {}, label, note && h("span", { class: "quiet" }, ` ${note}`)), chips(counts, label));
 
-/** Progress of the measure. */
+/** The current breath and measure. */
 export function clock(view) {
   const step = (k) => h("span", { class: k < view.breath ? "step done" : k === view.breath ? "step now" : "step" });
   const measure = view.measure ? `Measure ${view.measure}, breath` : "Breath";
@@ -58,7 +58,7 @@ export function clock(view) {
   );
 }
 
-/** A hand as a list of kinds, such as [1, 1, 3]. */
+/** Convert a hand, given as five counts, to a sorted list of kinds, such as [1, 1, 3]. */
 export const kinds = (hand) => hand.flatMap((n, kind) => Array(n).fill(kind));
 
 /** A whole position, without controls. */

@@ -1,4 +1,4 @@
-/** Base of card games with hidden information: a log by rounds, the latest events, and moves as buttons. */
+/** Base class of card games with hidden information: log sections for rounds, the latest events, and moves as buttons. */
 
 import { h } from "./dom.js";
 import { OpenGame, latest } from "./open_game.js";
@@ -26,7 +26,7 @@ export class CardGame extends OpenGame {
     this.draw();
   }
 
-  /** Seat of the player shown at a place: you are at place 0, followed by the other seats in order. */
+  /** Return the seat of the player shown at a position: you are at position 0, followed by the other players in order. */
   seatAt(place) {
     return (this.table.view.board.own - 1 + place) % this.table.names.length;
   }

@@ -1,11 +1,11 @@
-/** Appearance of the cards: each has a sign, a name, a colour and a pattern (cards.css). */
+/** Appearance of the cards: signs and names; cards.css adds colours and patterns. */
 
 import { h, svg, unseen } from "./dom.js";
 
 export const CARDS = ["guard", "rush", "dodge", "strike", "punish"];
 export const REST = 90;
 
-// Line drawings in a square of side 24.
+// Line drawings as SVG paths in a square of side 24.
 const SIGNS = {
   guard: ["M12 3.2 19.5 6v5.6c0 4.7-3 7.6-7.5 9.2-4.5-1.6-7.5-4.5-7.5-9.2V6z", "M12 7.5v9M8.2 11.5h7.6"],
   rush: ["M3.5 6.5 9 12l-5.5 5.5", "M9.5 6.5 15 12l-5.5 5.5", "M15.5 6.5 21 12l-5.5 5.5"],
@@ -53,13 +53,13 @@ export function cardButton(name, damage, attributes, ...more) {
 /** A card face down. */
 export const back = () => h("div", { class: "card back", "aria-hidden": "true" });
 
-/** A card that stands for a rest. */
+/** A card that represents resting. */
 export const restCard = () => h("div", { class: "card rest" }, sign("rest"), h("span", { class: "name" }, "rest"));
 
-/** An empty place for a card that has not been played. */
+/** An empty space for a card that has not been played. */
 export const noCard = () => h("div", { class: "card none", "aria-hidden": "true" });
 
-/** Counts of the five cards. */
+/** Counts of the five kinds of cards. */
 export function chips(counts, label) {
   return h(
     "ul",
@@ -76,14 +76,14 @@ export function chips(counts, label) {
   );
 }
 
-/** The name of a card in a text. */
+/** The sign and name of a card, for use in a text. */
 export function tag(name, text = name) {
   return h("span", { class: "tag" }, h("span", { class: "spot", "data-card": name }, sign(name)), text);
 }
 
-/** Name of the card of an action; for a feint, the card thrown away. */
+/** Return the name of the card that an action plays or, for a feint, throws away; "rest" for resting. */
 export const cardOf = (action) => (action === REST ? "rest" : CARDS[Math.floor(action / 10) - 1]);
 export const isFeint = (action) => action % 10 === 1;
 
-/** An action in a text. */
+/** The sign and name of an action, for use in a text. */
 export const actionTag = (action, name) => tag(cardOf(action), name);

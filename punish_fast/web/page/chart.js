@@ -7,7 +7,7 @@ const BOTTOM = 30;
 const TOP = 12;
 const RIGHT = 12;
 
-/** A figure that is redrawn whenever its width changes; `draw(width)` returns the children of the drawing. */
+/** A figure that is redrawn whenever its width changes; `draw(width)` returns the elements of the drawing. */
 function figure(label, height, draw, caption) {
   const drawing = svg("svg", { role: "img", "aria-label": label, class: "drawing" });
   const place = h("figure", { class: "chart" }, drawing, caption && h("figcaption", {}, caption));
@@ -27,8 +27,8 @@ const text = (x, y, words, css, anchor = "middle") => svg("text", { x, y, class:
 /** Lines of win probabilities, with one point per breath.
  *
  *  series    [{name, css, points: [{breath, win, isBad}]}]
- *  breath    the breath to mark, or null
- *  onpick    called with a breath that is clicked
+ *  breath    breath to highlight, or null
+ *  onpick    called with a breath when it is clicked
  */
 export function chances(series, label, breath, onpick) {
   const height = 240;
@@ -58,14 +58,14 @@ export function chances(series, label, breath, onpick) {
   return figure(label, height, draw, [legend, h("span", { class: "legend bad" }, "a costly choice")]);
 }
 
-/** The first series has discs, the second squares; a costly choice has a ring around it. */
+/** A point of a series: a disc in the first series, a square in the second; a ring marks a costly choice. */
 function mark(x, y, css, isBad) {
   const shape = css === "first" ? svg("circle", { cx: x, cy: y, r: 4.5 }) : svg("rect", { x: x - 4.2, y: y - 4.2, width: 8.4, height: 8.4 });
   shape.setAttribute("class", `mark ${css}`);
   return isBad ? svg("g", {}, svg("circle", { class: "ring", cx: x, cy: y, r: 9.5 }), shape) : shape;
 }
 
-/** Columns of counts: [[label, count], ...]. */
+/** A column chart of counts; `pairs` is a list of [label, count]. */
 export function columns(pairs, label, caption) {
   const height = 210;
   const most = Math.max(1, ...pairs.map(([, n]) => n));

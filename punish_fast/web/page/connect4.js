@@ -1,4 +1,4 @@
-/** Renderer of Connect Four: seven columns, each a button. */
+/** Renderer of Connect Four: each of the seven columns is a button. */
 
 import { h } from "./dom.js";
 import { Squares, mark } from "./squares.js";
@@ -21,7 +21,8 @@ export class Connect4 extends Squares {
     super(place, choose, { css: "four", names: COLOURS, n_buttons: WIDTH, kind: "disc", spot: "column" });
   }
 
-  /** A column: its stones from the bottom in words, and its number and holes from the top; `own` is the picked stone. */
+  /** Return a column's label, which lists its stones from the bottom, and its parts: the number, then the holes from the
+   * top. `own` is the stone to show in the picked column. */
   look(column, own) {
     const { cells, line } = this.table.view.board;
     const squares = Array.from({ length: HEIGHT }, (_, row) => row * WIDTH + column);

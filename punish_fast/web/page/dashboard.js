@@ -1,12 +1,12 @@
-/** Dashboard page: statistics and plots of the database. */
+/** Dashboard page: statistics and plots of recorded games. */
 
 import { get } from "./api.js";
 import { columns } from "./chart.js";
 import { h, percent, title } from "./dom.js";
 
-// Plots of fewer games show mostly noise.
+// Minimum number of games for plots; plots of fewer games show mostly noise.
 const FEWEST_TO_PLOT = 10;
-// Maximum number of columns in a chart that shows every length.
+// Maximum difference of lengths in a chart with a column for every length.
 const MOST_COLUMNS = 40;
 
 export async function show(main, _rest, isCurrent) {
@@ -47,7 +47,7 @@ function body(found) {
   );
 }
 
-/** Games by length, including lengths that no game had unless there would be too many columns. */
+/** Return [length, number of games] pairs, including lengths without games unless there are too many lengths. */
 function withGaps(counts) {
   const lengths = Object.keys(counts).map(Number);
   const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];

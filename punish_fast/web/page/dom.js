@@ -1,9 +1,10 @@
-/** Elements, built by calls: h("p", {class: "quiet"}, "words"). No markup is ever parsed, so no name can inject any. */
+/** Elements built by function calls, such as h("p", {class: "quiet"}, "words"). Markup is never parsed, so names of
+ * players cannot inject any. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element. Attributes that are null or false are omitted; `onclick` and the like are listeners; `vars` are
- * custom properties, because the content security policy forbids style attributes. */
+/** An HTML element. Attributes that are null, undefined or false are omitted; attributes such as `onclick` add event
+ * listeners; `vars` sets CSS custom properties, because the content security policy forbids style attributes. */
 export function h(tag, attributes = {}, ...children) {
   return furnish(document.createElement(tag), attributes, children);
 }
@@ -32,7 +33,7 @@ export function announce(text) {
   document.getElementById("live").replaceChildren(h("p", {}, text));
 }
 
-/** Show an error until it is dismissed or another action begins. */
+/** Show an error until it is dismissed or the next action begins. */
 export function complain(error) {
   const place = document.getElementById("trouble");
   place.hidden = false;
@@ -49,19 +50,19 @@ export function calm() {
   place.replaceChildren();
 }
 
-/** Return true on touch screens, where keys are not mentioned. */
+/** Return true on touch screens, on which keys are not mentioned. */
 export const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
-/** A share as per cent, "54.5%"; whole numbers with `digits` 0. */
+/** Format a share as a percentage, such as "54.5%". */
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
 
-/** A number and its noun: "1 card", "2 cards". */
+/** Format a number with its noun, such as "1 card" or "2 cards". */
 export const counted = (n, noun, plural = `${noun}s`) => `${n} ${n === 1 ? noun : plural}`;
 
 /** A heading with a lead-in sentence. */
 export const title = (text, lead) => h("header", { class: "title" }, h("h1", {}, text), lead && h("p", {}, lead));
 
-/** A labelled `select` of [value, text] pairs. */
+/** A labelled `select` element with [value, text] pairs as options. */
 export function choice(label, pairs, value, onchange) {
   const select = h(
     "select",

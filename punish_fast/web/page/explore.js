@@ -1,4 +1,4 @@
-/** Explore page: the value of each move in any position, with reasons. */
+/** Explore page: values of the moves in any position, with explanations. */
 
 import { get, modelsThat } from "./api.js";
 import { CARDS, chips, isFeint, actionTag, sign, tag } from "./cards.js";
@@ -23,7 +23,7 @@ export async function show(main, rest, isCurrent) {
   };
 }
 
-/** Show a new address in the page that is already open; every change of the position is a new address. */
+/** Show the position of a new address in the open page; every position has its own address. */
 export function follow(rest) {
   if (!explorer || location.hash.split("/")[1] !== "explore" || rest.length < 2) return false;
   if (!explorer.models.some((model) => model.hash === rest[0])) return false;
@@ -33,7 +33,7 @@ export function follow(rest) {
 
 const digitsOf = (state) => [...state].map(Number);
 
-/** A position as its fields; they are the digits of its code, in order. */
+/** Decode a position: the digits of its code are its fields, in order. */
 function fieldsOf(state) {
   const d = digitsOf(state);
   const [breath, own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted] = [d[0], ...d.slice(6, 13)];
@@ -44,7 +44,8 @@ function fieldsOf(state) {
 const codeOf = (f) =>
   [f.breath, ...f.hand, f.own_hp, f.own_exhausted, f.own_feinted, f.enemy_hp, f.enemy_hand, f.enemy_exhausted, f.enemy_feinted, ...f.discard].join("");
 
-/** An opening under any rules: one card of each kind, then second copies, and so on. */
+/** Return the code of an opening position: hand and discard pile get one card of each kind, then second copies, and so
+ * on. */
 function openingOf(rules) {
   const order = Array.from({ length: 10 }, (_, copy) => [3, 1, 4, 0, 2].filter((kind) => copy < rules.copies[kind])).flat();
   const count = (kinds) => CARDS.map((_, kind) => kinds.filter((each) => each === kind).length);
@@ -104,7 +105,7 @@ class Explorer {
     this.answer.classList.add("stale");
   }
 
-  /** Explain why the numbers of cards do not add up; null if they do. */
+  /** Return the reason why the numbers of cards are inconsistent; null if none is found. */
   missing() {
     const { rules, fields: f } = this;
     const sum = (counts) => counts.reduce((total, n) => total + n, 0);
@@ -159,7 +160,7 @@ class Explorer {
     this.go(same ? this.state : openingOf(fields), hash);
   }
 
-  /** Steppers for the five cards of a hand or pile. */
+  /** Controls for the number of each kind of card in the hand or discard pile. */
   counts(label, key, rules) {
     const counts = this.fields[key];
     const other = this.fields[key === "hand" ? "discard" : "hand"];
@@ -240,7 +241,7 @@ class Explorer {
   }
 }
 
-/** A move; its details show the result against each action of the enemy. */
+/** A move; its details show the value against each enemy action. */
 function move(action, isBest, value, share) {
   return h(
     "details",

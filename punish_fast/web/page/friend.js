@@ -1,4 +1,4 @@
-/** Page for a game of two people: make a link for a friend, accept one, and play. */
+/** Page for a game between two people: create an invitation link, accept an invitation, and play. */
 
 import { get, modelsThat, pause, post, remove } from "./api.js";
 import { calm, choice, complain, h, title } from "./dom.js";
@@ -7,10 +7,10 @@ import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 import { SEAT, Seat } from "./play.js";
 
-// A game without a clock ends when nobody has moved for ten minutes.
+// Seconds per move in a game without a clock, which ends when no move has been made for ten minutes.
 const NO_CLOCK = 600;
 const CLOCKS = [[String(NO_CLOCK), "no clock"], ["120", "2 minutes"], ["60", "1 minute"], ["30", "30 seconds"]];
-// Milliseconds to wait before a lost connection is tried again.
+// Milliseconds to wait before retrying a failed request.
 const RETRY = 2000;
 const [GONE, TAKEN, INVALID] = [404, 409, 422];
 const REASONS = {
@@ -42,14 +42,14 @@ function enter(main, table, isCurrent) {
   return () => seat.leave();
 }
 
-/** Explain why there is no game here. */
+/** Explain why the game cannot be joined. */
 function refuse(main, { status }) {
   main.replaceChildren(
     h("section", { class: "panel stack" }, title("No seat at this table", REASONS[status]), h("div", { class: "row" }, h("a", { class: "button", href: "#/friend" }, "Make a link of your own"), h("a", { class: "button", href: "#/play" }, "Play the computer"))),
   );
 }
 
-/** A form with a name and other fields; `send` makes the request whose answer is a table. */
+/** A form with a name and other fields; `send(name)` makes the request that returns a table. */
 function form(label, send, ...fields) {
   const past = recall("name", "you");
   const name = h("input", { value: past === "you" ? "" : past, maxlength: 60, required: true, autocomplete: "nickname" });
@@ -60,7 +60,7 @@ function form(label, send, ...fields) {
       keep("name", name.value.trim());
       keep(keyOfSeat(table.friend.invitation), table.table);
       const hash = `#/friend/${table.friend.invitation}`;
-      // A friend has this address already.
+      // The friend's address already has this hash, so setting it would not open the page.
       if (location.hash === hash) dispatchEvent(new Event("hashchange"));
       else location.hash = hash;
     } catch (error) {
@@ -86,7 +86,7 @@ function accepting(main, invitation, { host, game, rules, clock }) {
   ];
 }
 
-/** The seat of one of two people. A request always waits for news of the table. */
+/** A person's seat in a game between two people. A pending request waits for changes at the table. */
 class FriendSeat extends Seat {
   constructor(main, table) {
     super(main, []);
@@ -112,14 +112,14 @@ class FriendSeat extends Seat {
     else this.invite(table);
   }
 
-  /** Show the link until the friend comes. */
+  /** Show the link until the friend joins. */
   invite(table) {
     this.lobby = table;
     const link = location.href;
     const field = h("input", { class: "link", readonly: true, value: link, "aria-label": "Link for your friend", onfocus: () => field.select() });
     const copy = async () => {
       field.select();
-      // Browsers offer the clipboard only to safe origins.
+      // Browsers provide `navigator.clipboard` only to pages from secure origins.
       await (navigator.clipboard?.writeText(link) ?? document.execCommand("copy"));
       button.textContent = "Copied";
     };
@@ -145,7 +145,7 @@ class FriendSeat extends Seat {
     this.ending.before(h("div", { class: "row friend-row" }, this.news, this.clock));
   }
 
-  /** Show a table, unless a later state has been shown. A pick stays while only the friend has done something. */
+  /** Show a table unless a later version has been shown. Keep the picked move if only the friend has acted. */
   take(table) {
     const [before, { friend }] = [this.table, table];
     if (before && friend.version <= before.friend.version) return;
@@ -206,7 +206,7 @@ class FriendSeat extends Seat {
     await this.ask(() => remove(`/tables/${this.table.table}/choice`));
   }
 
-  /** Ask for another game with the same friend. */
+  /** Request another game with the same friend. */
   async deal() {
     await this.ask(() => post(`/tables/${this.table.table}/again`, {}));
   }
@@ -223,7 +223,7 @@ class FriendSeat extends Seat {
     super.finish(this.table.friend.ended ?? words);
   }
 
-  /** Show that the table is gone. */
+  /** Leave the table, and show that the game is gone. */
   welcome() {
     const { friend } = this.table ?? this.lobby;
     this.table = null;

@@ -1,4 +1,4 @@
-/** Renderers of games, each in its own file; punish.js documents their interface. */
+/** Renderers of all games; punish.js documents their interface. */
 
 import { Connect4 } from "./connect4.js";
 import { Gwent } from "./gwent.js";
@@ -10,5 +10,5 @@ import { TicTacToe } from "./tictactoe.js";
 
 const RENDERERS = { punish: Punish, tapnswap: TapnSwap, tictactoe: TicTacToe, connect4: Connect4, "incan-gold": IncanGold, gwent: Gwent };
 
-/** Return the renderer of a game by its name. */
+/** Return the renderer of a game by the game's name. */
 export const rendererOf = (game) => RENDERERS[game] ?? ButtonGame;

@@ -1,4 +1,4 @@
-/** Renderer of Gwent Lite: totals of the round, rounds won, your hand as buttons, and the other hand face down. */
+/** Renderer of Gwent Lite: round totals, rounds won, your hand as buttons, and your opponent's hand face down. */
 
 import { CardGame } from "./card_game.js";
 import { counted, h } from "./dom.js";
@@ -26,7 +26,7 @@ export class Gwent extends CardGame {
     place.replaceChildren(this.clock, this.sides, this.said, this.hand, this.moves, this.unplayed);
   }
 
-  /** Action 0 passes; the others are positions in the hand. */
+  /** Action 0 is a pass; other actions are the positions of cards in the hand, from 1. */
   keyOf({ action, name }) {
     return name === PASS ? "p" : String(action % 10);
   }

@@ -1,9 +1,9 @@
-/** Renderer of Incan Gold: the path of cards, the treasure left on it, the players, and two buttons. */
+/** Renderer of Incan Gold: the path of cards, the treasure left on the path, the players, and two buttons. */
 
 import { CardGame } from "./card_game.js";
 import { counted, h, svg } from "./dom.js";
 
-// Line drawings in a square of side 24.
+// Line drawings as SVG paths in a square of side 24.
 const SIGNS = {
   fire: ["M12 3c1 4 5 5.5 5 10.5a5 5 0 0 1-10 0c0-2.5 1.2-4 2.5-5 .2 1.6.8 2.6 1.8 3C11 9 10.6 6 12 3z"],
   mummy: ["M7 8a5 5 0 0 1 10 0v8a5 5 0 0 1-10 0z", "M7 7.5h10M7 15h10M8 18.5l8-1.5", "M9.8 11h.1M14.1 11h.1"],
@@ -21,7 +21,7 @@ function sign(name) {
   return svg("svg", look, SIGNS[name].map((d) => svg("path", { d })));
 }
 
-/** A card of the path: a treasure with its value, a hazard or an artifact. */
+/** A card on the path: a treasure with its value, a hazard or an artifact. */
 function card(name) {
   const kind = isNumber(name) ? "treasure" : name === "artifact" ? "artifact" : "hazard";
   return h(
@@ -54,7 +54,7 @@ export class IncanGold extends CardGame {
     return move.name[0];
   }
 
-  /** The cards of this round in the order in which they were drawn. */
+  /** The cards drawn in this round, in order. */
   get drawn() {
     const since = this.events.findLastIndex(({ kind }) => kind === "round");
     const cards = this.events.slice(Math.max(since, 0)).filter(({ kind }) => kind === "card");

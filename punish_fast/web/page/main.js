@@ -1,5 +1,5 @@
-/** The pages, by the hash of the address: #/play, #/friend/{invitation}, #/explore/{hash}/{state}, #/review/{game},
- * #/practice, #/dashboard. */
+/** Show the page selected by the hash of the address: #/play, #/friend/{invitation}, #/explore/{hash}/{state},
+ * #/review/{game}, #/practice or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { dress } from "./theme.js";
@@ -13,7 +13,8 @@ import * as review from "./review.js";
 const PAGES = { play, friend, explore, review, practice, dashboard };
 
 const main = document.getElementById("main");
-// Function to call when the current page is left, and number of the visit, so that late responses are ignored.
+// Function to call when the user leaves the current page, and number of the current visit, by which late responses are
+// recognized and ignored.
 let leave = () => {};
 let visit = 0;
 
@@ -44,7 +45,7 @@ async function route() {
   if (mine === visit) main.removeAttribute("aria-busy");
 }
 
-/** Page of an unknown address. */
+/** Page for unknown addresses. */
 const missing = {
   show: (place) =>
     place.replaceChildren(h("section", { class: "panel stack" }, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "#/play" }, "Go to the start page")))),

@@ -2,7 +2,7 @@
 
 const PREFIX = "punish.";
 
-/** Return the value stored under a name, or the default. */
+/** Return the value stored under a name; `otherwise` if there is none or it cannot be read. */
 export function recall(name, otherwise) {
   try {
     const text = localStorage.getItem(PREFIX + name);

@@ -1,12 +1,12 @@
-/** Base of games that are not recorded: rules, log texts, hints instead of a coach, and moves that are picked, then
+/** Base classes of games that are not recorded: rules, log texts, hints instead of a coach, and moves that must be
  * confirmed. */
 
 import { h } from "./dom.js";
 
-/** The outcome of a move: "draw", "win in 3"; "win" or "?" if a search was cut short. */
+/** Format the outcome of a move, such as "draw" or "win in 3"; "win" or "?" if the search was cut short. */
 export const outcome = ({ outcome: found, plies }) => (plies === null ? found ?? "?" : `${found} in ${plies}`);
 
-/** The last own move and the events after it, or all events if there is no own move. */
+/** Return the last move of a seat and all later events; all events if the seat has not moved. */
 export const latest = (events, seat) => events.slice(Math.max(0, events.findLastIndex((event) => event.kind === "move" && event.seat === seat)));
 
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
@@ -15,7 +15,7 @@ export class OpenGame {
   /** True if players take turns and either may begin. */
   static isInTurn = true;
 
-  /** Subclasses draw themselves in `draw()`; `picked` is the picked move, or null. */
+  /** Subclasses implement `draw()`; `picked` is the move to be confirmed, or null. */
   constructor(choose) {
     this.choose = choose;
     this.picked = null;
@@ -68,7 +68,7 @@ export class OpenGame {
     return true;
   }
 
-  /** The control of the picked move, which gets the focus. */
+  /** Return the control of the picked move, which gets the focus. */
   pressed() {
     return this.moves.querySelector("[aria-pressed=true]");
   }
@@ -80,8 +80,8 @@ export class OpenGame {
   }
 }
 
-/** A game whose moves are buttons. Its board is shown in words unless a class overrides `drawBoard`, so that games
- * without a renderer of their own can be played. */
+/** A game with a button for each move. The board is shown as text unless a subclass overrides `drawBoard`, so this class
+ * can show any game that has no renderer. */
 export class ButtonGame extends OpenGame {
   static title = ["A game with buttons", "The rules are below. Each move is a button under the board."];
 

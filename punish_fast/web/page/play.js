@@ -10,13 +10,13 @@ import { lastChoice, opponents, welcome } from "./welcome.js";
 
 // Key of the current table in localStorage, so that a reload continues the game.
 export const SEAT = "table";
-// Maximum number of checks whether a finished game has been saved, five per second.
+// Maximum number of requests, five per second, to check whether a finished game has been saved.
 const TRIES = 25;
 // Milliseconds to wait for a response before showing a message.
 const PATIENCE = 300;
-// Milliseconds after the end of a game in which Enter does not begin another.
+// Milliseconds after the end of a game during which Enter does not begin another game.
 const QUIET = 1500;
-// Status of responses about cleared tables.
+// HTTP status of responses for tables that no longer exist.
 const GONE = 404;
 
 export async function show(main, _rest, isCurrent) {
@@ -25,7 +25,7 @@ export async function show(main, _rest, isCurrent) {
   const known = recall(SEAT, null);
   const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));
   if (!isCurrent()) return null;
-  // A game with a friend has a page of its own.
+  // Games with friends have their own page.
   if (table?.is_on && table.friend) {
     location.replace(`#/friend/${table.friend.invitation}`);
     return null;
@@ -41,7 +41,7 @@ function nothingIfGone(error) {
   return null;
 }
 
-/** A person's seat: the form before a game, and the game. */
+/** A person's seat: first a form, then the game. */
 export class Seat {
   constructor(main, models) {
     this.main = main;
@@ -62,7 +62,7 @@ export class Seat {
     this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal())));
   }
 
-  /** Begin a game with the last choices in the form. */
+  /** Begin a game with the settings last chosen in the form. */
   async deal() {
     calm();
     try {
@@ -95,7 +95,7 @@ export class Seat {
     this.take(table);
   }
 
-  /** Return true if the opponent supports "coaches" or "hints". */
+  /** Return true if the opponent supports `what`, such as "coaches" or "hints". */
   offers(what, { opponent }) {
     return this.models.find(({ hash }) => hash === opponent)?.[what];
   }
@@ -142,7 +142,7 @@ export class Seat {
     return h("button", { type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", h("kbd", { "aria-hidden": "true" }, "u"));
   }
 
-  /** Undo the last move and the replies to it, also after the end. */
+  /** Undo the last move and the replies to it; also possible after the end of the game. */
   async undo() {
     if (this.isBusy) return;
     this.isBusy = true;
@@ -184,7 +184,7 @@ export class Seat {
     else this.finish(events.at(-1)?.words ?? "The game is over.");
   }
 
-  /** Wait for a response, and show `words` if it takes long. */
+  /** Wait for a response; show `words` if it takes long. */
   async patiently(words, answer) {
     const line = h("p", { class: "quiet small" }, words);
     const timer = setTimeout(() => this.coach.replaceChildren(line), PATIENCE);
@@ -217,7 +217,7 @@ export class Seat {
       const table = await get(`/tables/${this.table.table}`);
       if (table.n_events > this.seen) this.take(table);
     } catch (problem) {
-      // Leave only a table that is gone; a lost connection may come back.
+      // Leave the table only if it is gone; a lost connection may recover.
       if (problem.status === GONE) this.welcome();
     }
   }
@@ -267,11 +267,11 @@ export class Seat {
         h("button", { type: "button", onclick: () => this.stand() }, "Choose another opponent"),
       ),
     );
-    // Do not focus the button: pressing Enter once too often must not skip the result.
+    // Do not focus the button, so that one Enter too many does not skip the result.
     this.ending.focus();
   }
 
-  /** The choice that cost most, once the server has judged it, with a link to the position. */
+  /** A placeholder to be filled with the costliest choice, as judged by the server, and a link to its position. */
   costliest() {
     const { table, opponent } = this.table;
     const place = h("div", { class: "costliest" });
@@ -283,7 +283,7 @@ export class Seat {
     return place;
   }
 
-  /** A link to the review once the game is saved, or the reason why it is not. */
+  /** A placeholder to be filled with a link to the review once the game is saved, or with the reason why it is not. */
   reviewLink() {
     const place = h("span", { class: "kept" });
     const look = async (table, tries) => {
@@ -315,7 +315,7 @@ export class Seat {
       h(
         "div",
         { class: "stack" },
-        // Focus the heading; otherwise a long text is scrolled down to the button.
+        // Focus the heading; otherwise the browser focuses the button and scrolls a long text down to it.
         h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "Rules"),
         paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : rendererOf(game).primer(rules),
         paragraphs.length > 0 && rendererOf(game).clashes?.(rules),
@@ -328,12 +328,12 @@ export class Seat {
   }
 
   onKey(event) {
-    // Holding Enter down must not play what it has picked.
+    // A held Enter key must not pick a move and then play it.
     if (event.repeat && event.key === "Enter") event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (!this.table || event.target.closest("input, select, textarea, dialog[open]")) return;
     const key = keyOf(event);
-    // Enter on a button or link activates it.
+    // Enter and space activate the focused button or link.
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
     if (this.isBusy) return;
     if (key === "?") this.help();
@@ -346,10 +346,10 @@ export class Seat {
   }
 }
 
-// Some games have no guide beyond their legend.
+// Return no paragraphs for games without a guide.
 const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs, () => []);
 
-/** The coach's advice, as bars. */
+/** The coach's advice as bar charts. */
 function advice(coach, enemy) {
   const why = h("p", { class: "why small", "aria-live": "polite" }, isTouch() ? "Tap a move to see why." : "Click a move to see why.");
   const named = ({ name, why: words }) => (words ? h("button", { type: "button", class: "plain", onclick: () => why.replaceChildren(words) }, name) : name);

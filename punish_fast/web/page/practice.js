@@ -1,4 +1,4 @@
-/** Practice page: a quiz of positions in which the right choice matters most. */
+/** Practice page: a quiz with positions in which the right choice matters most. */
 
 import { get, modelsThat } from "./api.js";
 import { position } from "./board.js";
@@ -9,7 +9,8 @@ import { keep, recall } from "./memory.js";
 
 const AT_ONCE = 10;
 const NEW = { asked: 0, right: 0, lost: 0 };
-// Answers that lose less than the first are right, as in the terminal; less than the second, as good as the best.
+// An answer counts as right if it loses less win probability than the first limit, as in the terminal, and as the best
+// move if it loses less than the second.
 const MOST_OF_RIGHT = 0.01;
 const MOST_OF_BEST = 0.0005;
 
@@ -136,7 +137,7 @@ class Quiz {
     next.focus();
   }
 
-  /** Reason why the best move is better than this one, requested from the server. */
+  /** A placeholder to be filled with the server's explanation of why the best move is better than the answer. */
   reason(state, { action }) {
     const place = h("p", { class: "why" });
     get(`/models/${this.model}/why/${state}`).then(
@@ -164,12 +165,13 @@ class Quiz {
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    // Holding Enter down must not skip the answer.
+    // A held Enter key must not skip the verdict.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
     if (this.questions && this.isOpen) this.pick(keyOf(event));
   }
 
-  /** Focus the answer for a key, as at the table: initials select cards, and f switches between card and feint. */
+  /** Focus the answer that a key selects, as at the table: initials select cards, and f switches between playing a card
+   * and feinting. */
   pick(key) {
     const focused = this.buttons.indexOf(document.activeElement);
     const { actions } = this.questions[this.number];

@@ -1,26 +1,26 @@
 /** Renderer of Punish. The renderer of a game, registered in games.js, is a class with this interface:
  *
- *  new Game(place, choose)  draw into the element `place`; call choose(action) when a move is confirmed
+ *  new Game(place, choose)  draw in the element `place`; call choose(action) when a move is confirmed
  *  update(table, events)    show a table from the server and its new events
- *  press(key)               handle a key; return true if it has a meaning
+ *  press(key)               handle a key; return true if the key has a meaning
  *  advise(coach)            show the coach's advice for this position; null removes it
- *  hint(moves)              show the outcome of each move, if agents give hints; the next update removes it
+ *  hint(moves)              show the outcome of each move until the next update, if agents give hints
  *  heading(event)           heading of the log section that an event begins, or null
- *  words(event, events)     text for an event, given all events of the move, or null
+ *  words(event, events)     text for an event, or null; `events` are all events of the same move
  *  keys                     [key, meaning] pairs for the help
  *  legend(rules)            reference shown during a game
  *  Game.isKept              true if finished games are recorded
  *  Game.isInTurn            true if players take turns and either may begin
- *  Game.title               heading and sentence for newcomers
+ *  Game.title               heading and introductory sentence
  *  Game.primer(rules)       introduction shown before a game
- *  Game.clashes(rules)      table for the help, if any
+ *  Game.clashes(rules)      table for the help (optional)
  */
 
 import { clock, kinds, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { counted, h, isTouch, percent, unseen } from "./dom.js";
 
-// Keys for people without a pointer: the initial of a card.
+// Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
 export class Punish {
@@ -37,10 +37,10 @@ export class Punish {
 
   constructor(place, choose) {
     this.choose = choose;
-    this.picked = null; // {kind, index}: a card of the hand, by its place
+    this.picked = null; // {kind, index}: picked card and its position in the hand; null if none is picked
     this.feints = false;
     this.coach = null;
-    this.shown = null; // the last clash, as events by kind
+    this.shown = null; // events of the last clash, beginning with "reveal"; null before the first clash
     this.top = h("div", { class: "stack" });
     this.middle = h("div", { class: "middle" });
     this.you = h("div", { class: "you" });
@@ -66,7 +66,7 @@ export class Punish {
     ];
   }
 
-  /** Table of the damage in each clash. */
+  /** Table of the damage that both players deal in each clash. */
   static clashes({ taken }) {
     const names = [...CARDS, "rest"];
     const head = (name, scope) => h("th", { scope }, tag(name, h("span", { class: "label" }, name)));
@@ -113,7 +113,7 @@ export class Punish {
 
   words(event, events) {
     if (event.kind !== "clash") return event.words;
-    // The event "reveal" has already named both cards.
+    // The text of the event "reveal" names both cards.
     return events.some(({ kind }) => kind === "damage") ? null : "Nobody is hurt.";
   }
 
@@ -139,7 +139,7 @@ export class Punish {
     return this.isOn && this.table.legal.every(({ action }) => action === REST);
   }
 
-  /** The legal move with a kind of card, with or without a feint; undefined if there is none. */
+  /** Return the legal move with a kind of card, a feint if `feints` is set; undefined if the move is not legal. */
   move(kind) {
     const action = 10 * (kind + 1) + Number(this.feints);
     return this.table.legal.find((each) => each.action === action);
@@ -231,7 +231,7 @@ export class Punish {
     return h("div", { class: "duel" }, seat(0, "mine"), h("span", { class: "versus" }, "vs"), seat(1, "theirs"));
   }
 
-  /** Result of the last clash, in words. */
+  /** The result of the last clash as text. */
   result() {
     if (!this.shown) return "Both players pick a card in secret. Then the cards clash.";
     const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
@@ -242,7 +242,7 @@ export class Punish {
     ];
   }
 
-  /** HP that a seat lost in the last clash, and has not healed since. */
+  /** Return the HP that a seat lost in the last clash; 0 if the measure has ended and players have healed. */
   lost(seat) {
     const events = this.shown ?? [];
     if (events.some((event) => event.kind === "reshuffle")) return 0;
@@ -288,7 +288,7 @@ export class Punish {
     );
   }
 
-  /** True if the coach's best move is a feint while the cards show moves without feints. */
+  /** True if the coach's best move is a feint, but feinting is not selected. */
   get advisesFeint() {
     return this.coach && !this.feints && isFeint(this.coach.chances[0].action);
   }

@@ -1,4 +1,4 @@
-/** Review page: a list of recorded games, and a game choice by choice. */
+/** Review page: the list of recorded games, or all choices of one game. */
 
 import { allModels, get, modelsThat } from "./api.js";
 import { position } from "./board.js";
@@ -7,7 +7,7 @@ import { chances } from "./chart.js";
 import { choice, counted, h, percent, title } from "./dom.js";
 
 const PAGE = 40;
-// A choice that costs more than this is marked.
+// Loss of win probability from which a choice is marked as costly.
 const COSTLY = 0.05;
 
 export async function show(main, [game], isCurrent) {
@@ -15,7 +15,7 @@ export async function show(main, [game], isCurrent) {
   return showList(main, isCurrent);
 }
 
-/** The Unix second in which a game ended, as text. */
+/** Format the time at which a game ended, given in Unix seconds. */
 const dateOf = (played) => new Date(1000 * played).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 async function showList(main, isCurrent) {
@@ -92,18 +92,18 @@ async function showGame(main, game, isCurrent) {
   return () => document.removeEventListener("keydown", onKey);
 }
 
-/** Return a function that returns true for names of people: neither bots of the records nor agents of this server. */
+/** Return a predicate for names of people, as opposed to recorded bots and agents of this server. */
 async function people() {
   const [players, models] = await Promise.all([get("/players"), allModels()]);
   const bots = new Set([...players.filter((player) => player.is_bot), ...models].map(({ name }) => name));
   return (name) => !bots.has(name) && !bots.has(name.split("@")[0]);
 }
 
-/** A game as a chart, words, and one breath at a time. */
+/** Review of a game: a chart, the worst choices, a table of all choices, and one breath in detail. */
 class Story {
   constructor(review, isPerson) {
     this.review = review;
-    // People come first, because they read the review.
+    // List people first, because they read the review.
     this.players = [...review.players].sort((a, b) => isPerson(b.name) - isPerson(a.name));
     this.readers = this.players.filter(({ name }) => isPerson(name));
     this.rows = [];
@@ -130,7 +130,7 @@ class Story {
     this.go(this.worstBreath());
   }
 
-  /** Breath of the most costly choice of a person, or of an agent if no person played. */
+  /** Return the breath of the people's costliest choice, or of the agents' if no person played; 1 if none is costly. */
   worstBreath() {
     const sides = this.readers.length ? this.readers : this.players;
     const [worst] = sides.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
@@ -190,7 +190,7 @@ class Story {
     );
   }
 
-  /** The choices of one player. */
+  /** Table of one player's choices. */
   table({ name, choices }) {
     const head = ["breath", "played", "its chance", "best", "its chance", "lost"];
     const isNumber = (k) => [2, 4, 5].includes(k);

@@ -1,10 +1,10 @@
-/** Base of boards of squares: buttons, stones, the last move, lines, and hints. Subclasses define the buttons' stones,
- * names and neighbours. */
+/** Base class of boards with squares: buttons, stones, the last move, winning lines, and hints. Subclasses define the
+ * stones, names and neighbours of the buttons. */
 
 import { h, isTouch, svg } from "./dom.js";
 import { OpenGame, latest, outcome } from "./open_game.js";
 
-/** A stone by the number of its player, 1 or 2; nothing for 0. */
+/** The stone of player 1 or 2; nothing for 0. */
 export function mark(kind, stone) {
   if (!stone) return null;
   const shapes = {
@@ -18,8 +18,8 @@ export function mark(kind, stone) {
 }
 
 export class Squares extends OpenGame {
-  /** `names` are the names of the two players' stones; `spot` is what a button stands for; `css` is the class of the
-   * board. */
+  /** `names` are the names of the two players' stones, `spot` is the noun for a button ("square" or "column"), and `css`
+   * is the CSS class of the board. */
   constructor(place, choose, { css, names, n_buttons: n, kind, spot }) {
     super(choose);
     this.names = names;
@@ -64,7 +64,7 @@ export class Squares extends OpenGame {
       const { label, parts } = this.look(action, isPicked && this.table.view.board.own);
       button.setAttribute("aria-pressed", String(isPicked));
       button.setAttribute("aria-label", [label, hint && outcome(hint), hint?.best && "best"].filter(Boolean).join(", "));
-      // A disabled square can still be focused, so that people can look around.
+      // Disabled squares can be focused, so that people can explore the board with the keyboard.
       button.setAttribute("aria-disabled", String(!actions.has(action)));
       button.classList.toggle("best", Boolean(hint?.best));
       button.replaceChildren(...parts, ...(hint ? [h("span", { class: `outcome ${hint.outcome}`, "aria-hidden": "true" }, outcome(hint))] : []));
@@ -77,7 +77,7 @@ export class Squares extends OpenGame {
     );
   }
 
-  /** Move the focus with arrows; Enter picks the focused square, and then plays it. */
+  /** Move the focus with arrow keys; Enter picks the focused square, and a second Enter plays it. */
   press(key) {
     const there = this.neighbour(this.buttons.indexOf(document.activeElement), key);
     if (there === null) return super.press(key);

@@ -1,4 +1,4 @@
-/** Renderer of TapnSwap: four hands with fingers. */
+/** Renderer of TapnSwap: the four hands with their raised fingers. */
 
 import { h, svg } from "./dom.js";
 import { ButtonGame } from "./open_game.js";

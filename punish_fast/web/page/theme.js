@@ -1,10 +1,10 @@
-/** Light and dark colours: the system's choice, unless the button has changed it. */
+/** Light and dark colours: the system's preference unless the user has switched them. */
 
 import { keep, recall } from "./memory.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Apply the colours, and let a button switch them. */
+/** Apply the colours, and make a button switch between them. */
 export function dress(button) {
   const paint = () => {
     const theme = recall("theme", null) ?? (system.matches ? "dark" : "light");

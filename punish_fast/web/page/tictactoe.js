@@ -1,4 +1,4 @@
-/** Renderer of tic-tac-toe: nine squares. */
+/** Renderer of tic-tac-toe: each of the nine squares is a button. */
 
 import { h } from "./dom.js";
 import { Squares, mark } from "./squares.js";
@@ -23,7 +23,8 @@ export class TicTacToe extends Squares {
     super(place, choose, { css: "three", names: STONES, n_buttons: PLACES.length, kind: "sign", spot: "square" });
   }
 
-  /** A square with its name and the stone on it, or its number; `own` is the picked stone. */
+  /** Return a square's label and parts: its stone, or its number if it is empty. `own` is the stone to show if the square
+   * is picked. */
   look(square, own) {
     const { cells, line } = this.table.view.board;
     const stone = cells[square];

@@ -5,13 +5,13 @@ import { choice, complain, h, title } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keep, recall } from "./memory.js";
 
-// Explanations of the extreme temperatures.
+// Explanations of the lowest and highest temperatures.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 const [YOU, OTHER] = ["you", "other"];
-// Only games of Punish are recorded, under a name, and only its agents have temperatures.
+// Only Punish is recorded under the person's name, and only agents of Punish have temperatures.
 const isKept = (game) => Boolean(rendererOf(game).isKept);
-// In other games, players move simultaneously, or chance decides who begins.
+// In other games, players move simultaneously, or the first player is drawn at random.
 const isInTurn = (game) => Boolean(game && rendererOf(game).isInTurn);
 
 /** Return the open agents that can be played. */
@@ -19,7 +19,7 @@ export function opponents(isWanted) {
   return modelsThat("plays", isWanted);
 }
 
-/** The last choice of opponent, temperature and name, as the body of a request for a new table. */
+/** Return the last settings chosen in the form as the body of a request for a new table. */
 export function lastChoice() {
   const { hash, temperature, game } = recall("opponent", {});
   const second = isInTurn(game) && recall("begins", YOU) !== YOU;
