@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 
-# Functions that accept players by name or file. Importing the module named in `_PLAYERS` registers these arguments.
+# Functions that accept players by name or file, which requires that the module named in `_PLAYERS` is imported.
 _PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper_bound")
 _PLAYERS = "arena.players"
 

@@ -8,8 +8,8 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
-    # No command benefits from more than one BLAS thread, and idle ones would compete with ours.
+    """Run the command line and exit with its exit code."""
+    # No command benefits from more than one BLAS thread, and idle BLAS threads would slow down this program's threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from punish_fast.cli.app import run
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _ignore_signals() -> None:
-    # The work is done; an interrupt while Python shuts down would only print a traceback.
+    # The command has finished; an interrupt while Python shuts down would only print a traceback.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

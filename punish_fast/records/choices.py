@@ -1,4 +1,4 @@
-"""Recorded choices as arrays, from which enemies are learned, and the queries that read them."""
+"""Recorded choices as arrays, from which enemies are learned, and SQL queries for games and choices."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from punish_fast.records.schema import LAST_SECOND
 from punish_fast.runtime.json_values import brief
 from punish_fast.runtime.printable import printable
 
-# Maximum number of names in a message.
+# Maximum number of player names in an error message.
 _MOST_NAMES = 20
-# Games with their players, used by all queries: id, id in logs, second of play (the id in databases of the original),
-# names, bots and their temperatures, and length in breaths (of the side with more breaths).
+# Subquery for games and their players. `second` is the Unix second of play (the id in databases of the original
+# program), `logged` is the id in logs, and `n_breaths` counts the breaths of the side with more recorded breaths.
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
@@ -30,9 +30,9 @@ GAMES = f"""(
         LEFT JOIN bot_parameters AS ours ON ours.paramset_id = games.winner_paramset_id
         LEFT JOIN bot_parameters AS theirs ON theirs.paramset_id = games.loser_paramset_id
 ) AS selected"""
-# Choices of games: `is_winner`, `state`, `action` and `number`.
+# Subquery for choices: the columns of `GAMES`, and `is_winner`, `state`, `action` and `number`.
 CHOICES = f"{GAMES} JOIN breaths ON breaths.game_id = game"
-# Terms that order games by time of play, and their choices by side and breath.
+# ORDER BY terms: games by time of play and id; choices also by side (winner first) and breath.
 GAME_ORDER = "second, game"
 CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
@@ -42,11 +42,11 @@ class Choices:
     """Recorded choices, sorted by time of play, game, side (winner first) and breath."""
 
     decimal: np.ndarray  # int64 [n], decimal codes of the states
-    # uint8 [n], two-digit action codes. Old databases contain actions that are illegal in their state, such as 91.
+    # uint8 [n], two-digit action codes. Old databases contain illegal actions, such as 91.
     action: np.ndarray
     game: np.ndarray  # int64 [n], ids of the games
     won: np.ndarray  # bool [n], True if the player won the game
-    player: np.ndarray  # str [n], names
+    player: np.ndarray  # str [n], names of the players
 
     def __len__(self) -> int:
         return len(self.decimal)
@@ -54,13 +54,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of games."""
+    """Criteria that select recorded games."""
 
     humans_only: bool = False  # only games in which neither player is a bot
-    until: int | None = None  # only games played in this Unix second or earlier
+    until: int | None = None  # only games played up to this Unix second (inclusive)
     player: str | None = None  # only games of this player
     game: int | None = None  # only the game with this id
-    before: int | None = None  # only games before the game with this id, in the order of `GAME_ORDER`
+    before: int | None = None  # only games that precede the game with this id in `GAME_ORDER`
 
     def __post_init__(self) -> None:
         for field in ("until", "game", "before"):
@@ -69,7 +69,7 @@ class Selection:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a whole number of 64 bits")
 
     def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
-        """Return a query of columns of the selected games or choices, and its parameters."""
+        """Return a query for columns of the selected games or choices, with ``more`` appended, and its parameters."""
         given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
         if self.player is not None:
             given["player"] = clean_name(self.player)
@@ -95,9 +95,15 @@ def read_choices(
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """Read choices in the games of a `Selection`; ``winners`` and ``player`` restrict them to winners or a player.
+    """Read recorded choices from a database.
 
-    With ``with_bots``, read the choices of people in all games, including games against bots.
+    Args:
+        path: The database.
+        humans_only: If True, read only games in which neither player is a bot.
+        with_bots: If True, read the choices of people in all games, including games against bots.
+        winners: If True, read only the choices of winners.
+        until: If given, read only games played up to this Unix second (inclusive).
+        player: If given, read only the choices of the player with this name.
     """
     name = "iif(is_winner, winner, loser)"
     conditions = {
@@ -115,14 +121,14 @@ def read_choices(
 
 
 def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
-    """Return the columns of a query as arrays with these dtypes."""
+    """Return the columns of a query's rows as arrays; ``dtypes`` lists one dtype per column, separated by spaces."""
     names = dtypes.split()
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return [np.array(column, dtype=name) for column, name in zip(columns, names, strict=True)]
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Raise `RecordsError` if the database has no player with this name."""
+    """Raise `RecordsError` if ``player`` is given and the database has no player with this name."""
     if player is None:
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]

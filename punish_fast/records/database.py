@@ -26,7 +26,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 BUSY_SECONDS = 10.0
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked; and the age, in seconds, after which any change alters a file's times.
+# States of files whose rows were checked. After `_SETTLED_SECONDS`, any change to a file alters its times.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
@@ -41,7 +41,7 @@ class LockedError(RecordsError):
     exit_code = 1
 
 
-# Classes of errors by SQLite's primary result code; `RecordsError` for all others.
+# Exception classes by SQLite's primary result code; all other codes raise `RecordsError`.
 _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_BUSY: LockedError,
     sqlite3.SQLITE_LOCKED: LockedError,
@@ -50,7 +50,7 @@ _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_FULL: WriteError,
     sqlite3.SQLITE_IOERR: WriteError,
 }
-# Advice for some errors, by extended result code.
+# Advice for some errors, by SQLite's extended result code.
 _UNFINISHED = "another process was killed while writing; make the file and folder writable so that SQLite can repair it"
 _ADVICE = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
@@ -62,13 +62,13 @@ _ADVICE = {
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database of recorded games for reading, at the current version; check all rows if the file has changed.
+    """Open a database of recorded games for reading; check all rows if the file has changed since the last check.
 
-    A file without tables, as left by a process that was killed before its first commit, is read as a database without
-    games.
+    An older version is read through a migrated copy in memory. A file without tables, as left by a process that was
+    killed before its first commit, is read as a database without games.
     """
     _require_file(path)
-    # SQLite needs write access to roll back an unfinished change; otherwise it can read read-only files.
+    # SQLite needs write access to roll back an unfinished change. In this mode, it can still read read-only files.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         before = _state_of(path)
         # Use one transaction, so that all reads are consistent.
@@ -91,7 +91,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _state_of(path: Path) -> _FileState:
-    """Return the times, size and identity of a database and its write-ahead log, omitting empty files."""
+    """Return the times, sizes and inodes of a database and its write-ahead log, omitting missing and empty files."""
     found: list[tuple[int, ...]] = []
     for end in ("", "-wal"):
         with suppress(OSError):
@@ -102,7 +102,7 @@ def _state_of(path: Path) -> _FileState:
 
 
 def _remember(path: Path, state: _FileState) -> None:
-    """Remember that all rows were checked, unless the last change is so recent that a new one might not alter times."""
+    """Record that all rows were checked, unless the file is so new that its next change might not alter its times."""
     settled = time.time_ns() - int(_SETTLED_SECONDS * 1e9)
     if all(max(status[:2]) < settled for status in state):
         _checked[path] = state
@@ -110,12 +110,12 @@ def _remember(path: Path, state: _FileState) -> None:
 
 @contextmanager
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
-    """Open a database of recorded games in a transaction, migrated to the current version.
+    """Open a database of recorded games, migrated to the current version, in a write transaction.
 
     The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged; a new
-    file remains empty, since another process may already have opened it. Only one process at a time can write; others
-    wait. All rows are checked before a migration and if ``erases`` is set; otherwise the time does not depend on the
-    number of games.
+    file is left empty instead of being deleted, since another process may already have opened it. Only one process at a
+    time can write; others wait up to `BUSY_SECONDS`. All rows are checked before a migration and if ``erases`` is True;
+    otherwise the time to open a database does not depend on the number of games.
 
     Args:
         creates: If True, create a missing database.
@@ -132,7 +132,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 @contextmanager
 def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
-    """Run the block in a transaction that migrates the database; roll back if it fails or changes no row."""
+    """Run the block in a transaction that migrates the database; roll back if the block fails or changes no row."""
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
@@ -159,7 +159,7 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
-    """Move the write-ahead log, which contains old data, into the database."""
+    """Merge the write-ahead log, which contains erased data, into the database; raise `LockedError` if it is in use."""
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
         kept = "its files keep replaced and deleted data until that process closes them"
@@ -167,7 +167,7 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
-    """Connect to a file, or to a new database in memory."""
+    """Connect to a file, or to a new in-memory database if ``path`` is None."""
     address = ":memory:" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
 
@@ -183,13 +183,13 @@ def read_file(path: Path) -> bytes:
 
 def _require_file(path: Path) -> None:
     """Raise `RecordsError` if a path is not a regular file."""
-    # The file is not opened, since closing it would release all locks of this process on the database.
+    # The file is not opened, since closing it would release all of this process's locks on the database.
     if fault := fault_of_input(path):
         raise RecordsError(f"{path}: {fault}")
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database, one less if names written by the original program have to be normalized."""
+    """Return the version of a database, minus 1 if it is current but has names that must be normalized."""
     # This query makes SQLite roll back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite treats a file of one byte as an empty database and would overwrite it.
@@ -208,7 +208,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Convert errors of SQLite to errors with a one-line message."""
+    """Convert database errors to exceptions of this package with one-line messages."""
     try:
         yield
     except sqlite3.Error as error:

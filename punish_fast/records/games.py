@@ -11,14 +11,17 @@ from punish_fast.records.logs import BOTS, RecordedGame, Side
 from punish_fast.records.names import clean_name, numbered_names
 from punish_fast.records.schema import LAST_SECOND
 
-# Text that the original writes for players without parameters.
+# Parameter id that the original program writes for players without parameters.
 _NO_PARAMETERS = "NULL"
 
 
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield the database id of each game with breaths, and the game with its id for logs, in the order `GAME_ORDER`."""
+    """Yield the database id of each selected game with breaths, and the game, in the order `GAME_ORDER`.
+
+    The ``id`` of the game is its id in logs, which can differ from the database id.
+    """
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
         " is_winner, number, state, action"
@@ -55,7 +58,7 @@ class GameWriter:
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
     def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
-        """Insert a game under ``game_id``; ``digest`` identifies its log (None: recorded by this program)."""
+        """Insert a game under ``game_id``; ``digest`` is the SHA-256 of its log, or None if it was recorded here."""
         is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
         loser, loser_parameters = self._player(game.loser, is_imported, winner)
@@ -75,7 +78,7 @@ class GameWriter:
             )
 
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
-        """Return the ids of a player other than ``opponent`` and of a bot's parameters; insert missing rows."""
+        """Return the ids of a side's player, who must not be ``opponent``, and parameters; insert missing rows."""
         name = clean_name(side.name)
         is_bot = True if name in BOTS else side.is_bot
         spellings = numbered_names(name)
@@ -98,7 +101,7 @@ class GameWriter:
             return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _is_person(self, number: int) -> bool:
-        """Return True if this program recorded a game of a player not marked as a bot, who is therefore a person."""
+        """Return True if this program, which marks all bots, recorded a game of a player who is not marked as a bot."""
         recorded = (
             "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
             f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND}) LIMIT 1"
@@ -113,7 +116,7 @@ class GameWriter:
         return number
 
     def _known(self, query: str, value: str | float | None) -> tuple[int | None, Any]:
-        """Return the first row of a query, in ascending order of ids, or (None, None)."""
+        """Return the row of a query with the smallest id, or (None, None) if there are no rows."""
         rows = self._connection.execute(f"{query} ORDER BY 1 LIMIT 1", (value,)).fetchall()
         return rows[0] if rows else (None, None)
 

@@ -1,10 +1,10 @@
-"""Import of logs and databases into a database: each game is stored once; rejected games are reported with a reason.
+"""Import of games from logs and databases: each game is stored once; rejected games are reported with a reason.
 
 Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
-Unix second in which it ended, so two games can have the same id. The second of them is stored under a random id,
-together with its id in the log. The original program merged the breaths of two such games. A game is therefore known,
-regardless of its players, if all its breaths are part of a stored game with the same id. If only the second of play is
-the same, the players must be the same as well.
+Unix second in which it ended, so two games can have the same id. The game imported later is stored under a
+random id, together with its id in the log. The original program merged the breaths of games with the same id. A game
+therefore counts as known, regardless of its players, if a stored game with the same id contains all its breaths. If the
+two games have only the second of play in common, their players must also be the same.
 """
 
 import hashlib
@@ -36,8 +36,8 @@ class Remark:
 
     verdict: str  # "rejected" or "warning"
     kind: str  # kind of fault
-    reason: str  # fault and its location
-    game: int | None  # id of the game in its log; None if invalid, or in warnings about a log
+    reason: str  # description and location of the fault
+    game: int | None  # id of the game in its log; None for an invalid id or a warning about a log
     players: tuple[str, ...]  # valid names of the players, the winner first if known
     file: str  # path of the log
 
@@ -46,7 +46,7 @@ class Remark:
 class ImportReport:
     """Result of an import."""
 
-    # Path, layout, digest, number of games and flaw of each log; the flaw is the reason why reading stopped, or None.
+    # Path, layout, digest, number of games and flaw of each log. The flaw is why reading stopped early, or None.
     files: list[dict[str, Any]]
     games: int = 0  # number of games in all logs
     imported: int = 0  # number of imported games
@@ -63,7 +63,7 @@ class ImportReport:
         return sum(self.count(REJECTED).values())
 
     def as_mapping(self) -> dict[str, Any]:
-        """Return the report as a JSON-like mapping."""
+        """Return the report as a dict that can be written as JSON."""
         return {
             "files": self.files,
             "games": self.games,
@@ -92,13 +92,16 @@ def _read(path: Path) -> GameLog:
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
-    """Insert games recorded by this program with `insert_logs`; their ids must be random."""
+    """Insert games recorded by this program with `insert_logs`; the games must have ids from `new_id`."""
     check_names(games)
     return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs of games under the rules of ``space`` into a database, created if missing, in one transaction."""
+    """Import the games of logs, played under the rules of ``space``, into a database in one transaction.
+
+    A missing database is created unless all games are rejected.
+    """
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
         with open_to_write(Path(database), creates=True) as connection:
@@ -112,7 +115,7 @@ _Candidate = tuple[RecordedGame, GameLog, list[Remark]]
 
 
 def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, list[_Candidate]]:
-    """Return a report on rejected games, and the other games with their warnings."""
+    """Return a report on truncated logs and rejected games, and the other games with their warnings."""
     report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
     for log in logs:
@@ -141,9 +144,9 @@ _WHY_ROUNDED = "another program has rounded the states to 53 bits; import the or
 
 def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
     """Return the games whose states may be rounded codes of other reachable states."""
-    # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints. It is
-    # rounded if a rounding explains its states. If states are numbers or a rounded game has unreachable states, the
-    # result also includes every game whose states are explained by a rounding that changes no state of the log.
+    # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints. A
+    # suspect game is rounded if a rounding explains its states. If states are numbers or a rounded game has unreachable
+    # states, return also every game whose states are explained by a rounding that leaves all states of the log as is.
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
     for game, found in zip(log.games, faults, strict=True):
@@ -167,21 +170,21 @@ def _remark(verdict: str, kind: str, reason: str, game: RecordedGame, log: GameL
 
 
 def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
-    """Count tuples of side (1 for the winner, 0 for the loser), state and action."""
+    """Count a game's choices as tuples of side (1 for the winner, 0 for the loser), state and action."""
     sides = ((1, game.winner), (0, game.loser))
     return Counter((won, *choice) for won, side in sides for choice in zip(side.states, side.actions, strict=True))
 
 
 def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
-    """Return True if two games have the same players and random id, or if ``game`` is a longer game of the original."""
+    """Return True if both games have the same players, and the same random id or, without one, ``game`` is longer."""
     same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
     is_longer = _breaths_of(other) < _breaths_of(game)
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
-# Stored games that can be equal to a game of a log: games with the same id, and games of the original program from the
-# same second, which can have different ids. If the log is from the original program, all other games of these players
-# in this second are included as well. Each term uses an index.
+# Query for stored games that can be equal to a game of a log: games whose id, in the database or in their log, is the
+# game's id or second of play and, if the game was recorded by the original program, all games of the same players in
+# the same second. Each term uses an index.
 _PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"
@@ -190,7 +193,7 @@ _CANDIDATES = (
 
 
 def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Candidate, report: ImportReport) -> None:
-    """Insert a game under a free id unless it is known, and update the report."""
+    """Insert a game under a free id unless it is known or conflicts with a stored game, and update the report."""
     game, log, warnings = candidate
     keys = {
         **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},

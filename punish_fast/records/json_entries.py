@@ -1,8 +1,8 @@
 """Reader of JSON files that may be truncated, partly damaged, or not JSON at all.
 
-A file is a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by one,
-so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and ``2e0`` are
-read as 2.
+A file contains a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by
+one, so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and ``2e0``
+are read as 2.
 """
 
 import json
@@ -16,7 +16,7 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
 _LONGEST_NUMBER = 4000
-# Reasons given by decoders if the input ends within a character.
+# Reasons in decoding errors if the input ends within a character.
 _CUT_OFF = ("unexpected end of data", "truncated data")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -27,9 +27,9 @@ class EntryError(PunishFastError):
 
 
 class Entries(NamedTuple):
-    """Entries of a file."""
+    """Entries of a JSON file."""
 
-    values: list[Any]  # values of the entries; an `EntryError` in place of each damaged entry
+    values: list[Any]  # decoded entries, with an `EntryError` in place of each damaged entry
     flaw: str  # reason why reading stopped; empty if the whole file was read
 
 
@@ -45,7 +45,7 @@ def read_entries(content: bytes) -> Entries:
 
 
 def _decode(content: bytes) -> tuple[str, bool]:
-    """Return the text of a file, and True if it ends within a character."""
+    """Return the text of a file, and True if the file ends within a character (else False)."""
     encoding = json.detect_encoding(content)
     try:
         return content.decode(encoding), False
@@ -58,7 +58,7 @@ def _decode(content: bytes) -> tuple[str, bool]:
 
 
 class _Reader:
-    """Reader of the entries of a text."""
+    """Reader of the JSON entries in a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -70,7 +70,7 @@ class _Reader:
         return Entries(self._values, flaw)
 
     def _read_list(self, place: int) -> str:
-        """Read the entries of a list and its end; return the flaw that stopped reading, or an empty string."""
+        """Read a list from `place`, after its `[`; return the flaw that stopped reading, or an empty string."""
         end = self._skip(place)
         following = "]" if self._text.startswith("]", end) else ","
         begin = end
@@ -85,14 +85,14 @@ class _Reader:
         return "" if rest == len(self._text) else self._flaw("text after the list", rest)
 
     def _read_sequence(self, place: int) -> str:
-        """Read an object, or one object per line; return the flaw that stopped reading, or an empty string."""
+        """Read consecutive values from `place`; return the flaw that stopped reading, or an empty string."""
         flaw = ""
         while place < len(self._text) and not flaw:
             flaw, place = self._read_value(place)
         return flaw
 
     def _read_value(self, place: int) -> tuple[str, int]:
-        """Append the value at `place`; return the flaw that stopped reading, or an empty string, and the next place."""
+        """Store the value at `place`; return the flaw that stopped reading, or an empty string, and the next index."""
         try:
             value, end = _DECODER.raw_decode(self._text, place)
         except (json.JSONDecodeError, EntryError, RecursionError) as error:
@@ -110,7 +110,7 @@ class _Reader:
         return "", self._skip(end)
 
     def _end_of(self, place: int) -> int:
-        """Return the end of the object or list that begins at `place`, found by its brackets, or -1."""
+        """Return the end of the object or list at `place`, found by matching brackets, or -1 if there is none."""
         depth = 0
         if self._text.startswith(("{", "["), place):
             for token in _TOKEN.finditer(self._text, place):
@@ -127,7 +127,7 @@ class _Reader:
         return found.end()
 
     def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
-        """Return the text of a flaw with its line."""
+        """Return a description of the flaw at `place`, including its line."""
         error = json.JSONDecodeError(message, self._text, place)
         if is_cut or place >= len(self._text):
             return f"is cut off in entry {len(self._values) + 1} (line {error.lineno})"
@@ -153,7 +153,7 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> int | float:
-    """Parse a number with a point or an exponent; integers are exact."""
+    """Parse a number with a decimal point or an exponent; integers below 10**19 are exact."""
     with suppress(InvalidOperation):
         number = Decimal(text)
         if number.adjusted() < 19 and number == number.to_integral_value():

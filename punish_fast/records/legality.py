@@ -1,8 +1,8 @@
-"""Checks that each recorded breath can follow from the previous one, given both hands and both actions.
+"""Checks that each recorded breath can lead to the next one, given both hands and both actions.
 
-Only the cards drawn by feints are unknown, so all possible draws are tried; a breath is legal if one of them leads to
-the next breath. Between measures, both players keep their remaining cards; drawn and revealed cards come from the pool
-of the redeal.
+Only the cards drawn by feints are unknown, so all possible draws are tried; a breath is legal if one of these draws
+leads to the next breath. Between measures, both players keep their remaining cards; dealt and revealed cards come from
+the pool of the redeal.
 """
 
 from itertools import product
@@ -14,12 +14,12 @@ from punish_fast.punish._clash import LOSS, NOTHING
 from punish_fast.punish.codes import BREATH, DISCARD, HAND, STATUS
 from punish_fast.punish.states.space import StateSpace
 
-# Verdicts from worst to best; the best of all draws counts.
+# Verdicts, from worst to best. The verdict on a breath is the best over all draws.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
-# Possible draws without and with a feint.
+# Possible draws, by whether the action is a feint.
 _DRAWS = {False: (NOTHING,), True: range(NOTHING)}
-# Reasons by verdict.
+# Descriptions of all verdicts except `FITS`.
 REASONS = {
     NO_DRAW: "a feint finds no card in the deck",
     OVER: "the game is over but goes on",
@@ -43,7 +43,7 @@ def judge(
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
-        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable states of a measure.
+        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and within a measure.
         enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror the winner's states.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.

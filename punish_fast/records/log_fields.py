@@ -1,4 +1,7 @@
-"""Checks of the fields of a log, and detection of states that another program has rounded."""
+"""Validation of the fields of a log, and detection of state codes that another program has rounded.
+
+Functions that validate a field raise `EntryError` if it is invalid; the message begins with ``where``.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -14,7 +17,7 @@ from punish_fast.runtime.json_values import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """Return ``entry`` if it is an object with exactly these keys; optional keys may be missing."""
+    """Return ``entry`` if it is an object with exactly these keys; those in ``optional`` may be missing."""
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
@@ -76,21 +79,21 @@ def temperature(where: str, parameters: Any) -> float | None:
 
 
 def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
-    """Return the id of a game, or None if invalid, and the valid names of its players."""
+    """Return a game's id, or None if it is invalid, and the normalized names of its players, omitting invalid names."""
     cleaned = [clean_name(each) for each in names if isinstance(each, str)]
     is_valid = type(game) is int and 0 <= game <= LAST_ID
     return game if is_valid else None, tuple(each for each in cleaned if is_name(each))
 
 
-# State codes have 18 digits; doubles of this size have a spacing of 16 to 64. Many programs read all numbers of a JSON
-# file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double. A
-# rounded code can be the code of another reachable state, so its game may look valid. However, few exact codes are
-# fixed points of a rounding, so the codes of a log show whether it was applied.
+# State codes have 18 digits, and adjacent doubles of this size are 16 to 64 apart. Many programs read all numbers of a
+# JSON file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double.
+# A rounded code can be the code of another reachable state, so the game may look valid. However, rounding changes most
+# codes, so a log whose codes are all unchanged by a rounding has probably been rounded.
 class Rounding(NamedTuple):
-    """Rounding by a program that writes codes as doubles."""
+    """Rounding of state codes by a program that stores them as doubles."""
 
     apply: Callable[[int], int]
-    reach: int  # largest change of a code
+    reach: int  # maximum change of a code
 
 
 ROUNDINGS = (
@@ -103,13 +106,13 @@ ROUNDINGS = (
 
 
 def roundings_of(codes: Iterable[int]) -> list[Rounding]:
-    """Return the roundings that change none of the codes; empty if all codes are too small to be rounded."""
+    """Return the roundings that leave all codes unchanged; an empty list if all codes are too small to be rounded."""
     large = [code for code in codes if code > 2**53]
     return [rounding for rounding in ROUNDINGS if large and all(rounding.apply(code) == code for code in large)]
 
 
 def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bool:
-    """Return True if a rounding maps other reachable states to all unreachable codes and to at least one code."""
+    """Return True if at least one code, and every unreachable code, can result from rounding another reachable code."""
     steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
     near = np.add.outer(np.array(codes, dtype=np.int64), steps)
     reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0

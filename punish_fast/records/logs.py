@@ -1,23 +1,24 @@
-"""Strict reader and writer of logs of the original game, in two layouts.
+"""Strict reader of logs in the two layouts of the original program, and writer of the first layout.
 
 The first layout has one object per player and breath::
 
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
-     "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds unless it is GameID}
+     "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds, if not GameID}
 
 The second layout has one object per game, with breaths in the order of play::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
-     "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n unless it is play_timestamp}
+     "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n, if not play_timestamp}
 
 ``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies its bots by their
 names, and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger
-numbers in JSON. Bots always have parameters, even if their temperature is unknown; people never have parameters.
+numbers in JSON. In the second layout, bots have ``bot_parameters`` even
+if their temperature is unknown, and people do not.
 
-A file contains a list of objects, a single object, or one object per line. States are text, or numbers in any exact
-notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects are
-omitted and reported. If a file is truncated or has an invalid object of an unknown game, games without both views of
-every breath are also omitted and reported.
+A file contains a list of objects, a single object, or one object per line. State codes are text, or numbers in any
+exact notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects
+are omitted and reported. If a file is truncated or has an invalid object of an unknown game, games without both views
+of every breath are also omitted and reported.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
 
-# Names that the original program reserves for its bots. Only these names identify bots in its logs by breath.
+# Names that the original program reserves for its bots. Its logs by breath identify bots only by these names.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
@@ -80,7 +81,7 @@ class Refused:
 
     id: int | None  # id of the game; None if the log has no valid id
     names: tuple[str, ...]  # valid names of the players
-    reason: str  # fault and its location
+    reason: str  # description and location of the fault
     kind: str  # kind of fault
 
 
@@ -94,7 +95,7 @@ class GameLog:
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
     refused: tuple[Refused, ...]  # omitted games
     flaw: str = ""  # reason why reading stopped; empty if the whole file was read
-    in_numbers: bool = False  # True if states are numbers, which other programs may have rounded, instead of text
+    in_numbers: bool = False  # True if any state is a number, which other programs may have rounded, not text
 
 
 class _ContradictionError(EntryError):
@@ -106,7 +107,7 @@ class _IncompleteError(EntryError):
 
 
 def read_log(path: str | Path) -> GameLog:
-    """Read a log."""
+    """Read a log file; raise `RecordsError` if it is not a readable log."""
     return log_of(read_file(Path(path)), path)
 
 
@@ -123,7 +124,7 @@ def log_of(content: bytes, path: str | Path) -> GameLog:
 
 
 def _layout_of(values: list[Any]) -> str:
-    """Return the layout of the first entry with a key of either layout; ``"breaths"`` for an empty list."""
+    """Return the layout of the first entry that has a key of one of the layouts; ``"breaths"`` for an empty list."""
     for value in values:
         for layout, keys in (("games", _GAME_KEYS), ("breaths", _BREATH_KEYS)):
             if isinstance(value, dict) and not value.keys().isdisjoint(keys):
@@ -176,7 +177,7 @@ _T = TypeVar("_T")
 def _split(
     values: list[Any], check: Callable[[str, Any], _T]
 ) -> tuple[list[tuple[Any, _T]], list[tuple[Any, EntryError]]]:
-    """Return valid entries paired with their checked form, and invalid entries paired with their fault."""
+    """Return valid entries paired with their checked form, and invalid ones paired with their error."""
     valid: list[tuple[Any, _T]] = []
     invalid: list[tuple[Any, EntryError]] = []
     for k, value in enumerate(values):
@@ -216,7 +217,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             games.append(_assemble(key[0], groups[key], gap))
         except EntryError as error:
             refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
-    # Objects of unknown games belong to omitted incomplete games or, if there are none, to a game of invalid objects.
+    # Invalid objects of unknown games belong to the incomplete games or, if there are none, count as one refused game.
     if not any(each.kind == INCOMPLETE for each in refused):
         refused += strays[:1]
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
@@ -227,7 +228,10 @@ def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Refu
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
-    """Return a game from its entries, possibly repeated; it must be complete if the log has a ``gap``."""
+    """Return a game assembled from its entries, which may contain duplicates.
+
+    If entries of the log may be missing, ``gap`` is the reason, and an incomplete game raises an error.
+    """
     names = winner, loser = group[0].names
     if winner == loser:
         raise _ContradictionError("both players have the same name")
@@ -244,12 +248,12 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _ContradictionError(f"two different breaths have {entry.turns_left} turns from the end")
-    # In a complete game, both views have all breaths and begin with breath 1, the first digit of a state.
+    # In a complete game, both views have all breaths and begin with breath 1 (the first digit of a state).
     is_whole = sides[0].keys() == sides[1].keys() == set(range(longest + 1))
     if gap and not (is_whole and all(side[0][0] // 10**17 == 1 for side in sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
-    # Logs of this program, which have `Played`, mark all bots.
+    # Logs of this program, which contain `Played`, mark all bots.
     others = None if played is None else False
     found = []
     for won in (True, False):

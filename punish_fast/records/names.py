@@ -1,13 +1,13 @@
-"""Names of players: normalization, and detection of names that resemble a built-in player's.
+"""Player names: normalization, and detection of names that resemble the name of a built-in player.
 
 A name is stored in Unicode normal form C, trimmed, with single spaces and without invisible characters. Joiners are
 kept if they shape letters or join emoji, as Persian, Indic scripts and many emoji require.
 
 Similar names are detected as in Unicode Technical Standard 39: compatibility forms, case and accents are folded, and
 letters of other scripts are treated as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
-standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; packages with the complete file take a
-megabyte each or have not been updated for years. Since the standard does not list all similar letters, narrow letters
-of other scripts are treated as similar to any letter if most letters of two names are similar.
+standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; packages with the complete file are a
+megabyte in size or have not been updated for years. Since the standard does not list all similar letters, two names
+also count as similar if most of their letters match and the others are narrow letters of non-Latin scripts.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -28,9 +28,9 @@ _BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u280
 # Soft hyphens, zero-width breaks, and direction marks.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _JOINERS = "\u200c\u200d"
-# Categories of the characters before and after joiners that have an effect.
+# Unicode categories of the characters before and after a joiner for which the joiner has an effect.
 _JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
-# Unprintable characters in use: joiners, and tags in flags of regions.
+# Unprintable characters that names may contain: joiners, and tags in flags of regions.
 _IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 _LOOKALIKES = {
@@ -62,16 +62,17 @@ _LOOKALIKES = {
     "z": "ζᏃꓜ𑣄𐋵𑣥𑣉",
 }
 _WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
-# "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL LETTER V", "REGIONAL INDICATOR SYMBOL LETTER V".
+# Unicode names of variants of Latin letters, such as "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL
+# LETTER V" and "REGIONAL INDICATOR SYMBOL LETTER V".
 _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .+)?$")
 
 
 class PlayerNameError(PunishFastError, ValueError):
-    """Raised for an invalid name. The message describes allowed names."""
+    """Raised for a player name that is invalid or resembles the name of a bot."""
 
 
 def clean_name(text: str) -> str:
-    """Return the normalized spelling of a name, which is stored and compared; `checked_name` validates it."""
+    """Return the normalized spelling of a name, as stored and compared. `checked_name` also validates the name."""
     if len(text) > 10 * MAX_NAME:  # too long for a name; normalizing long texts can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
@@ -85,14 +86,14 @@ def clean_name(text: str) -> str:
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, then the name with suffix (2), (3) and so on, for other players of that name."""
+    """Yield a name, then the name with the suffixes (2), (3) and so on, for other players with the same name."""
     yield name
     for suffix in (f" ({k})" for k in count(2)):
         yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
 
 
 def _joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters (empty at an end of the name) has an effect."""
+    """Return True if a joiner between two characters (empty strings at the ends of a name) has an effect."""
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 
@@ -103,7 +104,7 @@ def is_name(text: str) -> bool:
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalized spelling of a name; raise `PlayerNameError` if invalid or similar to one in ``taken``."""
+    """Return the normalized spelling of a name; raise `PlayerNameError` if it is invalid or like one in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
         raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")
@@ -120,7 +121,7 @@ def looks_like(name: str, other: str) -> bool:
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if most characters of folded names match and the others are narrow letters of other scripts."""
+    """Return True if two folded names have equal length and mostly match, and other characters are narrow non-ASCII."""
     if not len(name) == len(target) > 0:
         return False
     others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]

@@ -22,8 +22,8 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 def anonymise_player(path: str | Path, name: str) -> str:
     """Replace a player's name with an alias derived from the player's id; return the alias.
 
-    Games are kept, and the name is overwritten in the file. Logs imported again later are recognized by their breaths
-    and do not restore the name.
+    Games are kept, and the name is overwritten in the file. If a log of these games is imported again, the games are
+    recognized by their breaths, and the name is not restored.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -39,7 +39,7 @@ def anonymise_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player and all games of the player, with both sides; return the numbers of games and breaths.
+    """Delete a player and all their games, with both sides; return the numbers of deleted games and choices.
 
     Deleted data are overwritten in the file. Opponents are kept, even if they have no other games.
     """
@@ -56,7 +56,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
 
 def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
-    """Raise `RecordsError` if a name still exists, since ``ON CONFLICT IGNORE`` in a schema can suppress changes."""
+    """Raise `RecordsError` if the name still exists, since ``ON CONFLICT IGNORE`` in a schema can suppress changes."""
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")

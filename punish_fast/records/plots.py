@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PANELS = 24
-# Number of latest games that define a player's form, and minimum number of games of players named in a title.
+# Number of latest games in a moving win rate. Titles rank only players with at least this many games, if there are any.
 _FORM = 20
-# Significance level at which a title calls a rank correlation a trend.
+# Significance level for describing a rank correlation as a trend in a title.
 _SIGNIFICANCE = 0.05
 
 _HUMAN = {"marker": LOOKS[2].marker, "color": BLUE}
@@ -41,7 +41,10 @@ _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw a plot, one of `PLOTS`, to a PNG or SVG file; ``over-time`` shows all players or only ``player``."""
+    """Draw the plot ``kind``, a key of `PLOTS`, to a PNG or SVG file.
+
+    The plot ``over-time`` shows ``player``, or the most active players if ``player`` is None.
+    """
     if kind not in PLOTS:
         raise RecordsError(f"plot is {kind!r}; the plots are {', '.join(PLOTS)}")
     if len(results) == 0:
@@ -212,7 +215,7 @@ def _most_active(results: Results) -> list[str]:
 
 
 def _left_out(results: Results) -> str:
-    """Return a suffix for titles if only the most active players have panels."""
+    """Return a title suffix if only the most active players have panels, and otherwise an empty string."""
     n = len(player_table(results))
     return f" ({_MOST_PANELS} most active of {n} players)" if n > _MOST_PANELS else ""
 

@@ -1,4 +1,4 @@
-"""Schema of the SQLite database of recorded games, migration of older versions, and normalization of names.
+"""Schema of the SQLite database of recorded games, migration of older versions, and normalization of player names.
 
 The original program uses four tables::
 
@@ -7,7 +7,7 @@ The original program uses four tables::
     games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
     breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
 
-This is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version 2 adds ``played`` and indexes::
+These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns; version 2 adds ``played`` and indexes::
 
     games            imported (time, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
                      logged_id (id in the log), played (Unix seconds)
@@ -16,9 +16,10 @@ This is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version
 Games of the original keep their ids, which are Unix seconds up to `LAST_SECOND`. Other games have random ids between
 `LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
 
-The original program can still read and write version 2, because it names the columns of these two tables; in its rows
-the new columns are NULL and breaths are in the order of insertion. It inserts into ``players`` by position, so the
-columns of that table must not change. For players without parameters, it writes the text ``NULL`` or no value.
+The original program can still read and write version 2, because its queries name the columns of ``games`` and
+``breaths``. In rows that it inserts, the new columns are NULL; a game's breaths are in the order of insertion. It
+inserts into ``players`` by position, so the columns of that table must not change. The ``paramset_id`` that it writes
+for players without parameters is the text ``NULL`` or a null value.
 
 A database of an older version is read through a migrated copy in memory; the first write migrates the file.
 """
@@ -58,7 +59,7 @@ _TABLES = {
     ),
 }
 _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"), "breaths": ("number INT",)}
-# Columns with an index, so that the time of an insertion does not depend on the number of games.
+# Indexed columns. With these indexes, the time of an insertion hardly depends on the number of games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
 # Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures.
@@ -70,7 +71,7 @@ def _within(column: str, last: int) -> str:
     return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
 
 
-# Conditions that every row must satisfy.
+# Conditions that every row of a table must satisfy, by column.
 _LAWS = {
     "players": {
         "player_id": "typeof(player_id) = 'integer'",
@@ -93,7 +94,7 @@ _LAWS = {
         "game_id": "game_id IN (SELECT game_id FROM games)",
         "is_winner": "is_winner IN (0, 1)",
         "state": _within("state", LAST_STATE),
-        # Ten times the card, plus 1 for a feint.
+        # An action is ten times the card, plus 1 for a feint.
         "action": f"{_within('action', 99)} AND action % 10 <= 1",
         "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
     },
@@ -105,7 +106,7 @@ class SchemaError(PunishFastError):
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Migrate an empty or older database within the open transaction; return the result of `merge_spellings`."""
+    """Migrate an empty or older database within the open transaction; return the number of merged players."""
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
             connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
@@ -126,7 +127,7 @@ def migrate(connection: sqlite3.Connection) -> int:
 
 
 def new_id() -> int:
-    """Return a random game id, larger than all Unix seconds of games."""
+    """Return a random game id that is larger than any Unix second of play."""
     return LAST_SECOND + 1 + secrets.randbelow(LAST_ID - LAST_SECOND)
 
 
@@ -136,7 +137,7 @@ def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the kind of each object in a database by name: (virtual) table, view, index or trigger."""
+    """Return the kind of each object in a database by name: table, virtual table, view, index or trigger."""
     kind = "CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END"
     return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
 
@@ -147,12 +148,12 @@ def triggers_of(connection: sqlite3.Connection) -> list[str]:
 
 
 def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> None:
-    """Raise `SchemaError` if a table or column of version 0 (or of the current version) is missing."""
+    """Raise `SchemaError` if a table or column of version 0 (of the current version if ``is_current``) is missing."""
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:
             raise SchemaError(f"is not a database of recorded games; it has no table {table}")
-        # A view can contain a query that never terminates.
+        # Reject views, since the query of a view might never terminate.
         if kinds[table] != "table":
             raise SchemaError(f"{table} is a {kinds[table]}; it must be a table")
         there = _columns_of(connection, table)
@@ -181,17 +182,18 @@ class _Row(NamedTuple):
 
 
 def has_other_spellings(connection: sqlite3.Connection) -> bool:
-    """Return True if a player's name is not normalized, as in rows written by the original program."""
-    # This query filters out almost all normalized names.
+    """Return True if the name of any player is not normalized; the original program can write such names."""
+    # The query excludes almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
     names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
     return any(clean_name(name) != name for (name,) in names)
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
-    """Normalize all names and merge players with equal names, in the open transaction; return the number merged.
+    """Normalize all player names and merge players whose names become equal, within the open transaction.
 
     A bot and a person are not merged, nor are players who met in a game; a number is appended to one of the names.
+    Return the number of players removed by merging.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
     for number, name, is_bot in connection.execute("SELECT player_id, username, is_bot FROM players"):
@@ -216,7 +218,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
 
 
 def _people(rows: list[_Row], met: set[frozenset[int]]) -> list[list[_Row]]:
-    """Group the rows that can belong to the same player."""
+    """Group the rows that can be the same player: all bots or all people, and no two of them met in a game."""
     people: list[list[_Row]] = []
     for row in rows:
         for person in people:

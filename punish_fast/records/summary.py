@@ -1,4 +1,4 @@
-"""Results of recorded games, and summaries of their number, durations, visited states and players."""
+"""Results of recorded games, and summaries of numbers of games, durations, visited states and players."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from punish_fast.records.database import RecordsError, open_to_read
 
 @dataclass(frozen=True)
 class Results:
-    """Results of games, sorted by time of play and id."""
+    """Results of recorded games, sorted by time of play and id."""
 
     game: np.ndarray  # int64 [n], ids
     winner: np.ndarray  # str [n], names
     loser: np.ndarray  # str [n], names
     winner_is_bot: np.ndarray  # bool [n]
     loser_is_bot: np.ndarray  # bool [n]
-    n_breaths: np.ndarray  # int64 [n], lengths in breaths
+    n_breaths: np.ndarray  # int64 [n], number of breaths
     decimal: np.ndarray  # int64 [m], decimal codes of the states of all recorded choices
 
     def __len__(self) -> int:
@@ -30,7 +30,7 @@ class Results:
 
 
 def read_results(path: str | Path, selection: Selection | None = None) -> Results:
-    """Read results from a database."""
+    """Read the results of the selected games (by default all games) from a database."""
     path, selection = Path(path), selection or Selection()
     games = selection.query(
         "game, winner, loser, winner_is_bot, loser_is_bot, n_breaths", more=f"ORDER BY {GAME_ORDER}"
@@ -42,7 +42,10 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
 
 
 def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, Any]]:
-    """Return the latest games: ``game`` (its id), ``played`` (Unix seconds), ``winner``, ``loser``, ``breaths``."""
+    """Return the latest ``most`` selected games, newest first.
+
+    Each game has the keys ``game`` (id), ``played`` (Unix second), ``winner``, ``loser`` and ``breaths`` (number).
+    """
     query, parameters = selection.query(
         "game, second, winner, loser, n_breaths", more="ORDER BY second DESC, game DESC LIMIT :most"
     )
@@ -52,22 +55,22 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game, preferring games of people to games between bots; None if there are none."""
+    """Return the id of the latest game with a person, else of the latest game; None if there are no games."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Maximum share of unknown states. Errors in logs cause some of them; a larger share indicates different rules.
+# Maximum share of states unknown under the rules. Errors in logs cause some; more indicate different rules.
 _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
     """Summarize games; ``space`` must be the state space of the rules that were played.
 
-    ``breaths`` is the number of recorded choices, two per breath of a game; ``starting_states`` is the number of
-    distinct states of the first breath with full HP. The entries ``..._in_all`` count the states that the game has;
-    ``states_in_all`` includes win and loss.
+    ``breaths`` is the number of recorded choices, which is two per breath if both players' choices are recorded.
+    ``starting_states`` is the number of distinct recorded states of the first breath with full HP. The entries
+    ``..._in_all`` count the states that exist under the rules; ``states_in_all`` includes win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
@@ -89,14 +92,14 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
 
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
-    """Raise `RecordsError` if too many recorded states do not exist under the rules."""
+    """Raise `RecordsError` if too many of the recorded states do not exist, or there are more than ``n_in_all``."""
     n_known = int((rows_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")
 
 
 def player_table(results: Results) -> list[dict[str, Any]]:
-    """Return ``name``, ``is_bot``, ``wins``, ``losses``, ``games`` and ``win_rate`` of players, by descending wins."""
+    """Return ``name``, ``is_bot``, ``wins``, ``losses``, ``games`` and ``win_rate`` of all players, most wins first."""
     bots = set(results.winner[results.winner_is_bot].tolist()) | set(results.loser[results.loser_is_bot].tolist())
     table = []
     for name in sorted({*results.winner.tolist(), *results.loser.tolist()}):

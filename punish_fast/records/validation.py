@@ -1,13 +1,14 @@
 """Validation of recorded games: every breath is checked against the rules.
 
 Games with an unreachable state or an illegal action cannot be used for learning. Other faults, some of them caused by
-the original program, do not invalidate single choices:
+the original program, do not invalidate individual choices:
 
-* views differ: both players' views of a breath must mirror each other, and their cards must fit into one deck;
+* views differ: both players' views of a breath must mirror each other, and both hands and the discard pile must fit
+  into one deck;
 * does not follow: a game must begin with breath 1 and full HP, each breath must follow from the previous one, and the
   winner must win the game in the last breath;
-* wrong feint: breaths follow from each other only if the feints differ from the recorded ones. The original writes one
-  player's feint into both players' choices, so this is by far the most frequent fault.
+* wrong feint: a breath follows from the previous one only with feints other than the recorded ones. The original
+  program writes one player's feint into both players' choices, so this is by far the most frequent fault.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,17 +27,17 @@ VIEWS, SUCCESSION, FEINTS = "views differ", "does not follow", "wrong feint"
 FATAL = (UNREACHABLE, ILLEGAL)
 KINDS = (*FATAL, VIEWS, SUCCESSION, FEINTS)
 
-# Columns of HP, exhaustion and feints in decimal digits, by side.
+# Indices of HP, exhaustion and feints among the decimal digits of a state, for each player.
 _OWN, _ENEMY = (6, 7, 8), (9, 11, 12)
 _FIELDS = ("HP", "exhausted", "feinted")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Fault of a game."""
+    """Fault of a recorded game."""
 
     kind: str
-    reason: str  # fault and its location
+    reason: str  # description and location of the fault
 
     @property
     def is_fatal(self) -> bool:
@@ -45,12 +46,12 @@ class Fault:
 
 
 def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
-    """Return the first fault of each kind for each game, or only the worst fault if it is fatal."""
+    """Return the faults of each game: only the worst if it is fatal, otherwise one of each kind."""
     sides = [side for game in games for side in (game.winner, game.loser)]
     fatal = _fatal_faults(space, sides)
     faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
     for found in faults:
-        # Keep only the worst.
+        # Keep only the worst fault.
         found.sort(key=lambda fault: FATAL.index(fault.kind))
         del found[1:]
     sound = [k for k in range(len(games)) if not faults[k]]
@@ -65,7 +66,7 @@ def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]
     states = np.array([state for side in sides for state in side.states], dtype=np.int64)
     actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)
     rows = rows_of(space, states)
-    # States between two measures have no choices.
+    # Players make no choice in states between two measures.
     rows[rows >= space.layer_ptr[-2]] = -1
     unreachable, legal = rows < 0, _are_legal(space, rows, actions)
     faults: list[list[Fault]] = [[] for _ in sides]
@@ -87,7 +88,7 @@ def _name_of(action: int) -> str:
 
 
 def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """Return True for each action that is legal in its state; False if the row is -1."""
+    """Return a bool array: True if an action is legal in its state; False if it is not or the row is -1."""
     legal = np.zeros(len(rows), dtype=np.bool_)
     for k in np.flatnonzero(rows >= 0):
         legal[k] = actions[k] in space.action[space.state_ptr[rows[k]] : space.state_ptr[rows[k] + 1]]
@@ -96,11 +97,11 @@ def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.n
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Breaths that both players recorded."""
+    """Breaths of which both views are recorded."""
 
     game: np.ndarray  # index of the game
     number: np.ndarray  # number of the breath, from 0
-    after: np.ndarray  # index of the next breath of the game, or -1
+    after: np.ndarray  # index of the next breath of the game, or -1 if it is not recorded
     digits: tuple[np.ndarray, np.ndarray]  # decimal digits of the winner's and the loser's states
     actions: np.ndarray  # [n, 2], actions of the winner and the loser
 
@@ -119,7 +120,7 @@ def _pairs_of(games: Sequence[RecordedGame]) -> _Pairs:
 
 
 def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[tuple[int, Fault]]:
-    """Yield nonfatal faults with the index of their game; faults of a kind are in the order of play."""
+    """Yield nonfatal faults, each with the index of its game."""
     for place, game in enumerate(games):
         yield from ((place, fault) for fault in _missing_breaths(game))
     pairs = _pairs_of(games)
@@ -129,7 +130,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
-    # Judge a breath only if its two views are consistent and the two views of the next breath are as well.
+    # Judge a breath only if its two views are consistent, and it is the last breath or the next two views are as well.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
     judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
     verdicts = judge(space, own, enemy, pairs.actions, pairs.after, judged)
@@ -145,7 +146,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
 
 
 def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
-    """Return the best verdicts on suspect breaths over all possible feints of both players."""
+    """Return the best verdict on each suspect breath over all possible feints of both players."""
     own, enemy = pairs.digits
     may = [
         (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
@@ -170,7 +171,7 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
 
 
 def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-    """Yield masks of breaths whose views differ, each with the reason."""
+    """Yield masks of breaths whose views contradict each other, each with the reason."""
     yield own[:, BREATH] != enemy[:, BREATH], "the views belong to different breaths"
     yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
