@@ -41,6 +41,7 @@ from punish_fast.records.names import clean_name
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead
 from punish_fast.store.reader import Artefact, load
+from punish_fast.store.solution_cache import cached_solution
 
 
 class PlayerError(PunishFastError, ValueError):
@@ -290,8 +291,12 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 def naive_solution(space: StateSpace) -> Solution:
     """Return the solution that *naive* plays, under ``view`` and with values from -1 (loss) to 1 (win)."""
-    true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
-    return solve(build(true_space), discount=1.0)
+    rules = true_rules(space.rules)
+
+    def compute() -> Solution:
+        return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
+
+    return cached_solution(space.state_ptr, None, (rules.digest, "discount 1"), compute)
 
 
 class PlayerGroup:

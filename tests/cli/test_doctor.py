@@ -13,6 +13,7 @@ from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 from punish_fast.cli.installation import warmup
 from punish_fast.runtime import _jit
+from punish_fast.store import solution_cache
 
 
 def test_doctor_finds_nothing(run, folder, monkeypatch):
@@ -32,6 +33,15 @@ def test_doctor_finds_nothing(run, folder, monkeypatch):
     done = run("doctor")
     assert "46, 462 and 50 states by breath" in done.out
     assert re.search("^cache", done.out, re.MULTILINE) is None
+
+
+def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(solution_cache, "folder", lambda: tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "a.h5").write_bytes(b"12345")
+    shown = {"folder": str(tmp_path / "cache"), "files": 1, "bytes": 5}
+    assert run("doctor", "--json").report["solutions"] == shown
+    assert run("doctor", "--clear", "--json").report["solutions"] == shown | {"files": 0, "bytes": 0}
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")

@@ -1,11 +1,12 @@
 """``punish-fast doctor``: check the installation with a small game whose values are known."""
 
 import platform
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
 from punish_fast.cli.frame.errors import CheckError
-from punish_fast.cli.frame.options import CommonOptions, verb
+from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime import __version__
 from punish_fast.runtime.limits import total_memory
@@ -17,11 +18,25 @@ _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
 
 
-@verb("punish-fast doctor", "punish-fast doctor --json")
-def doctor(options: CommonOptions) -> None:
-    """Check the installation: versions, threads, kernel cache, memory, and a small game with known values."""
-    from punish_fast.runtime import _jit
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(CommonOptions):
+    """Options of ``doctor``."""
 
+    clear: Annotated[bool, option("First remove all solutions from the cache.", writes=True)] = False
+
+
+@verb("punish-fast doctor", "punish-fast doctor --clear", "punish-fast doctor --json")
+def doctor(options: DoctorOptions) -> None:
+    """Check the installation: versions, threads, caches, memory, and a small game with known values.
+
+    Solutions against opponents, for the coach, reviews and practice, are kept in a cache of at most 1 GB.
+    """
+    from punish_fast.runtime import _jit
+    from punish_fast.store import solution_cache
+
+    if options.clear:
+        solution_cache.clear()
+    solutions = [path.stat().st_size for path in solution_cache.files()]
     checks = _self_test()
     report: dict[str, Any] = {
         "punish_fast": __version__,
@@ -32,6 +47,7 @@ def doctor(options: CommonOptions) -> None:
         "max_threads": _jit.max_threads(),
         "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
+        "solutions": {"folder": solution_cache.folder(), "files": len(solutions), "bytes": sum(solutions)},
         "memory": total_memory(),
         "checks": checks,
         "ok": all(checks.values()),

@@ -5,22 +5,20 @@ against this enemy from the next move on, as in the one-player model (``mdp/meth
 """
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import comb, prod
 
 import numpy as np
 
 from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
 from punish_fast.play.punish.game_data import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
-
-_TOLERANCE = 1e-4
+from punish_fast.store.solution_cache import cached_solution
 
 
 class Coach:
@@ -40,7 +38,7 @@ class Coach:
     @cached_property
     def solution(self) -> Solution:
         """Win probabilities of all choices against the enemy."""
-        return win_solution(self.space, self.enemy, _TOLERANCE) if self._given is None else self._given
+        return win_solution(self.space, self.enemy) if self._given is None else self._given
 
     def win_chances(self, view: View) -> dict[int, float]:
         """Return the win probability of each legal action, best first; the first call solves the game."""
@@ -56,13 +54,21 @@ class Coach:
         return dict(sorted(total.items(), key=lambda pair: -pair[1]))
 
 
-def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> Solution:
+def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     """Return the win probability of every choice against an enemy, assuming optimal play afterwards.
+
+    The solution is stored in the user's cache folder.
 
     Args:
         enemy: The enemy's policy, float64 ``[n_rows]``.
     """
-    return solve(build(space, enemy), objective="win-probability", tolerance=tolerance)
+    settings = space.rules.digest, "win-probability"
+    compute = partial(_win_solution, space, enemy)
+    return cached_solution(space.state_ptr, enemy, settings, compute)
+
+
+def _win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
+    return solve(build(space, enemy), objective="win-probability")
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
