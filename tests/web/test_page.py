@@ -385,7 +385,11 @@ def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
         page.get_by_role("button", name=f"Play: {square}").tap()
         said(page, 2 * number)
     page.wait_for_selector(".ending:visible")
-    assert page.locator(".ending p").inner_text() == "perfect-tictactoe wins!"
+    assert re.split(r"\n+", page.locator(".ending").inner_text()) == [
+        "perfect-tictactoe wins!",
+        "Play again",
+        "Choose another opponent",
+    ]
     won = page.locator(".spot.won").evaluate_all("(spots) => spots.map((spot) => spot.ariaLabel)")
     assert won == ["top right: O", "centre: O", "bottom left: O"]
     assert each.width() <= PHONE["width"]

@@ -258,7 +258,7 @@ export class Seat {
     this.ending.hidden = false;
     this.ending.replaceChildren(
       h("p", {}, words),
-      this.offers("judges", this.table) && this.costliest(),
+      this.offers("judges", this.table) ? this.costliest() : "",
       h(
         "div",
         { class: "row" },
