@@ -1,4 +1,4 @@
-"""Options that select recorded choices to learn an enemy from; also the output of network strategies."""
+"""Options that select recorded choices from which an enemy is learned, and output of network strategies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
-    """A database and a selection of people's choices to learn from."""
+    """Options that select a database and the people's choices in it to learn from."""
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
@@ -36,7 +36,7 @@ class ChoicesOptions(CommonOptions):
         return "champion" if self.winners else "general"
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
-        """Return the states of the game, and the choices; at least ``needed`` games are required."""
+        """Return the state space and the selected choices; raise UsageError if fewer than ``needed`` games match."""
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.choices import read_choices
@@ -55,7 +55,7 @@ class ChoicesOptions(CommonOptions):
         return {"database": self.database.name, "winners": self.winners, **given}
 
     def default_output(self, stem: str, made: dict[str, Any]) -> Path:
-        """Return the default output path; ``made`` holds the options recorded in the file."""
+        """Return the default output path; ``made`` contains the settings to be recorded in the file."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules or "notebook")

@@ -1,4 +1,4 @@
-"""``punish-fast enemy import-flux``: convert the original's published network to a strategy."""
+"""``punish-fast enemy import-flux``: convert the original notebook's published network to a strategy."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class ImportFluxOptions(CommonOptions):
 def import_flux(options: ImportFluxOptions) -> None:
     """Convert the notebook's published network, or any ReLU network with softmax output, to a strategy.
 
-    The default output has the name of the file and the suffix .h5: parameters.h5 for parameters.json.
+    The default output is named after the input file: parameters.h5 for parameters.json.
     """
     from punish_fast.enemies.pawnn import NetworkError, network_of
     from punish_fast.punish.rules import load_rules, name_of

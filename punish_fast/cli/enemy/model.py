@@ -25,7 +25,7 @@ class ChoiceModelOptions(ChoicesOptions):
 def model(options: ChoiceModelOptions) -> None:
     """Fit a multinomial logit model to people's choices and update it with the counts in each state.
 
-    It predicts people better than the other enemies learned from recorded games; to check this on your data, run
+    This enemy predicts people better than the others learned from recorded games; to check this on your data, run
     `punish-fast enemy validate`. Only games between people are used unless --with-bots is given. The default output is
     choice-model.h5; if the rules are not notebook, the file name begins with their name, as in
     tabletop-choice-model.h5.

@@ -50,7 +50,7 @@ class PawnnOptions(CommonOptions):
         preset, changes = PRESETS[self.preset], self.set or []
         names = [change.partition("=")[0].strip() for change in changes]
         if "hidden" in names and "dropout" not in names:
-            # If there are fewer layers than in the preset, its dropout list is too long.
+            # The preset's dropout list is too long if the user sets fewer layers.
             changed = with_changes(replace(preset, dropout=()), changes, ("seed",))
             return replace(changed, dropout=preset.dropout[: len(changed.hidden)], seed=self.seed)
         return replace(with_changes(preset, changes, ("seed",)), seed=self.seed)
@@ -66,8 +66,8 @@ def pawnn(options: PawnnOptions) -> None:
 
     Hyperparameters, with the values of the preset `final` and alternatives in parentheses: hidden=36,24,16;
     dropout=0.5; encoding=raw (scaled, one-hot); softmax=true (false); loss=mse (cross-entropy); optimiser=adam
-    (descent); rate=0.001 (by default, 0.1 with descent); epochs=100; batch=1. The default output has the name of the
-    strategy file and the suffix -pawnn.h5: general-pawnn.h5 for general.h5.
+    (descent); rate=0.001 (by default, 0.1 with descent); epochs=100; batch=1. The default output is named after the
+    strategy file: general-pawnn.h5 for general.h5.
     """
     import numpy as np
 

@@ -37,7 +37,7 @@ def show(options: EnemyShowOptions) -> None:
         raise UsageError(f"--temperature requires an agent; {options.file} is of kind {file.kind}")
     file.must_play()
     space = StateSpace(file.rules, file.information)
-    # Covered states are recorded only for strategies of the view.
+    # Only strategies of the view record the states that they cover.
     covered = file.covered(space) if space.is_view else None
     found = entropies(space, file.policy(space, options.temperature), covered)
     options.print(_report(file, options.temperature, found))

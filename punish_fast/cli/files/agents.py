@@ -42,7 +42,7 @@ def agents(options: AgentsOptions) -> None:
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    """Return name, kind, rules and origin of a file; the kind is None if the file is not from this package."""
+    """Return the name, kind, rules and a description of a file; the kind is None if the file cannot be read."""
     from punish_fast.store.reader import load
 
     try:
@@ -57,7 +57,7 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """Describe briefly how a file of this package was made."""
+    """Describe briefly how a file of Punish was made."""
     if file.kind == "checkpoint":
         return "checkpoint of solve"
     if file.kind in ("tensor", "agent"):
@@ -72,7 +72,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind and the game of a bundle; the kind is None if the file is not a bundle."""
+    """Return the kind and the game of a bundle, a file of another game; the kind is None for other files."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

@@ -34,7 +34,7 @@ class CompareOptions(CommonOptions):
     stage="compare",
 )
 def compare(options: CompareOptions) -> None:
-    """Compare two agents: the states in which they choose differently, and the differences of their values."""
+    """Compare two agents: the states in which they choose differently, and the differences between their values."""
     from punish_fast.mdp import comparison
     from punish_fast.store.reader import load
 

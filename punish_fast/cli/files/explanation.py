@@ -16,9 +16,9 @@ _MOST_HANDS = 6
 
 
 def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
-    """Explain a position by an agent's values, or by the best choices against a strategy.
+    """Explain a position with an agent's values, or with the values of the best choices against a strategy.
 
-    The enemy is the one recorded in the agent file, unless `enemy` names another.
+    The agent plays against the enemy recorded in its file unless `enemy` is given.
     """
     if file.kind == "strategy":
         if enemy is not None:
@@ -33,7 +33,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 
 def print_explanation(report: dict[str, Any]) -> None:
-    """Print the report as text."""
+    """Print the result of `explanation_report` as text."""
     scale = Scale(report["worst"], report["best"], report["unit"] == "win")
     print_text(report["words"])
     print()

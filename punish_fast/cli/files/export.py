@@ -44,7 +44,7 @@ class ExportOptions(CommonOptions):
 def export(options: ExportOptions) -> None:
     """Write states and transitions, or values, in the format of another program.
 
-    The default output has the name of the file and the suffix .umb, .npz or .json.
+    The default output is named after the input file, with the suffix .umb, .npz or .json.
     """
     from punish_fast.store.reader import load
 

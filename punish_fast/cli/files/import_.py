@@ -30,7 +30,7 @@ def import_(options: ImportOptions) -> None:
     """Convert a JSON file written by the original Julia notebook to an agent or a strategy.
 
     A file of values, in which a loss is negative, becomes an agent; any other file becomes a strategy. The default
-    output has the name of the file and the suffix .h5. The error of an imported agent's values is unknown.
+    output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solve_options import check_options
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
@@ -53,7 +53,7 @@ def import_(options: ImportOptions) -> None:
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
-    """Return the settings that a file was imported with; a strategy has no discount."""
+    """Return the settings with which a file was imported; strategies have no discount."""
     from punish_fast.store.reader import load
 
     file = load(path)

@@ -17,7 +17,7 @@ _MOST_OUTCOMES = 8
 
 
 def position_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Return the report on a position."""
+    """Return a JSON-like report on a position."""
     report: dict[str, Any] = {
         "file": file.path,
         "state": str(to_decimal(state)),
@@ -56,7 +56,7 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Report each action's probability; if the strategy has memory, its mean and range over histories."""
+    """Report each action's probability; for a strategy with memory, the probability's mean and range over histories."""
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)
     rows = slice(*view.state_ptr[row : row + 2])
@@ -101,7 +101,7 @@ def _unseen(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
-    """Return the most probable successors of a row, in descending order of probability."""
+    """Return the most probable successors of a row of the tensor, in descending order of probability."""
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None

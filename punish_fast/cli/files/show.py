@@ -34,7 +34,9 @@ class ShowOptions(CommonOptions):
         option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS"),
     ] = None
     discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
-    hp: Annotated[str | None, option("Own and enemy HP, such as 3-2.  [default: full]", metavar="OWN-ENEMY")] = None
+    hp: Annotated[str | None, option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")] = (
+        None
+    )
     breath: Annotated[int | None, option("Breath of the measure.  [default: 1]", metavar="N")] = None
     enemy_hand: Annotated[
         int | None,
@@ -44,7 +46,7 @@ class ShowOptions(CommonOptions):
     feinted: Annotated[
         str | None,
         option(
-            "Player who has feinted in this measure, or the numbers of feints of both players, such as 2-1.",
+            "Player who has feinted in this measure, or both players' numbers of feints, such as 2-1.",
             metavar="own|enemy|both",
             complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
         ),
@@ -88,7 +90,7 @@ class ShowOptions(CommonOptions):
 def show(options: ShowOptions) -> None:
     """Show the contents of a file, or one position: cards, legal actions, values or probabilities, and outcomes.
 
-    Specify a position by its state code, or by --hand and --discard; by default, the rest is as at the start of a game.
+    Specify a position by its state code, or by --hand and --discard; other details default to the start of a game.
     """
     file = _load(options.file)
     state = options.position(file.rules)

@@ -29,7 +29,7 @@ ClusterOption = Annotated[
 
 @dataclass(frozen=True)
 class Cluster:
-    """A connected cluster."""
+    """Connection to a Dask cluster."""
 
     client: Any  # a `distributed.Client`
     # Addresses and size of the cluster, for reports.
@@ -37,7 +37,7 @@ class Cluster:
     progress: Progress
 
     def executor(self, batches: RowBatches) -> Executor:
-        """Return an executor that runs blocks on the workers."""
+        """Return an executor that computes blocks of rows on the cluster's workers."""
         from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 
         return ClusterBlocks(self.client, batches, self._show)
@@ -47,7 +47,7 @@ class Cluster:
 
 
 def check_name(where: str | None) -> None:
-    """Check that the address of a cluster is valid and that Dask is installed; do nothing if it is None."""
+    """Check that a cluster address is valid and that Dask is installed; do nothing if the address is None."""
     if where is None:
         return
     from punish_fast.runtime.cluster.connection import check_cluster
@@ -67,7 +67,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     from punish_fast.runtime.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
-        # Dask logs every lost worker, but the worker's tasks are reassigned, or an error message follows.
+        # Silence Dask's log of lost workers: their tasks are reassigned, or an error message follows.
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, logging.NOTSET)
         with progress.stage("cluster"):

@@ -21,7 +21,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 _INTERRUPTED = 128 + signal.SIGINT
 # Width of the progress line currently shown on the terminal.
 _width = 0
-# Signal that interrupted the command, or 0.
+# Number of the signal that interrupted the command; 0 if there was none.
 _interrupted = 0
 # True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
@@ -33,7 +33,7 @@ class UsageError(PunishFastError):
 
 
 class CheckError(PunishFastError):
-    """Raised when a check fails or a target is missed; the message says which."""
+    """Raised when a check fails or a target is missed; the message names the check or target."""
 
     exit_code = 1
 
@@ -71,14 +71,14 @@ def say(message: str) -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupted, _is_deferred  # noqa: PLW0603 - signals concern the whole process
     if _is_importing(frame) and not _is_deferred:
-        # Extension modules print exceptions raised during import and replace them by others.
+        # An exception raised during the import of an extension module is printed and replaced by another exception.
         _is_deferred = True
         retry = threading.Timer(_RETRY_SECONDS, _interrupt_again, [number])
         retry.daemon = True
         retry.start()
         return
     _interrupted = number
-    # A second interrupt, during the clean-up, kills the process.
+    # A second interrupt during clean-up kills the process.
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt
 
@@ -160,7 +160,7 @@ def _explain(error: Exception) -> int:
         told = f"not enough memory ({error})"
     else:
         told = f"unexpected {type(error).__name__}: {error}"
-        if isinstance(error, OSError) and error.strerror:  # an error of the system, not of this program
+        if isinstance(error, OSError) and error.strerror:  # an operating system error
             told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
         told += " (set PUNISH_FAST_DEBUG=1 for a traceback)"
     for variable in os.environ:

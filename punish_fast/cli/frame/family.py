@@ -1,4 +1,4 @@
-"""Families of verbs (command groups). A verb is imported on first use; the help of a family imports all its verbs."""
+"""Families of verbs (command groups). Verbs are imported on first use; a family's help imports all of its verbs."""
 
 from collections import UserDict
 from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ The options and arguments of a verb are the fields of a frozen dataclass. The ve
 
 `family` finds a verb by the name of its module. The field ``no_tensor`` is set by the flag ``--no-tensor`` or the
 variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are declared with ``writes=True``
-and are never read from the environment. Heavy dependencies are not imported here.
+and are never read from the environment. This module does not import heavy dependencies.
 """
 
 import inspect
@@ -50,7 +50,7 @@ _PREFIX = "PUNISH_FAST_"
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
-# A hyphen at which lines are not broken; help texts contain no other.
+# Temporary replacement for hyphens, at which lines must not be broken; help texts do not contain it otherwise.
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # Progress stage of the running verb.
 _working = ExitStack()
@@ -63,7 +63,7 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
         help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
         flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
         writes: True if the option names an output or deletes something; it then has no environment variable.
-        complete: Function that returns completions of an incomplete value, for the shell.
+        complete: Function that returns shell completions of an incomplete value.
         settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
     """
     variable = None if writes else _PREFIX
@@ -78,8 +78,8 @@ def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
     """Return a decorator that turns a function of an options dataclass into a command.
 
-    The help of the command ends with ``examples``, one per line. If the command reports no progress of its own,
-    ``stage`` is shown until it prints its results.
+    The help of the command ends with ``examples``, one per line. For a command that reports no progress, ``stage`` is
+    shown as progress until the command prints its results.
     """
 
     def declare(function: Callable[[O], None]) -> typer.Typer:
@@ -105,12 +105,12 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
 
 
 def verb_name(function: str) -> str:
-    """Return the verb for the name of a function or module: ``import-flux`` for ``import_flux``."""
+    """Convert the name of a function or module to a verb: ``import_flux`` to ``import-flux``."""
     return function.rstrip("_").replace("_", "-")
 
 
 def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> str:
-    """Return the end of a help text: examples, and a note on environment variables."""
+    """Return the end of a help text: examples and a note on environment variables."""
     # Click does not rewrap paragraphs that begin with \b.
     parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in _folded(example))])]
     known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
@@ -175,7 +175,7 @@ def _prepare(options: Any) -> None:
 
 
 def check_thread_limit(text: str | None) -> None:
-    """Check ``NUMBA_NUM_THREADS`` before Numba reads it."""
+    """Check the value of ``NUMBA_NUM_THREADS`` before Numba reads it; raise UsageError if it is invalid."""
     if text is not None and not (re.fullmatch("[0-9]{1,4}", text) and 1 <= int(text) <= _MOST_THREADS):
         raise UsageError(
             f"NUMBA_NUM_THREADS is {printable(text)!r}; it must be a whole number from 1 to {_MOST_THREADS}"
@@ -183,7 +183,7 @@ def check_thread_limit(text: str | None) -> None:
 
 
 def tidy_entry(names: str, help: str) -> tuple[str, str]:
-    """Remove the Python type of an argument, and ranges too large to matter, from an entry of a help text."""
+    """Remove Python types of arguments, and ranges too large to matter, from an entry of a help text."""
     return re.sub(r"^(\w\S*) <.*>$", r"\1", names), re.sub(r"\s*\[\d<=x<=\d{10,}\]$", "", help)
 
 
@@ -262,8 +262,8 @@ RulesOption = Annotated[
 
 def _game_rules_option(default: str, noun: str = "Rules") -> Any:
     return _rules_option(
-        f"{noun}: notebook, tabletop, tiny, or a TOML file; whatever the rules say, cards are redealt from the discard "
-        f"pile and the deck.  [default: {default}]"
+        f"{noun}: notebook, tabletop, tiny, or a TOML file; under all rules, cards are redealt from the discard pile "
+        f"and the deck.  [default: {default}]"
     )
 
 

@@ -1,4 +1,4 @@
-"""Output files: default names, and checks before any work."""
+"""Default names of output files, and checks of output files before any work is done."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import ReadError, check_output
 
-# Endings of the names of agents, tensors, strategies and checkpoints.
+# File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
 # Fields of a strategy's origin that are results rather than settings.
@@ -27,7 +27,7 @@ def default_output(
     """Return ``path``, the default output; raise UsageError if it exists and was made with other settings.
 
     Args:
-        path: The default name.
+        path: The default output path.
         settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings;
             existing files are then never replaced.
         settings_of: Function that reads the settings of a file; `made_with` by default.
@@ -84,8 +84,8 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str, oth
         source: The file to read.
         suffix: Suffix of the file to write, including the dot.
         output: The user's choice, or None.
-        verb: Verb for error messages: "the file to VERB".
-        others: Other files to read.
+        verb: Verb in error messages, as in "the file to VERB".
+        others: Other input files, which must not be replaced.
     """
     if not source.name:
         raise UsageError(f"{source}: is a folder, not a file to {verb}")
@@ -106,7 +106,7 @@ def check_outputs(
     Args:
         outputs: Files to write; each may be None.
         sources: Files to read; each may be None or missing.
-        verb: Verb for error messages: "the file to VERB".
+        verb: Verb in error messages, as in "the file to VERB".
         plot: Output file of a plot, or None.
         endings: Allowed endings of the names of ``outputs``; any ending is allowed by default.
     """

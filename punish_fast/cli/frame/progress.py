@@ -1,4 +1,4 @@
-"""Report progress on stderr, and time stages."""
+"""Progress reports on stderr, and timing of stages."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Measure the seconds of each stage, and in total."""
+    """Stopwatch that measures the time of each stage and the total time, in seconds."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
         self._inner = 0.0
-        # Times of repeated stages are added; a nested stage pauses the outer one.
+        # Seconds by stage. Times of repeated stages are added; a nested stage pauses the outer stage.
         self.seconds: dict[str, float] = {}
 
     @contextmanager
@@ -60,7 +60,7 @@ class Stopwatch:
         return time.perf_counter() - self._begin
 
     def seconds_in_all(self) -> dict[str, float]:
-        """Return the seconds of each stage, and in total."""
+        """Return the seconds of each stage and, under ``total``, since the stopwatch was created."""
         return self.seconds | {"total": self.total()}
 
 
@@ -83,7 +83,7 @@ class Progress:
         return self._clock() - self._begin
 
     def start(self) -> None:
-        """Begin a stage."""
+        """Start timing a stage."""
         self._begin = self._clock()
 
     def step(self, stage: str, done: int, total: int) -> None:
@@ -99,7 +99,7 @@ class Progress:
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report the number of responses to a policy and the win probability of the best one so far."""
+        """Report the number of responses tried against a policy, and the win probability of the best one so far."""
         self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
 
     @contextmanager
@@ -148,7 +148,7 @@ class Progress:
 
 
 class Stages:
-    """Duration and progress of the stages of a command."""
+    """Timing and progress reports for the stages of a command."""
 
     def __init__(self, quiet: bool) -> None:
         self.clock, self.progress = Stopwatch(), Progress(quiet)

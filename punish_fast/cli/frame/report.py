@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Maximum number of rows of a table, and the length above which an object is printed as a separate table.
+# Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
-# Fields with probabilities, and fields with bounds on errors, which are printed in scientific notation.
+# Fields printed as percentages, and fields printed in scientific notation.
 _CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "rounds", "second", "upper_bound", "win_rate"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
@@ -45,7 +45,7 @@ def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
 
 
 def plain(result: Any) -> Any:
-    """Convert a result to JSON-like objects, lists and numbers; NaN and infinity are replaced by None."""
+    """Convert a result to JSON-like values; replace NaN and infinity with None."""
     if is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in fields(result)}
     if isinstance(result, Mapping):
@@ -60,7 +60,7 @@ def plain(result: Any) -> Any:
 
 
 def printable_report(report: Any) -> Any:
-    """Return a plain report in which all texts are printable."""
+    """Return a report with JSON-like values in which all strings are printable."""
     if isinstance(report, Mapping):
         return {printable_report(name): printable_report(value) for name, value in report.items()}
     if isinstance(report, list):
@@ -74,20 +74,20 @@ def print_json(report: Any) -> None:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal (``COLUMNS`` overrides it); it is unlimited if stdout is not a terminal."""
+    """Return the width of the terminal or ``COLUMNS``; ``sys.maxsize`` if stdout is not a terminal."""
     return shutil.get_terminal_size((sys.maxsize, 0)).columns
 
 
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
-    """Print a paragraph, wrapped to the terminal's width; ``first`` replaces the first ``indent``."""
+    """Print a paragraph, wrapped to the terminal's width; ``first`` is the indent of the first line if given."""
     first = indent if first is None else first
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
 
 def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
-    """Print rows of cells in columns; the first ``left`` columns, or those where ``left`` is True, are left-aligned.
+    """Print rows of cells in columns. If the terminal is too narrow, the widest columns are wrapped between words.
 
-    If the terminal is too narrow, the widest columns are wrapped between words.
+    Columns are left-aligned if ``left[k]`` is True or, for an integer ``left``, if they are among the first ``left``.
     """
     from rich.cells import cell_len
     from rich.console import Console
@@ -111,7 +111,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 def print_report(report: Mapping[str, Any]) -> None:
     """Print a report: values next to their names, then lists of objects and long objects as tables.
 
-    Unknown values (None) are omitted. Long tables show only their first `_MOST_ROWS` rows.
+    Values that are None are omitted. Long tables show only their first `_MOST_ROWS` rows.
     """
     values, tables = [], []
     for name, value in report.items():
@@ -139,7 +139,7 @@ def _objects(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row unchanged, or one row per nested object; only the first contains the other values."""
+    """Return a row unchanged, or one row per nested object, of which only the first contains the other values."""
     for name, value in row.items():
         if objects := _objects(name, value):
             whole = {other: each for other, each in row.items() if other != name}
@@ -163,7 +163,7 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    """Return columns to omit, widest first, so that the others fit the terminal; the first is never omitted."""
+    """Return the columns to omit, widest first, so that the others fit the terminal; the first column always stays."""
     widths = {
         name: max(len(word) for row in [{}, *rows] for word in f"{_words(name)} {_text(name, row.get(name))}".split())
         for name in columns
@@ -176,7 +176,7 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value; the entries of a mapping of win probabilities are win probabilities."""
+    """Format a value; in a mapping with a name in `_CHANCES`, format each entry as a percentage."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):
@@ -190,7 +190,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    """Format a number: probabilities in per cent, sizes with a unit, seeds and ids of games without separators."""
+    """Format a number: probabilities as percentages, sizes with units, seeds and game ids without separators."""
     if not isinstance(value, int):
         if name in _CHANCES:
             return f"{value:.1%}"

@@ -1,4 +1,4 @@
-"""Parse hyperparameters given as ``--set NAME=VALUE``, and check them against the dataclass of a method."""
+"""Parsing of hyperparameters given as ``--set NAME=VALUE``, according to the fields of a method's dataclass."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -22,15 +22,15 @@ def with_changes(settings: S, texts: Sequence[str], excluded: Sequence[str] = ()
     """Return settings with some fields changed.
 
     Args:
-        settings: An instance of a dataclass, whose own checks are applied to the new values.
-        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas; None is written ``none``.
+        settings: Dataclass instance; the dataclass checks the new values.
+        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, and None is written ``none``.
         excluded: Fields that cannot be changed because they have their own option.
     """
     return replace(settings, **changes_of(type(settings), texts, excluded))  # type: ignore[type-var]
 
 
 def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the new values of fields of a dataclass, by name; for the arguments, see `with_changes`."""
+    """Parse changes of a dataclass; return the new values by field name. For the arguments, see `with_changes`."""
     hints = get_type_hints(settings)
     kinds = {each.name: hints[each.name] for each in fields(settings) if each.name not in excluded}
     changes: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from punish_fast.cli.frame.errors import PrintError, UsageError
 
 
 class _Stream(io.TextIOWrapper):
-    """Stdout, which raises PrintError on errors, or stderr, which ignores them.
+    """Text layer of stdout, which raises PrintError on errors, or of stderr, which ignores errors.
 
     Typer would replace the streams and end the process if it saw a BrokenPipeError.
     """
@@ -58,7 +58,7 @@ def prepare_streams() -> None:
 
 
 def _layer_over(stream: Any) -> _Stream:
-    """Return a new text layer over the binary layer of ``stream``, which on Windows may be a console."""
+    """Return a new text layer over the binary layer of ``stream``. On Windows, the stream may be a console."""
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
@@ -66,7 +66,7 @@ def _layer_over(stream: Any) -> _Stream:
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
-    # Keep a reference: when the stream is freed, it closes the binary layer.
+    # Keep a reference to the old text layer, which would close the binary layer when freed.
     layer.replaced = stream
     return layer
 

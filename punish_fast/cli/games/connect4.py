@@ -59,7 +59,7 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
 
 
 def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``: shares of good moves in each set of positions, and games of networks."""
+    """Return the report of ``games judge``: shares of good moves in sets of positions, and networks' match results."""
     options.refuse_games(game)
     agents = []
     for name in options.agents or _YARDSTICKS:
@@ -106,7 +106,7 @@ def _choices(network: _Network, found: PositionSet) -> np.ndarray:
 
 
 def _against_random(network: _Network, games: int) -> dict[str, Any]:
-    """Return the outcomes of games against the random player, moving first and second."""
+    """Return a network's outcomes against the random player, as the first and as the second player."""
     vector, values, keeps_rules = network
     measures = SampledStrength(vector, games=2 * games).measure(values, keeps_rules)
     return {"games": games, "first": measures["first"], "second": measures["second"]}

@@ -27,7 +27,8 @@ class DecksOptions(LearningOptions):
 def decks(options: DecksOptions) -> None:
     """Search for good decks of Gwent Lite with a genetic algorithm, and compare them with random decks.
 
-    In each generation, all decks of a pool play each other; the best survive and have offspring with changed cards.
+    In each generation, all decks of a pool play against each other; the best decks survive and have offspring with
+    changed cards.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
 

@@ -20,7 +20,7 @@ _SHARES = ("win", "tie", "loss")
 
 
 def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``, with the given decks, or with the default deck and random ones."""
+    """Return the report of ``games judge`` with the given decks, or with the default deck and with random decks."""
     decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.game == game.name else [game.variant.decks]
     games = [Gwent(game.variant._replace(decks=each)) for each in decks]
     n_games, seed, reports = options.games or GAMES, options.seed or 0, []
@@ -49,7 +49,7 @@ def _built_in(name: str) -> Mover:
 
 
 def _load(path: Path) -> DqnLearner:
-    """Load a network trained with any decks: features are the same for all decks."""
+    """Load a network trained with any decks, because features do not depend on the decks."""
     network = load_as(path, DqnLearner)
     if network.game.name != Gwent.name:
         raise UsageError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")

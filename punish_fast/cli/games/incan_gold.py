@@ -17,7 +17,7 @@ from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 
-# Every agent plays against two copies of each of these, which are also the agents judged by default.
+# Every agent plays against two copies of each of these agents, which are also judged by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
@@ -55,7 +55,7 @@ def solve(game: IncanGold, options: GamesSolveOptions, stages: Stages) -> dict[s
 
 
 def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int | None]:
-    """Return the thresholds, with None in place of those at which nothing more can be gained."""
+    """Return the thresholds; None replaces thresholds of at least the maximum payoff, beyond which there is no gain."""
     most = int(sets.pay(n_inside).max())
     return [None if points >= most else points for points in thresholds]
 

@@ -22,7 +22,7 @@ TRAINED = "trained"
 class JudgedAgent(NamedTuple):
     """An agent that `games judge` evaluates."""
 
-    name: str  # name or file
+    name: str  # name of a built-in agent, or file name
     play: str  # "built-in", or "greedy" or "mixed" for a network
     temperature: float | None  # softmax temperature of a mixed player
     mover: Mover
@@ -40,7 +40,7 @@ def agents_of(
     Args:
         name: Name of a built-in agent, `TRAINED`, or a file.
         built_in: Function that returns the mover for a name, or raises UsageError if the name is unknown.
-        load: Function that reads a file, or raises UsageError or ReadError if it contains no network for the game.
+        load: Function that reads a file, or raises UsageError or ReadError if the file has no network for the game.
     """
     keeps_rules = True
     if Path(name).suffix == ".h5":

@@ -33,7 +33,7 @@ def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, A
     with stages("certificate"):
         check_perfect_play(perfect)
     with stages("random"):
-        # If a player loses with perfect play, no response is safe.
+        # A player who loses even with perfect play has no safe response.
         may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
         best = _response(positions, None, (True, True))
         safe = _response(positions, perfect.is_safe(), may_be_safe)
@@ -62,7 +62,7 @@ def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, A
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the win probability of the best response to random play in each seat; None if it is not in ``seats``."""
+    """Return the best response's win probability against random play in each seat; None if ``seats`` is False there."""
     random = positions.uniform()
     response = best_response(positions, random, allowed)
     bound = error_bound(positions, random, response, allowed)

@@ -9,7 +9,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 def methods(options: CommonOptions) -> None:
     """List the hyperparameters of each method, which --set changes in `games train`, `games league` and `games decks`.
 
-    The defaults differ for some games.
+    Some games have other defaults.
     """
     from punish_fast.games.gwent.deck_search import SearchMethod
     from punish_fast.games.learn.dqn import DqnMethod

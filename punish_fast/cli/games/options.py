@@ -36,7 +36,7 @@ GamesOption = Annotated[int, option("Number of games per training session.", met
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions(CommonOptions):
-    """A game and its variant."""
+    """Options that specify a game and its variant."""
 
     game: GameArgument
 
@@ -55,7 +55,7 @@ class GameOptions(CommonOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions(GameOptions):
-    """A game and the settings for learning it."""
+    """Options that specify a game and the hyperparameters and random seed for learning it."""
 
     settings: Annotated[
         list[str] | None,
@@ -65,7 +65,7 @@ class LearningOptions(GameOptions):
 
 
 def report_on(game: Game, verb: str, options: GameOptions) -> None:
-    """Print the report of the function ``verb``, from the module named like the game, or else from `listed`."""
+    """Call the function ``verb`` in the module named like the game, or in `listed`, and print its report."""
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)

@@ -101,7 +101,7 @@ def play_at_terminal(
     out = table_stream(to_stderr)
 
     def tell(text: str) -> None:
-        # Drawings are narrow enough to stay unchanged.
+        # Wrap only lines that are too long; drawings are narrow enough.
         width = terminal_width()
         lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
         print("\n".join(lines), file=out, flush=True)
@@ -130,7 +130,7 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
     if options.agent is not None:
         choices = file_policy(options.agent, game)[1]
         if oracle is not None:
-            # JAX compiles the network before the game begins.
+            # Call the network once, so that JAX compiles it before the game begins.
             with Progress(options.quiet).stage("play: preparing the agent"):
                 choices(game.initial())
         return [(name, choices) for name in numbered(["trained"] * n)]

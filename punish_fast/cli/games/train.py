@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
-# Kind of file of each method.
+# File kind of each method.
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
 
@@ -53,8 +53,8 @@ class TrainOptions(LearningOptions):
     former: Annotated[
         Path | None,
         option(
-            "Train this agent further. The file is replaced unless -o names another. Without --games and --against, "
-            "only the games still planned are played, if there are any.",
+            "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
+            "the games that are still planned are played, if there are any.",
             "--from",
             metavar="FILE.h5",
         ),
@@ -126,7 +126,7 @@ def train(options: TrainOptions) -> None:
 
 
 def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
-    """Return the agent with all training planned, and the measure of its strength."""
+    """Return the agent with all training games planned, and the means of judging its strength."""
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.qlearning import QLearner
     from punish_fast.games.learn.strength import strength_of
@@ -155,7 +155,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
         raise UsageError("--against requires --method q")
     assert isinstance(trainer, NetworkTrainer)
     if not is_begun:
-        # Drop unfinished plans of the agent.
+        # Drop the agent's unfinished plans.
         trainer.wanted = trainer.rounds
         trainer.plan(options.games or _GAMES)
     return trainer, strength_of(vectorise(game))

@@ -42,7 +42,7 @@ class BalanceOptions(ComputeOptions):
 def balance(options: BalanceOptions) -> None:
     """Show how a rule change affects the cards: their worth and how often they are played.
 
-    Equilibria of the two-player game under the base rules and the changed rules are compared.
+    The command compares equilibria of the two-player game under the base rules and the changed rules.
     """
     from punish_fast.arena.survey.balance import balance as study
     from punish_fast.arena.survey.balance import report_of
@@ -69,7 +69,7 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     base = true_rules(load_rules(options.base or "tabletop"))
     rules = base if options.rules is None else true_rules(load_rules(options.rules))
     fields = [change.partition("=")[0].strip() + "." for change in options.set or []]
-    # Setting a list also sets its fields, such as damage.strike.
+    # Setting a group such as damage also sets its fields, such as damage.strike.
     if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
         raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice")
     for change in options.set or []:

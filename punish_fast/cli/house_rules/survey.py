@@ -38,7 +38,7 @@ class SurveyOptions(ComputeOptions):
 
     @property
     def n_iterations(self) -> int | None:
-        """Iterations of each equilibrium, or None if the survey computes no equilibria."""
+        """Number of iterations per equilibrium, or None if the survey computes no equilibria."""
         from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
         return DEFAULT_ITERATIONS if self.equilibrium else None
@@ -50,7 +50,7 @@ class SurveyOptions(ComputeOptions):
     "punish-fast survey survey.toml --cluster tcp://host:8786",
 )
 def survey(options: SurveyOptions) -> None:
-    """Study games under many sets of house rules: their size and length, and what cards are worth.
+    """Study games under many sets of house rules: their size and length, and the worth of cards.
 
     Results are saved in survey-results.jsonl; repeat the command to resume.
     """

@@ -59,7 +59,7 @@ def doctor(options: DoctorOptions) -> None:
 
 
 def _self_test() -> dict[str, bool]:
-    """Solve the tiny game and compare the result with known figures."""
+    """Solve the tiny game; return True or False for each check of the result against known figures."""
     import numpy as np
 
     from punish_fast.mdp.solver import solve

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.punish.rules import PRESETS, true_rules
 
-# Small commands that together call the kernels of all commands; FOLDER is a temporary folder.
+# Quick commands that together call the kernels of all commands; FOLDER stands for a temporary folder.
 _COMMANDS = (
     "solve --rules tiny -o FOLDER/agent.h5",
     "solve --rules tiny --objective win-probability -o FOLDER/judge.h5",
@@ -74,7 +74,7 @@ def _run(words: list[str]) -> None:
 
 
 def _call_library() -> None:
-    """Call kernels that the commands do not reach: policies, cycles, restricted games, and features for networks."""
+    """Call kernels that the commands do not use: policies, cycles, restricted games, and features for networks."""
     from punish_fast.duel.graph import Graph
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.report import count, print_table, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
 
-# Rarer plays of the reference player are not listed.
+# Minimum share for a play of the reference player to be listed.
 _LEAST_SHARE = 0.05
 
 
@@ -25,7 +25,7 @@ class ImproveOptions(CommonOptions):
     against: Annotated[
         str | None,
         option(
-            "Reference player, for example a strategy file of `equilibrium`.  [default: veteran]",
+            "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]",
             metavar="AGENT",
             complete=complete_agents,
         ),
@@ -40,7 +40,7 @@ class ImproveOptions(CommonOptions):
 def improve(options: ImproveOptions) -> None:
     """Show how you play: your results, the habits that cost most, and your worst positions.
 
-    All your games count, those against bots included. Your choices are compared with the best choices against a
+    All your games count, including those against bots. Your choices are compared with the best choices against a
     reference player, and the frequencies of your plays with those of the reference player.
     """
     from punish_fast.arena.players import Player

@@ -113,7 +113,7 @@ def _people(options: PlayOptions) -> list[str]:
 
 
 def _checked(names: list[str], taken: list[str]) -> list[str]:
-    """Return the names of people in the form in which they are stored."""
+    """Return people's names as they are stored; raise UsageError if a name is invalid or resembles one in ``taken``."""
     try:
         return [checked_name(name, taken) for name in names]
     except PlayerNameError as error:
@@ -134,7 +134,7 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
 
 
 class _Session:
-    """Successive games of the same players."""
+    """Successive games between the same players."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.play.punish.game_data import GameData
@@ -155,7 +155,7 @@ class _Session:
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
-        # The name of the opponent; between two people, of the default agent that the coach assumes.
+        # Name of the opponent; in a game between two people, the default agent, which the coach assumes as the enemy.
         self.opponent_name = printable(lineup.people[0])
         names = [_YOU] if len(people) == 1 else people
         names = [printable(name) for name in [*names, *lineup.people]]
@@ -231,12 +231,12 @@ class _Session:
             self._judge(self.coach, game)
         if self.keeper.database is not None:
             self.screen.say("See what each choice was worth:")
-            # The command is not wrapped, so that it can be copied.
+            # Do not wrap the command, so that it can be copied.
             place = shlex.quote(str(self.keeper.database))
             self.console.print(f"  punish-fast records review {game_id} --db {place}", soft_wrap=True)
 
     def _judge(self, coach: Coach, game: Finished) -> None:
-        """Name the person's worst choice; the first call solves the game, unless the coach has been asked."""
+        """Print the person's worst choice; the coach's first solution of the game takes time."""
         from punish_fast.play.explain.review import Judge
 
         record, won = game.record(), game.winner == 0
@@ -247,7 +247,7 @@ class _Session:
         self.screen.say(f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point.")
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:
-        """Store a game and return its id; while another process writes, retry until interrupted."""
+        """Store a game and return its id; retry while another process locks the database, until interrupted."""
         from punish_fast.records.database import LockedError
 
         is_told = False
@@ -296,14 +296,14 @@ class _Session:
                 return False
 
     def _hide(self, name: str | None) -> None:
-        """Wait for the next player, or clear the screen after a turn."""
+        """Wait until the named player is ready; if ``name`` is None, clear the screen after a turn."""
         if not sys.stdin.isatty():
             return
         if name is not None:
             self._ask(f"\n  {name}: press Enter when the other player is looking away. ")
             return
         self.console.clear()
-        # Also clear the scrollback.
+        # Also clear the scrollback buffer.
         has_codes = not (self.console.is_dumb_terminal or self.console.legacy_windows)
         self.console.file.write("\033[3J" if has_codes else "\n" * 200)
 

@@ -1,4 +1,4 @@
-"""``punish-fast practice``: a quiz of positions in which the choice matters."""
+"""``punish-fast practice``: take a quiz with positions in which the choice matters."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def practice(options: PracticeOptions) -> None:
 
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
-    """Return the source of the answers, its description, and the name of the enemy."""
+    """Return the explainer that judges answers, a description of the judge, and the enemy's name."""
     from punish_fast.arena.players import Player, recorded_enemy
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.why import explainer_against, explainer_of

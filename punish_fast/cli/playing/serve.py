@@ -1,4 +1,4 @@
-"""``punish-fast serve``: serve the web page and its routes."""
+"""``punish-fast serve``: run the web server."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
-    """Return the configuration of the server, and the token if it is random."""
+    """Return the configuration of the server, and the token if it was generated, otherwise None."""
     from punish_fast.web.app import ServerConfig
     from punish_fast.web.guard import HostError, host_name
 
@@ -145,7 +145,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
-    """Return the requested agents of Punish and the built-in ones, and the rules of the built-in ones."""
+    """Return the requested and the built-in agents of Punish, and the rules of the built-in agents."""
     from punish_fast.arena import veteran
     from punish_fast.arena.players import PlayerGroup, names_of
     from punish_fast.play.punish.player import PunishPlayer, SharedData
@@ -163,7 +163,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
 
 
 def _boards(files: list[str]) -> list[GamePlayer]:
-    """Return agents of other games: one for each file and one for each level."""
+    """Return the agents of other games: one for each file, and one for each level of each game."""
     from punish_fast.arena.players import names_of
     from punish_fast.games.registry import GAMES, perfect_play
     from punish_fast.play.games.player import file_player, level_players

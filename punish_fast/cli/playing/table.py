@@ -1,4 +1,4 @@
-"""Prompts, short seeds and the database of finished games, for commands that play."""
+"""Prompts, random seeds and databases of finished games, for commands that play games."""
 
 import secrets
 import sys
@@ -32,13 +32,13 @@ class _ClearedStream:
 def table_stream(as_json: bool) -> IO[str]:
     """Return the stream on which to show a game: stdout, or stderr if JSON is printed on stdout.
 
-    Kernels can be compiled during a game, so the stream removes progress lines.
+    The stream removes progress lines, which appear if kernels are compiled during a game.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:
-    """Return a function that prints a prompt and reads a line of stdin; it raises EOFError at the end of the input."""
+    """Return a function that prints a prompt and reads a line of stdin; it raises EOFError if the input has ended."""
     is_first = True
 
     def ask(prompt: str) -> str:
@@ -64,7 +64,7 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
 
 
 def discard_typed() -> None:
-    """Discard keys that were typed before a prompt, so that they do not answer it."""
+    """Discard keys typed before a prompt, so that they do not answer the prompt."""
     if not sys.stdin.isatty():
         return
     if sys.platform == "win32":
@@ -80,12 +80,12 @@ def discard_typed() -> None:
 
 
 def seed_of(seed: int | None) -> int:
-    """Return the seed, or a random one if it is None."""
+    """Return ``seed``, or a random seed if it is None."""
     return secrets.randbelow(_SEEDS) if seed is None else seed
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named database, or the one in the data folder; None if that folder cannot be created."""
+    """Return the named database, or the rules' database in the data folder; None if the folder cannot be created."""
     if named is not None:
         return named
 
@@ -100,7 +100,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
 
 
 def played_database(named: Path | None) -> Path:
-    """Return the named database, or the database of finished games under the standard rules."""
+    """Return the named database, or the default database under tabletop rules; raise UsageError if that is missing."""
     if named is not None:
         return named
     found = _data_folder() / _STANDARD

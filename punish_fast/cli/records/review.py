@@ -29,8 +29,8 @@ class ReviewOptions(CommonOptions):
     agent: Annotated[
         Path | None,
         option(
-            "Agent to judge by; its values must be win probabilities.  [default: the best choices against the built-in "
-            "player that was played, or else against veteran]",
+            "Agent that judges; its values must be win probabilities.  [default: the best choices against the built-in "
+            "player that a person played against, or against veteran]",
             metavar="FILE.h5",
         ),
     ] = None
@@ -42,11 +42,11 @@ class ReviewOptions(CommonOptions):
     "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
 )
 def review(options: ReviewOptions) -> None:
-    """Judge the choices of a recorded game: the win probability in every breath, and the loss of each choice.
+    """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.
 
-    By default, the choices are compared with the best choices against the built-in player that a person played, or
-    against the veteran in other games. With --agent, win probabilities are against the enemy that the agent was solved
-    against (by `solve --objective win-probability`).
+    In a game between a person and a built-in player, the choices are by default compared with the best choices against
+    the built-in player; in other games, with the best choices against the veteran. With --agent, win probabilities are
+    against the enemy against which the agent was solved (by `solve --objective win-probability`).
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as judge
@@ -59,7 +59,7 @@ def review(options: ReviewOptions) -> None:
 
 
 def _jury(file: Path | None, game: RecordedGame, quiet: bool) -> tuple[Judge, str]:
-    """Return the judge, and a description of the enemy that it was solved against."""
+    """Return the judge, and a description of the enemy against which it was solved."""
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.review import Judge, judge_of, played_opponent
     from punish_fast.punish.rules import load_rules

@@ -27,7 +27,7 @@ WithBotsOption = Annotated[
 
 
 def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: bool = False) -> None:
-    """Check that choices come from at least ``needed`` games."""
+    """Raise UsageError if choices come from fewer than ``needed`` games."""
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
         kind, hint = ("", "") if with_bots else (" between people", "; --with-bots adds games against bots")

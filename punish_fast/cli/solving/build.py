@@ -60,9 +60,9 @@ class ModelOptions(ComputeOptions):
         progress: Progress,
         may_exceed: bool = False,
     ) -> ModelSource:
-        """Return a model from rules and the enemy's policy, or from a file that contains its tensor.
+        """Return the source of a model: rules and an enemy, or a file that contains the tensor.
 
-        If `may_exceed`, states are listed even if they exceed `memory_bytes`, to report on a model that needs more.
+        If `may_exceed` is True, list the states even if they exceed `memory_bytes`, for a report on the memory needed.
         """
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.compilation import TENSOR
@@ -94,7 +94,7 @@ class ModelOptions(ComputeOptions):
             raise UsageError(f"--memory: {error}") from None
 
     def read(self, enemy: Player | None) -> list[Path]:
-        """Return the input files."""
+        """Return the paths of the rules and the enemy's file, if they are files."""
         return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
     def stem(self, rules: Rules, enemy: Player) -> str:
@@ -138,10 +138,10 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
 
 
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
-    """Return the number of states, including win and loss, that can be reached, or None if it is not computed.
+    """Return the number of reachable states, including win and loss, or None if the number is not computed.
 
-    It is not computed for presets, because all of their states can be reached, or for transitions that are not in
-    memory, because counting would take as long as solving.
+    It is not computed for presets, whose states are all reachable, or if the transitions are not in memory, because
+    counting would then take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model import MDP
@@ -149,5 +149,5 @@ def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | 
 
     if name_of(states.rules) in PRESETS or not isinstance(mdp := transitions(), MDP):
         return None
-    # Under some house rules, or if the enemy never plays some actions, not all states can be reached.
+    # Under some house rules, or if the enemy never plays some actions, some states are unreachable.
     return len(reachable_states(mdp, openings(states).row)) + len(mdp.terminal_reward)

@@ -18,7 +18,7 @@ from punish_fast.runtime.printable import printable
 from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb
 
-# Options allowed with imported models; the others apply only to the game.
+# Options allowed with imported models; other options apply only to Punish.
 _ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "threads", "quiet", "as_json"}
 
 

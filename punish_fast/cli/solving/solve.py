@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 _OBJECTIVES = ("discounted", "win-probability")
-# If no tolerance is set, error bounds up to this fraction of the largest value are only reported.
+# If the user sets no tolerance, missing the default tolerance is an error only if the error bound exceeds this fraction
+# of the largest value.
 _ROUNDING = 1e-9
-# Maximum error of the win probability of an agent with discounted values.
+# Tolerance for the win probability of an agent with discounted values.
 _ENOUGH = 1e-6
-# Minimum interval between checkpoints; short runs write none.
+# Minimum number of seconds between checkpoints; shorter runs write none.
 _SECONDS_BETWEEN = 10.0
 
 
@@ -77,7 +78,7 @@ class SolveOptions(ModelOptions):
         ),
     ] = "layered"
     tolerance: Annotated[float | None, option("Maximum error of the values.  [default: 1e-10]", metavar="T")] = None
-    sweeps: Annotated[int | None, option("Make exactly N sweeps, whatever their error.", metavar="N")] = None
+    sweeps: Annotated[int | None, option("Make exactly N sweeps, whatever the error.", metavar="N")] = None
     start: Annotated[
         Path | None, option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     ] = None
@@ -173,7 +174,7 @@ def _check(options: SolveOptions) -> None:
 
 
 def _stored(options: SolveOptions, path: Path) -> Artefact:
-    """Read the file of a tensor; raise UsageError if options are given that do not apply to a tensor."""
+    """Read a tensor file; raise UsageError if a given option does not apply to an existing tensor."""
     from punish_fast.store.reader import load
 
     for name, told in (
@@ -208,7 +209,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    """Return the default path; its name includes model, objective and discount if they differ from the notebook's."""
+    """Return the default output path, whose name includes a model, objective or discount other than the notebook's."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
@@ -251,7 +252,7 @@ def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.nda
 
 @contextmanager
 def _resumable(checkpoint: Path) -> Iterator[None]:
-    """Remove the checkpoint when the block ends; if it fails, say how to resume."""
+    """Remove the checkpoint at the end of the block; if the block fails, print how to resume."""
     try:
         yield
     except BaseException:
@@ -270,7 +271,7 @@ def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, pr
     space, limit, sweeps = source.states, memory_limit(source.memory), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
     batches = RowBatches(space, source.policy, progress.step)
-    # A run also has to list states and count rows, which takes the time just measured.
+    # Time for listing states and counting rows, which a run must do, too.
     listed = clock.total()
     report = {
         **rules_report(source.rules),
@@ -301,10 +302,10 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
 
 
 def _opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
-    """Return the agent's win probability before the deal, and with the worst and the best opening.
+    """Return the agent's win probability before the deal and with the worst and the best opening.
 
-    If win probabilities were maximized, their bounds are included. Other agents are evaluated, unless the transitions
-    are not in memory or their games might never end; their report is then empty.
+    If the objective is win-probability, bounds are included. Otherwise the agent is evaluated; the report is empty if
+    the transitions are not in memory or games might never end.
     """
     from punish_fast.mdp.bounds.stopping_rule import SolveError
     from punish_fast.mdp.model import MDP
@@ -334,7 +335,7 @@ def _opening_report(source: ModelSource, mdp: Process, solution: Solution) -> di
 
 
 def _print_solved(report: dict[str, Any]) -> None:
-    """Print the report; at its end, the win probability in words and the next command."""
+    """Print the report, then the win probability in words and the next command."""
     in_words = {"win_probability", "lower", "upper", "worst_opening", "best_opening", "worst_deal", "best_deal"}
     print_report({name: value for name, value in report.items() if name not in in_words})
     print()
@@ -351,11 +352,18 @@ def _print_solved(report: dict[str, Any]) -> None:
 def check_error_bound(
     error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
 ) -> None:
-    """Report a missed tolerance on stderr; raise CheckError if ``is_set`` or rounding does not explain the miss.
+    """Check the error bound of values; if rounding explains a missed tolerance, only report it on stderr.
 
-    ``is_set`` is True if the user set the tolerance. If not, an error bound up to 1e-9 times the largest finite
-    absolute value (``values`` are float64 ``[n]``) is only reported. ``output`` is the file that contains the values,
-    if any.
+    Args:
+        error_bound: Bound on the absolute error of the values.
+        tolerance: Maximum error bound.
+        values: Float64 array of shape (n,).
+        is_set: True if the user set the tolerance, so that a miss is always an error.
+        output: File that contains the values, or None.
+
+    Raises:
+        CheckError: If the tolerance is missed, and ``is_set`` is True or the error bound exceeds 1e-9 times the largest
+            finite absolute value.
     """
     import numpy as np
 
@@ -367,6 +375,6 @@ def check_error_bound(
     if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
         say(missed)
         return
-    # Doubled, so that rounding to one digit cannot give less than the bound.
+    # Double the bound, so that rounding to one digit does not make it too small.
     accepted = 2 * error_bound
     raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)

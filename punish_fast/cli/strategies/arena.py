@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
 
-# The lengths of exact games are computed until the probability that a game continues is below this.
+# An exact distribution of game lengths is cut off when the probability that a game continues is below this.
 _NEGLIGIBLE = 1e-9
 # Only measures reached by at least this share of games are printed.
 _LEAST = 5e-4
@@ -43,7 +43,7 @@ class RealGameOptions(ComputeOptions):
     rules: FileRulesOption = None
 
     def lineup(self, players: list[str]) -> PlayerGroup:
-        """Return the players and their game."""
+        """Return the players as a group with common rules."""
         from punish_fast.arena.players import PlayerGroup
 
         return PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
@@ -77,7 +77,7 @@ class ArenaOptions(RealGameOptions):
     ] = None
 
     def check(self) -> None:
-        """Check options before any work."""
+        """Check the options before any work is done."""
         from punish_fast.arena.tournament import check_tournament
         from punish_fast.duel.simulated_evaluation import check_numbers
 
@@ -187,8 +187,9 @@ def _print_report(report: dict[str, Any]) -> None:
 def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
     """Return the exact distribution of game lengths, by measure.
 
-    ``outcomes`` is float64 ``[measures, breaths, 2]``, the probabilities that the first and the second agent win in
-    each breath.
+    Args:
+        outcomes: Float64 array of shape (measures, breaths, 2): probabilities that the first and the second agent win
+            in each breath.
     """
     entries = _entries(outcomes.sum(axis=2))
     for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
@@ -197,9 +198,11 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """Return the distribution of the lengths of simulated games, by measure of ``breaths`` breaths.
+    """Return the distribution of the lengths of simulated games, by measure.
 
-    ``lengths`` is int64 ``[longest + 1]``, the number of games by length in breaths.
+    Args:
+        lengths: Int64 array of shape (longest + 1,): number of games by length in breaths.
+        breaths: Number of breaths per measure.
     """
     import numpy as np
 
@@ -208,7 +211,7 @@ def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
 
 
 def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
-    # Summed from the end, so that small remainders are accurate.
+    # Sum from the end, so that small remainders are accurate.
     total = ended.sum(axis=1)
     going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
     return [
@@ -218,7 +221,7 @@ def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
-    """Print one row for each measure that games reach."""
+    """Print one row for each measure that a share of at least `_LEAST` of the games reaches."""
     breaths, has_wins = len(entries[0]["ended"]), entries[0]["wins"] is not None
     columns = [f"{agent} wins" for agent in agents] if has_wins else ["ended"]
     rows = [["measure", *columns, "continue", *(f"breath {k}" for k in range(1, breaths + 1))]]

@@ -31,7 +31,7 @@ class EquilibriumOptions(ComputeOptions):
     rules: GameRulesOption = None
     information: Annotated[
         Literal["view", "memory"],
-        option("Information model: view (the discard pile) or memory (also which side played which card)."),
+        option("Information model: view (the discard pile) or memory (also which player played which card)."),
     ] = "view"
     iterations: Annotated[
         int | None,
@@ -107,7 +107,7 @@ def _target(options: EquilibriumOptions) -> Target:
 
 
 def _aims(target: Target, share: float) -> dict[str, Any]:
-    """Return the options that are recorded in the output file."""
+    """Return the learning options that are recorded in the output file."""
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
     aims = aims or {"target_iterations": target.max_iterations}
     return {"kind": "equilibrium", "best_response_share": share} | aims
@@ -182,7 +182,7 @@ def _run(
         if path is not None:
             save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
 
-    # Under the information model memory, a search for a best response takes minutes.
+    # With the information model memory, computing a best response takes minutes.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
         run = run_equilibrium(
             learner, target, save, lambda status: progress.show(status_line(status)), progress.response

@@ -64,14 +64,14 @@ def lessons(options: LessonsOptions) -> None:
 
 
 def study_file(options: LessonsOptions) -> Study:
-    """Study a file; ``options.plot`` and ``options.as_json`` are ignored."""
+    """Compute the lessons from the file in ``options``, and the deviations of people if records are given."""
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.choices import read_choices
     from punish_fast.study import lessons as study
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play
 
-    # A path that includes a folder is always a file, even if it has the name of a built-in agent.
+    # A path with a folder always names a file, even if the file is named like a built-in agent.
     lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
     choices = None
     if options.records is not None:

@@ -7,7 +7,7 @@ from punish_fast.punish.rules import CARDS, cards_text
 
 _HANDS = 5
 _WORST = 8
-# Smaller differences in frequency are not mentioned.
+# Minimum difference in frequency for a play to be called overplayed or underplayed.
 _LEAST_DIFFERENCE = 0.02
 
 
@@ -171,7 +171,7 @@ def _print_people(people: dict[str, Any]) -> None:
 
 
 def caveats(people: dict[str, Any]) -> list[str]:
-    """Return one line for each group of choices that were omitted or are uncertain."""
+    """Return one line for each group of omitted or uncertain choices."""
     reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
     lines = [f"omitted {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
     unsure = people["choices"] - people["certain"]
@@ -182,7 +182,10 @@ def caveats(people: dict[str, Any]) -> list[str]:
 
 
 def extremes(cost: dict[str, Any]) -> tuple[str, str]:
-    """Return the most overplayed and the most underplayed play, such as ``dodge 32 for 19``, in per cent."""
+    """Return the most overplayed and the most underplayed play, or "-" if the difference is small.
+
+    For example, ``dodge 32 for 19`` means that people dodge in 32 % of their choices and the strategy in 19 %.
+    """
     surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
     often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])
     cells = []

@@ -71,7 +71,13 @@ def openings(options: OpeningsOptions) -> None:
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
-    """Return the worth of each card by number of copies; ``counts`` is int ``[n, 5]``."""
+    """Return the worth of each card by number of copies.
+
+    Args:
+        found: The n openings.
+        counts: Integer array of shape (n, 5): copies of each card, in hand or revealed.
+        value: Float64 array of shape (n,): value of each opening.
+    """
     from punish_fast.punish.states.openings import worth
 
     table = {card: worth(counts[:, kind], found.p, value) for kind, card in enumerate(CARDS)}
