@@ -74,9 +74,9 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5600,
+    "cli": 5700,
     "web": 1450,
-    "play": 2250,
+    "play": 2300,
     "arena": 1150,
     "study": 900,
     "games": 5600,

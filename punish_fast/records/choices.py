@@ -1,5 +1,7 @@
 """Recorded choices as arrays, from which enemies are learned, and SQL queries for games and choices."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -50,6 +52,10 @@ class Choices:
 
     def __len__(self) -> int:
         return len(self.decimal)
+
+    def of_player(self, name: str) -> Choices:
+        """Return the choices of one player."""
+        return Choices(*(column[self.player == name] for column in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def lessons(play: SelfPlay) -> Lessons:
         during=_hp_during(play, observed),
         openings=openings,
         value=value,
-        hands=_by_hands(openings, value),
+        hands=by_hands(openings, value),
         kept=kept_cards(play),
         frequencies=frequencies(play, observed),
     )
@@ -102,11 +102,17 @@ def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndar
     return Openings(row, observed.hand[row].astype(np.int64), observed.gone[row].astype(np.int64), share), value
 
 
-def _by_hands(openings: Openings, value: np.ndarray) -> Hands:
+def by_hands(openings: Openings, value: np.ndarray) -> Hands:
+    """Average the values of openings over the revealed cards, by hand."""
     hand, place = np.unique(openings.hand, axis=0, return_inverse=True)
     place = place.ravel()
     p = np.bincount(place, weights=openings.p)
     return Hands(hand, p, np.bincount(place, weights=openings.p * value) / p)
+
+
+def plays_of_hands(openings: Openings, table: np.ndarray) -> np.ndarray:
+    """Average the action probabilities of openings, float64 ``[n, 11]``, as `by_hands` averages their values."""
+    return np.stack([by_hands(openings, column).value for column in table.T], axis=1)
 
 
 def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:

@@ -130,11 +130,12 @@ class GameDatabase:
 
             return self._once(("plot", name), drawn)
 
-    def choices(self) -> Choices | None:
-        """Return all recorded choices, or None if there are none."""
+    def choices(self, player: str | None = None) -> Choices | None:
+        """Return all recorded choices, or those of one player; None if there are none."""
         if not self._is_there():
             return None
         found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
+        found = found if player is None else found.of_player(player)
         return found if len(found) else None
 
     def results(self) -> Results:

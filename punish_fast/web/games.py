@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Resp
 
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
+from punish_fast.runtime.printable import printable
 from punish_fast.web.game_database import PLOTS, GameDatabase
 from punish_fast.web.limits import costs
 from punish_fast.web.players import PlayerRegistry
@@ -93,12 +94,24 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         model: ModelHash,
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
+        player: Annotated[str, Query(max_length=200)] = "",
     ) -> dict[str, Any]:
-        """Return positions in which the right choice matters most, from recorded games if they contain any."""
+        """Return positions in which the right choice matters most, from recorded games (of one player) if possible."""
         found = registry.find(model)
         draw = found.able("practice")
-        choices = await workers.run("reader", database.choices)
+        choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: draw(choices, n, drawn), found.able("is_explained"))
+
+    @routes.get("/improve", dependencies=[costs(19)])
+    async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
+        """Return a player's results, costly habits, and worst positions, compared with an agent."""
+        found, name = registry.find(model), clean_name(player)
+        report = found.able("improve")
+        choices = await workers.run("reader", lambda: database.choices(name))
+        results = await workers.run("reader", database.results)
+        if choices is None:
+            raise HTTPException(404, f"player: no games of {printable(name, 40)}")
+        return await workers.answer(lambda: report(choices, results, name), found.able("is_explained"))
 
     return routes

@@ -7,9 +7,12 @@ import h5py
 import numpy as np
 import pytest
 
+from punish_fast.arena.players import Player
+from punish_fast.cli.strategies.openings_page import letters, plays_text
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.codes import from_decimal, to_decimal
+from punish_fast.punish.codes import action_name, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, cards_text, to_mapping, true_rules
+from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
@@ -51,9 +54,9 @@ def test_a_position_has_a_win_probability_at_discount_1(run, space):
     report = run("show", "x.h5", state, "--json").report
     assert report["win_probability"] == (1 + file.solution().v[0]) / 2
     assert f"wins {report['win_probability']:.4%}" in run("show", "x.h5", state).out
-    openings = run("openings", "x.h5", "--json").report
-    assert openings["is_chance"]
-    assert 0 <= openings["openings"][-1]["value"] < openings["openings"][0]["value"] <= 1
+    report = run("openings", "x.h5", "--json").report
+    assert report["is_chance"]
+    assert 0 <= report["openings"][-1]["value"] < report["openings"][0]["value"] <= 1
     run("solve", "tensor.h5", "-o", "y.h5")
     assert "win_probability" not in run("show", "y.h5", state, "--json").report
 
@@ -87,8 +90,29 @@ def test_openings_are_shown_with_their_values(run, files, space):
         assert entry["value"] == v[space.row(from_decimal(space.layout, int(entry["state"])))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
-    assert run("openings", "agent.h5").out.count("\n  ") > space.n_openings
-    run("openings", "tensor.h5").failed_with("is of kind tensor; openings needs an agent")
+    run("openings", "tensor.h5").failed_with("is a tensor")
+
+
+@pytest.mark.parametrize("name", ["agent.h5", "strategy.h5"])
+def test_hands_are_shown_with_what_to_play(run, files, space, name):
+    report = run("openings", name, "--print", "page.html", "--json").report
+    policy, dealt = Player(name).policy(space), openings(space)
+    assert sum(hand["probability"] for hand in report["hands"]) == pytest.approx(1)
+    text, page = " ".join(run("openings", name).out.split()), (files / "page.html").read_text(encoding="utf-8")
+    for entry in report["hands"]:
+        mine = (dealt.hand == list(entry["hand"].values())).all(axis=1)
+        shares: dict[str, float] = {}
+        for row, p in zip(dealt.row[mine], dealt.p[mine], strict=True):
+            rows = slice(*space.state_ptr[row : row + 2])
+            for action, share in zip(space.action[rows], policy[rows], strict=True):
+                shares[action_name(action)] = shares.get(action_name(action), 0) + p * share / dealt.p[mine].sum()
+        assert entry["plays"] == pytest.approx({name: share for name, share in shares.items() if share > 0})
+        assert f"{letters(entry['hand'])} {entry['probability']:.2%} " in text
+        assert f"<b>{letters(entry['hand'])}</b> {plays_text(entry['plays'], 3)}<" in page
+    assert ("of the best choices against it" in text) == (name == "strategy.h5")
+    # Rush deals 1 to dodge, strike, punish and rest.
+    assert "<tr><th>rush</th><td>0</td><td>0</td><td>1</td><td>1</td><td>1</td><td>1</td></tr>" in page
+    run("openings", name, "--print", "page.txt").refused("page.txt", ".html")
 
 
 def test_positions_have_the_figures_of_the_file(run, files, space):

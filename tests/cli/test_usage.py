@@ -206,4 +206,4 @@ def test_names_are_printed_escaped_and_short(run, files):
     assert r"a\n\x1b[31mxxx" in done.out
     assert all(line.isprintable() and len(line) <= 500 for line in done.out.splitlines())
     assert json.loads(run("show", name, "--json").out)["file"] == name
-    run("openings", name).refused(r"a\n\x1b[31mxxx", "is of kind strategy")
+    run("openings", name, "--plot", "x.txt").refused("x.txt")

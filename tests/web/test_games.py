@@ -164,6 +164,17 @@ def test_posted_games_are_imported_once(writing, database, tmp_path):
     assert database.read_bytes() == before
 
 
+def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
+    report = client.get("/improve", params={"model": naive, "player": "Ann"}).json()
+    n_games = sum("Ann" in (game.winner.name, game.loser.name) for game in GAMES)
+    assert (report["player"], report["reference"], report["games"]) == ("Ann", "naive", n_games)
+    assert [position["player"] for position in report["positions"]] == ["Ann"] * 5
+    asked = client.get("/practice", params={"model": naive, "player": "Ben"}).json()["positions"]
+    assert {position["player"] for position in asked} == {"Ben"}
+    unknown = client.get("/improve", params={"model": naive, "player": "Zoe"})
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "player: no games of Zoe")
+
+
 def test_practice_asks_about_what_somebody_lost_most_by(client, naive):
     positions = client.get("/practice", params={"model": naive, "n": 5}).json()["positions"]
     assert len(positions) == 5

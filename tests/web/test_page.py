@@ -34,6 +34,7 @@ ROUTES = {
     "#/explore": "details.move",
     "#/review": "table.games a",
     "#/practice": "button.answer",
+    "#/you": ".halves table",
     "#/dashboard": ".tiles",
 }
 
@@ -562,6 +563,21 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
     page.locator("button.answer").last.click()
     assert page.locator("p.verdict.good").inner_text().startswith("✓ Nearly as good")
     assert page.locator(".score").inner_text().startswith("All rounds: 1 of 1 right, 0.5 points")
+
+
+@pytest.mark.usefixtures("played")
+def test_your_worst_positions_are_practised_at_once(visit, address):
+    each = visit()
+    model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])
+    asked = json.load(urlopen(f"{address}/practice?model={model['hash']}"))
+    # One game may have no costly choices.
+    change_answers(each.page, "**/improve?*", lambda found: found | {"positions": asked["positions"]})
+    page = each.go("#/you/Ada", "table")
+    assert page.locator(".title p").inner_text().startswith("Ada: 1 game")
+    assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
+    page.get_by_role("button", name="Practise these positions").click()
+    page.locator("h2", has_text=f"Question 1 of {len(asked['positions'])}:").wait_for()
+    type_an_answer(page)
 
 
 @pytest.mark.usefixtures("played")

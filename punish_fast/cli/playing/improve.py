@@ -45,7 +45,7 @@ def improve(options: ImproveOptions) -> None:
     """
     from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.improvement import improvement
+    from punish_fast.play.explain.improvement import improvement, position_report, worst_positions
     from punish_fast.play.explain.why import explainer_against
     from punish_fast.punish.rules import load_rules
     from punish_fast.records.choices import Selection, read_choices
@@ -61,6 +61,7 @@ def improve(options: ImproveOptions) -> None:
         explainer = explainer_against(reference, reference.rules or rules)
     results = read_results(database, Selection(player=options.player))
     found = improvement(explainer, choices, results, clean_name(options.player))
+    found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
     given = {"player": options.player} | ({} if options.db is None else {"db": str(database)})
     command = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given.items())
     agent = "" if options.against is None else f" {shlex.quote(options.against)}"

@@ -1,4 +1,4 @@
-"""``punish-fast openings``: show the probability and value of every opening, and the worth of a card in hand."""
+"""``punish-fast openings``: show what to play with every opening hand, and the worth of a card in hand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, verb
+from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.frame.report import plain, print_report, print_table
 from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
@@ -21,40 +22,75 @@ if TYPE_CHECKING:
 class OpeningsOptions(CommonOptions):
     """Options of ``openings``."""
 
-    file: Annotated[Path, argument("AGENT.h5", "An agent.")]
+    agent: Annotated[str, argument("AGENT", "A built-in agent, or an agent or strategy file.", complete_agents)]
     plot: PlotOption = None
+    page: Annotated[
+        Path | None,
+        option("Write a page to print, on how to play, to this .html file.", "--print", metavar="FILE", writes=True),
+    ] = None
 
 
-@verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png", stage="openings")
+@verb(
+    "punish-fast openings veteran",
+    "punish-fast openings naive.h5 --plot openings.png",
+    "punish-fast openings veteran --print punish.html",
+)
 def openings(options: OpeningsOptions) -> None:
-    """Show the probability and value of every opening, and the worth of each card in hand."""
-    from punish_fast.punish.codes import decimals_of
-    from punish_fast.punish.states import openings as dealt
-    from punish_fast.store.reader import load
+    """Show what to play with every opening hand, how good the hand is, and the worth of each card in hand.
 
-    check_outputs([], [options.file], "show", options.plot)
-    file = load(options.file)
-    if file.kind != "agent":
-        raise UsageError(f"{options.file}: is of kind {file.kind}; openings needs an agent")
-    found, solution = dealt.openings(file), file.solution()
-    value, value_is = solution.v[found.row], "win probability"
-    if solution.discount < 1:
-        value_is = f"discounted value, discount {solution.discount:g}"
-    elif solution.objective != "win-probability":
-        value = (1 + value) / 2
+    Plays are averages over the cards that may be revealed. Values are those of an agent file; for other players, they
+    are the win probabilities of the best choices against the player.
+    """
+    from punish_fast.arena.players import Player
+    from punish_fast.play.explain.why import explainer_against
+    from punish_fast.punish.codes import ACTIONS, action_name, decimals_of
+    from punish_fast.punish.rules import load_rules, true_rules
+    from punish_fast.punish.states import openings as dealt
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.strategy import table_of_policy
+    from punish_fast.study.lessons import by_hands, plays_of_hands
+
+    player = Player(options.agent)
+    check_outputs([options.page], [player.path], "show", options.plot, [".html"])
+    stages = Stages(options.quiet)
+    with stages("openings", "openings"):
+        rules = player.rules or load_rules("tabletop")
+        space = StateSpace(rules)
+        found, policy, value_is = dealt.openings(space), player.policy(space), "win probability"
+        if player.file is not None and player.file.kind == "agent":
+            player.file.must_have_states(space)
+            solution = player.file.solution()
+        else:
+            solution, value_is = explainer_against(player, rules).solution, f"{value_is} of the best choices against it"
+        value = solution.v[found.row]
+        if solution.discount < 1:
+            value_is = f"discounted value, discount {solution.discount:g}"
+        elif solution.objective != "win-probability":
+            value = (1 + value) / 2
+        hands = by_hands(found, value)
+        plays = plays_of_hands(found, table_of_policy(space, policy, found.row))
+    is_chance = solution.discount == 1
     if options.plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
-        title = f"Value of openings to {options.file.stem}"
-        draw_openings(found, value, solution.discount == 1, title, options.plot)
-    decimals = decimals_of(file, found.row)
+        draw_openings(found, value, is_chance, f"Value of openings to {player.name}", options.plot)
+    decimals = decimals_of(space, found.row)
     report = {
-        "file": options.file,
-        "is_chance": solution.discount == 1,
+        "file": options.agent,
+        "is_chance": is_chance,
         "value_is": value_is,
         "mean": found.p @ value,
         "in_hand": worth_of_cards(found, found.hand, value),
         "revealed": worth_of_cards(found, found.revealed, value),
+        "hands": [
+            {
+                "hand": by_card(hands.hand[k].tolist()),
+                "probability": hands.p[k],
+                "value": hands.value[k],
+                "plays": {action_name(ACTIONS[c]): plays[k, c] for c in plays[k].nonzero()[0]},
+            }
+            for k in (-hands.value).argsort(kind="stable")
+        ],
         "openings": [
             {
                 "state": str(decimals[k]),
@@ -66,8 +102,33 @@ def openings(options: OpeningsOptions) -> None:
             for k in (-value).argsort(kind="stable")
         ],
         "plot": options.plot,
+        "page": options.page,
     }
-    options.print(report)
+    if options.page is not None:
+        from punish_fast.cli.strategies.openings_page import openings_page
+        from punish_fast.duel.graph import Graph
+        from punish_fast.runtime.files import write_text
+        from punish_fast.study.frequencies import frequencies
+        from punish_fast.study.selfplay import self_play
+
+        with stages("self-play", "openings: self-play"):
+            true_space = StateSpace(true_rules(rules))
+            situations = frequencies(self_play(Graph(true_space), player.policy(true_space)))
+        write_text(options.page, openings_page(plain(report), rules, player.name, situations))
+    options.print(report, _print_openings)
+
+
+def _print_openings(report: dict[str, Any]) -> None:
+    from punish_fast.cli.strategies.openings_page import letters, plays_text
+
+    print_report({name: value for name, value in report.items() if name not in ("hands", "openings")})
+    text = "{:.1%}" if report["is_chance"] else "{:.2f}"
+    rows = [
+        [letters(each["hand"]), f"{each['probability']:.2%}", text.format(each["value"]), plays_text(each["plays"], 3)]
+        for each in report["hands"]
+    ]
+    print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
+    print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:

@@ -38,9 +38,6 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
     games = _games(results, player, dict(zip(*_losses(assessed.game, assessed.loss), strict=True)))
     met = Counter((game["opponent"], game["is_bot"]) for game in games)
     periods = np.array_split(np.arange(len(games)), max(1, min(_PERIODS, len(games) // _FEWEST_GAMES)))
-    questions: list[Question] = []
-    with suppress(NoAnswerError):
-        questions = recorded_questions(explainer, choices, _POSITIONS)
     return {
         "player": player,
         "choices": len(assessed.row),
@@ -55,8 +52,14 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
             for period in periods
         ],
         "habits": [habit._asdict() for habit in habits(assessed, space)],
-        "positions": [_position(explainer, question) for question in questions],
     }
+
+
+def worst_positions(explainer: Explainer, choices: Choices) -> list[Question]:
+    """Return the positions in which the choices lost most."""
+    with suppress(NoAnswerError):
+        return recorded_questions(explainer, choices, _POSITIONS)
+    return []
 
 
 def _losses(game: np.ndarray, loss: np.ndarray) -> tuple[list[int], list[float]]:
@@ -86,7 +89,8 @@ def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
     return {"games": len(games), "win_rate": float(np.mean(won)), "loss": float(np.mean(loss))}
 
 
-def _position(explainer: Explainer, question: Question) -> dict[str, Any]:
+def position_report(explainer: Explainer, question: Question) -> dict[str, Any]:
+    """Explain a position of `worst_positions`, as a JSON-like object."""
     assert question.played is not None
     explanation = explainer.explain(question.state)
     best = explanation.reasons[0]

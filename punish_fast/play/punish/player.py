@@ -12,6 +12,7 @@ from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import Coach, win_solution
+from punish_fast.play.explain.improvement import improvement, worst_positions
 from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
 from punish_fast.play.explain.review import Judge, review
 from punish_fast.play.explain.why import Explainer, Explanation, explainer_of
@@ -25,6 +26,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import identity, uniform_policy
 from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame
+from punish_fast.records.summary import Results
 from punish_fast.store.schema import enemy_text
 
 # Temperatures that people can choose from; each one in use takes as much memory as a strategy.
@@ -236,12 +238,23 @@ class PunishPlayer(Player, ServedPlayer):
         if choices is not None:
             with suppress(NoAnswerError):
                 questions = recorded_questions(explainer, choices, n, seed)
-        questions = questions or simulated_questions(explainer, n, seed)
-        return {"rules": self.presentation.rules(), "positions": [self._posed(question) for question in questions]}
+        return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
-    def _posed(self, question: Question) -> dict[str, Any]:
+    def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
+        """Return the report of ``improve`` on a person, with the worst positions as questions to practise on."""
+        self._must_have_view()
+        explainer = Explainer(self.data, self.strategy, self.best_choices)
+        report = improvement(explainer, choices, results, name)
+        return {"reference": self.name, **report, **self._posed(explainer, worst_positions(explainer, choices))}
+
+    def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:
+        """Return questions as a JSON-like object with ``rules`` and ``positions``."""
+        posed = [self._question(explainer, question) for question in questions]
+        return {"rules": self.presentation.rules(), "positions": posed}
+
+    def _question(self, explainer: Explainer, question: Question) -> dict[str, Any]:
         """Return a question with the value of each action, from 0 for a loss to 1 for a win."""
-        explainer, space = self.explainer, self.explainer.data.space
+        space = explainer.data.space
         view, scale = view_of(space, question.state), explainer.scale
         values = explainer.solution.q[rows_of_state(space, question.state)].tolist()
         shares = [scale.share(value - scale.worst) for value in values]

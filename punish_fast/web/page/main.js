@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play, #/friend/{invitation}, #/explore/{hash}/{state},
- * #/review/{game}, #/practice or #/dashboard. */
+ * #/review/{game}, #/practice, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { dress } from "./theme.js";
@@ -9,8 +9,9 @@ import * as friend from "./friend.js";
 import * as play from "./play.js";
 import * as practice from "./practice.js";
 import * as review from "./review.js";
+import * as you from "./you.js";
 
-const PAGES = { play, friend, explore, review, practice, dashboard };
+const PAGES = { play, friend, explore, review, practice, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are

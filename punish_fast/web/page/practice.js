@@ -22,12 +22,13 @@ export async function show(main, _rest, isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
   if (!isCurrent()) return null;
   const quiz = new Quiz(main, judges);
-  await quiz.begin(judges[0]?.hash);
   return () => quiz.leave();
 }
 
-class Quiz {
-  constructor(main, judges) {
+/** A quiz; `given` holds the player whose positions are asked and the positions of the first round. */
+export class Quiz {
+  constructor(main, judges, given = {}) {
+    this.given = given;
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
     const judge = choice("Judged by", judges.map(({ hash, name }) => [hash, name]), judges[0]?.hash, (hash) => this.begin(hash));
@@ -40,18 +41,19 @@ class Quiz {
     this.count(recall("practice", NEW));
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
+    this.begin(judges[0]?.hash, given);
   }
 
   leave() {
     document.removeEventListener("keydown", this.listener);
   }
 
-  async begin(model) {
+  async begin(model, given = null) {
     this.model = model;
     this.questions = null;
     this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
     try {
-      const found = await get("/practice", { model, n: AT_ONCE });
+      const found = given?.positions ? given : await get("/practice", { model, n: AT_ONCE, player: this.given.player });
       if (model !== this.model) return;
       this.questions = found.positions;
       this.rules = found.rules;

@@ -1,0 +1,54 @@
+/** You page: a person's results, costly habits and worst positions, which can be practised at once. */
+
+import { get, modelsThat } from "./api.js";
+import { choice, counted, h, percent, title } from "./dom.js";
+import { recall } from "./memory.js";
+import { Quiz } from "./practice.js";
+
+// Rarer plays of the reference player are not listed.
+const LEAST_SHARE = 0.05;
+
+const points = (loss) => (100 * loss).toFixed(1);
+const panel = (heading, ...parts) => h("section", { class: "panel stack" }, h("h2", {}, heading), parts);
+
+export async function show(main, [wanted], isCurrent) {
+  const judges = await modelsThat("judges", isCurrent);
+  const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
+  const name = wanted ?? (people.includes(recall("name", "you")) ? recall("name", "you") : people[0]);
+  const found = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
+  if (!isCurrent()) return null;
+  let quiz = null;
+  const practise = () => (quiz = new Quiz(main, judges, found));
+  const who = choice("Player", people.map((each) => [each, each]), name, (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
+  const lead = found ? `${name}: ${results(found)} Compared with the best moves against ${found.reference}, which would lose ${points(found.reference_loss)} in the same positions.` : "No games yet. Finish one on the Play page, and come back.";
+  main.replaceChildren(title("You", lead), found ? h("div", { class: "stack" }, people.length > 1 && h("div", { class: "row" }, who.field), report(found, practise)) : "");
+  return () => quiz?.leave();
+}
+
+const results = ({ games, win_rate: won, loss }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game.`;
+
+function report(found, practise) {
+  const { reference, habits, opponents, trend, positions } = found;
+  const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
+  const habit = (each) =>
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, ${points(each.cost)} per game. In these positions, ${reference} plays ${plays(each)}.`);
+  const nameOf = ({ actions }, action) => actions.find((each) => each.action === action)?.name ?? "an illegal move";
+  const position = (each) => h("li", {}, each.words, " ", h("strong", {}, `Played: ${nameOf(each, each.played)}; ${nameOf(each, each.best)} wins ${points(each.loss)} points more. `), h("a", { href: `#/review/${each.game}` }, "Open the game"));
+  return [
+    h(
+      "div",
+      { class: "halves" },
+      panel("Opponents", table(["opponent", "games", "won", "lost"], opponents.map((each) => [each.name, each.games, each]))),
+      panel("Trend", table(["games", "won", "lost"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
+    ),
+    panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
+    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: practise }, "Practise these positions"))),
+  ];
+}
+
+/** A table whose rows end with the share of games won and the points lost per game. */
+function table(labels, rows) {
+  const head = labels.map((text, k) => h("th", { scope: "col", class: k > 0 && "number" }, text));
+  const cells = (row) => [...row.slice(1, -1), percent(row.at(-1).win_rate, 0), points(row.at(-1).loss)].map((text) => h("td", { class: "number" }, text));
+  return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row[0]), cells(row)))));
+}
