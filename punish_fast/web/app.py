@@ -112,13 +112,14 @@ def create_app(config: ServerConfig) -> FastAPI:
         redirect_slashes=False,
         responses=_REFUSALS,
     )
+    app.state.tables = OpenSessions(config.limits)
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(PunishFastError, _explain)
     app.add_exception_handler(404, _not_found)
     app.add_middleware(Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
     for routes in (
         player_routes(registry, workers),
-        session_routes(registry, OpenSessions(config.limits), recorder, workers),
+        session_routes(registry, app.state.tables, recorder, workers),
         game_routes(database, registry, workers),
         statistics_routes(database, registry, workers),
     ):

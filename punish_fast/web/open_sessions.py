@@ -8,9 +8,9 @@ import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,8 @@ QUIET = 600.0
 _MOVE_SECONDS = 2.0
 # Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
 _WAIT_SECONDS = 25.0
+# Minimum time, in seconds, for the first move of a game between two people.
+_FIRST_SECONDS = 120.0
 _NOBODY = Client("", "")
 _ID_BYTES = 24
 
@@ -52,7 +54,6 @@ class OpenSession:
     clock: float | None = None  # seconds per move in a game between two people; None against agents
     seats: list["Seat"] = field(default_factory=list)  # seats of the people at the table
     has_begun: bool = False
-    number: int = 1  # number of the game at this table
     again: set[int] = field(default_factory=set)  # seats of people who want to play again
     invitation: str = field(default_factory=lambda: secrets.token_urlsafe(_ID_BYTES))  # secret name of the free seat
     keeps: bool = False  # True if the finished game is to be stored in the database
@@ -67,7 +68,8 @@ class OpenSession:
     def begin(self) -> None:
         """Begin the game."""
         self.session.begin()
-        self.has_begun, self.moved = True, self.now()
+        # People may need some time to notice that the game begins.
+        self.has_begun, self.moved = True, self.now() + max(0.0, _FIRST_SECONDS - (self.clock or 0.0))
         self.change()
 
     @property
@@ -84,11 +86,6 @@ class OpenSession:
     def left(self) -> float | None:
         """Seconds left for the next move; None if there is no clock or the game is not running."""
         return None if self.clock is None or not self.is_on else max(0.0, self.moved + self.clock - self.now())
-
-    @property
-    def addresses(self) -> set[str]:
-        """Network addresses of the people at the table."""
-        return {seat.client.address for seat in self.seats}
 
     def change(self) -> None:
         """Increment the version and wake all requests that wait for a change."""
@@ -184,7 +181,7 @@ class Seat:
             "table": self.id,
             "game": presentation.game,
             "rules": presentation.rules(),
-            "opponent": table.player.identity if table.clock is None else None,
+            "opponent": table.player.identity,
             "temperature": table.temperature,
             "names": [table.named(player) for player in players],
             "seat": self.number,
@@ -212,10 +209,7 @@ class Seat:
             "is_here": len(table.seats) > 1,
             "chosen": next((move for move in moves if move["action"] == mine), None),
             "has_chosen": session.chosen(1 - self.number) is not None,
-            "again": self.number in table.again,
-            "wants_again": 1 - self.number in table.again,
-            "game": table.number,
-            "clock": table.clock,
+            "again": [number in table.again for number in (self.number, 1 - self.number)],
             "left": table.left,
             "ended": table.ended,
         }
@@ -236,6 +230,11 @@ class OpenSessions:
     def _tables(self) -> list[OpenSession]:
         return list(dict.fromkeys(seat.table for seat in self._seats.values()))
 
+    def wake(self) -> None:
+        """Answer all requests that wait for a change."""
+        for table in self._tables:
+            table.change()
+
     def open(
         self,
         player: AnyPlayer,
@@ -248,25 +247,14 @@ class OpenSessions:
     ) -> Seat:
         """Open a table for a person in a seat. A game against agents begins; with a clock, a friend must join first."""
         self._make_room(client)
+        dealt = secrets.randbits(64) if seed is None else seed
+        match = player.match(dealt, secrets.randbits(64))
         others = player.opponents(temperature) if clock is None else [HumanPlayer("your friend")]
-        players = [*others[:seat], HumanPlayer(name), *others[seat:]]
-        table = self._table(player, temperature, players, seed, clock)
+        session = PlaySession(match, [*others[:seat], HumanPlayer(name), *others[seat:]])
+        table = OpenSession(player, temperature, session, match, dealt, seed is not None, self._clock, clock)
         if clock is None:
             table.begin()
         return self._sit(table, seat, client)
-
-    def _table(
-        self,
-        player: AnyPlayer,
-        temperature: float | None,
-        players: Sequence[SessionPlayer],
-        seed: int | None,
-        clock: float | None,
-    ) -> OpenSession:
-        dealt = secrets.randbits(64) if seed is None else seed
-        match = player.match(dealt, secrets.randbits(64))
-        session = PlaySession(match, players)
-        return OpenSession(player, temperature, session, match, dealt, seed is not None, self._clock, clock)
 
     def _sit(self, table: OpenSession, number: int, client: Client) -> Seat:
         seat = Seat(secrets.token_urlsafe(_ID_BYTES), table, number, client)
@@ -286,10 +274,9 @@ class OpenSessions:
 
     def join(self, host: Seat, name: str, client: Client) -> Seat:
         """Take the free seat at a host's table and begin the game."""
-        number, table = 1 - host.number, host.table
-        seat = self._sit(table, number, client)
-        table.session.seats = [HumanPlayer(name) if k == number else p for k, p in enumerate(table.session.seats)]
-        table.begin()
+        seat = self._sit(host.table, 1 - host.number, client)
+        seat.session.seats = [HumanPlayer(name) if k == seat.number else p for k, p in enumerate(seat.session.seats)]
+        seat.table.begin()
         return seat
 
     def play_again(self, seat: Seat) -> None:
@@ -302,14 +289,10 @@ class OpenSessions:
             raise HTTPException(409, "table: another game needs two people, who have finished this one")
         table.again.add(seat.number)
         if len(table.again) == 2:
-            new = self._table(table.player, None, table.session.seats, None, table.clock)
-            new.seats, new.invitation, new.keeps, new.touched = (
-                table.seats,
-                table.invitation,
-                table.keeps,
-                table.touched,
-            )
-            new.version, new.number = table.version, table.number + 1
+            seed = secrets.randbits(64)
+            match = table.player.match(seed, secrets.randbits(64))
+            new = replace(table, match=match, seed=seed, session=PlaySession(match, table.session.seats), again=set())
+            new.kept, new.flaw, new.ended = None, None, None
             for each in table.seats:
                 each.table = new
             new.begin()
@@ -331,17 +314,15 @@ class OpenSessions:
             raise HTTPException(409, f"n_events: {n_events}, but {n} events have happened; reload the table")
         return seat
 
-    def find_on(self, seat_id: str) -> Seat:
-        """Return a seat; raise HTTPException 409 if its game is over or has not begun."""
+    def find_on(self, seat_id: str, is_advised: bool = False) -> Seat:
+        """Return a seat; raise HTTPException 409 if its game is over or has not begun.
+
+        With ``is_advised``, which is for requests of help, also raise it if two people play.
+        """
         seat = self.find(seat_id)
         if not seat.table.is_on:
             raise HTTPException(409, f"table: the game {'is over' if seat.table.has_begun else 'has not begun'}")
-        return seat
-
-    def find_advised(self, seat_id: str) -> Seat:
-        """Return a seat in a running game against agents; otherwise raise HTTPException 409."""
-        seat = self.find_on(seat_id)
-        if seat.table.clock is not None:
+        if is_advised and seat.table.clock is not None:
             raise HTTPException(409, "table: there is no help in a game between two people")
         return seat
 
@@ -383,8 +364,8 @@ class OpenSessions:
                 continue
             oldest = min(held, key=lambda table: (not table.is_over, table.touched))
             if not oldest.is_over and self._clock() - oldest.touched <= QUIET:
-                crowd = Counter(address for table in held for address in table.addresses)
-                crowds = {table: max(crowd[address] for address in table.addresses) for table in held}
+                crowd = Counter(each for table in held for each in {seat.client.address for seat in table.seats})
+                crowds = {table: max(crowd[seat.client.address] for seat in table.seats) for table in held}
                 oldest = max(held, key=lambda table: (crowds[table], -table.touched))
                 if whose or crowds[oldest] <= crowd[client.address] + 1:
                     raise HTTPException(429, f"tables: {most:,} games {words} now; finish one, or try again later")

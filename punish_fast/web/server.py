@@ -78,9 +78,9 @@ def _connections() -> int | None:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stop: Callable[[], None]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._stop = ready, stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -88,6 +88,10 @@ class _Server(uvicorn.Server):
             for listening in sockets or ():
                 listening.listen(_BACKLOG)
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stop()
+        await super().shutdown(sockets)
 
 
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], proxies: Sequence[str] = ()) -> None:
@@ -118,4 +122,4 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
     )
-    _Server(config, ready).run(sockets=[listening])
+    _Server(config, ready, app.state.tables.wake).run(sockets=[listening])

@@ -13,7 +13,7 @@ from punish_fast.records.names import PlayerNameError, checked_name, looks_like
 from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.limits import costs
 from punish_fast.web.open_sessions import QUIET, YOU, OpenSessions
-from punish_fast.web.players import AnyPlayer, PlayerRegistry
+from punish_fast.web.players import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 # Time limit of the search for a hint, in seconds.
@@ -96,7 +96,9 @@ def session_routes(
         name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
         if not player.is_ready(wanted.temperature):
             await workers.run("solver", lambda: player.opponents(wanted.temperature))
-        clock = _clock_of(wanted, player)
+        if wanted.friend and (seed is not None or player.rules is None):
+            raise HTTPException(422, "friend: must be false with a seed, and in games other than Punish")
+        clock = float(wanted.clock) if wanted.friend else None
         seat = tables.open(player, name, wanted.temperature, seed, int(wanted.second), request.state.client, clock)
         seat.table.keeps = recorder is not None and recorder.rules == player.rules and seed is None
         await seat.table.play_on(workers)
@@ -135,8 +137,6 @@ def session_routes(
         Moves cannot be undone in games with hidden information or between two people.
         """
         found = tables.find_seen(table, seen.n_events)
-        if found.table.clock is not None:
-            raise UndoError("table: moves cannot be undone in a game between two people")
         if found.session.is_on and found.number not in found.session.waiting:
             raise UndoError("table: it is not your turn")
         found.session.undo()
@@ -151,20 +151,6 @@ def session_routes(
     _add_friends(routes, registry, tables)
     _add_advice(routes, tables, workers)
     return routes
-
-
-def _clock_of(wanted: NewTable, player: AnyPlayer) -> float | None:
-    """Return the seconds per move against a friend, or None against agents.
-
-    Raises HTTPException 422 if the settings do not allow a game against a friend.
-    """
-    if not wanted.friend:
-        return None
-    if wanted.seed is not None or wanted.temperature is not None:
-        raise HTTPException(422, "friend: must be false with a seed or a temperature")
-    if len(player.opponents(None)) != 1:
-        raise HTTPException(422, f"friend: must be false, because {player.game_name} is not for two players")
-    return float(wanted.clock)
 
 
 def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessions) -> None:
@@ -226,7 +212,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         If ``exact`` is false, the search was cut short: unknown outcomes are null, and the number of plies until a win
         or loss can be null.
         """
-        found = tables.find_advised(table)
+        found = tables.find_on(table, is_advised=True)
         view, hint, n_events = found.view, found.table.player.able("hint"), len(found.session.events)
         if found.number not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
@@ -240,7 +226,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
         """Return each move's win probability and reason, best first, and the probability of each enemy move."""
-        found = tables.find_advised(table)
+        found = tables.find_on(table, is_advised=True)
         view, player, n_events = found.view, found.table.player, len(found.session.events)
         coach_of, heat = player.able("coach"), found.table.temperature
         coach = await workers.answer(lambda: coach_of(heat), player.able("is_coached")(heat))

@@ -214,6 +214,8 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
         after(ben, logs[1])
     links = [page.get_by_role("link", name="Review this game") for page in (ann, ben)]
     game = must_be_kept(ben, database, "Bert", enemy="Ann")
+    for page in (ann, ben):
+        page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
     assert [link.get_attribute("href") for link in links] == 2 * [f"#/review/{game.id}"]
     # Both want another game.
     ann.keyboard.press("n")
