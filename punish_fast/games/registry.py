@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, Oracle, VectorGame
+from punish_fast.games.gwent.decks import decks_of_file
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
@@ -56,7 +57,7 @@ def _tapnswap_variant(
 
 
 def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
-    return GwentVariant(decks)
+    return GwentVariant(decks_of_file(decks) if decks.endswith(".json") else decks)
 
 
 # Games with simultaneous decisions or hidden cards need mixed strategies, so the temperature is positive. The discount
@@ -110,7 +111,7 @@ GAMES = {
             "three players decide when to leave a temple",
             IncanGold,
             IncanGoldVariant,
-            ("solve", "train", "judge", "play"),
+            ("solve", "show", "train", "judge", "play"),
             "7 stay stay leave fire",
             attrgetter("vector"),
             None,
@@ -123,7 +124,7 @@ GAMES = {
             "two players spend their cards on three rounds",
             Gwent,
             _gwent_variant,
-            ("train", "judge", "play", "decks"),
+            ("show", "train", "judge", "play", "decks"),
             "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
             attrgetter("vector"),
             None,

@@ -50,3 +50,4 @@ def import_flux(options: ImportFluxOptions) -> None:
         **write_network(space, network, file.stem, origin, output, clock),
     }
     options.print(report | {"seconds": clock.seconds_in_all()})
+    options.suggest("play", output)

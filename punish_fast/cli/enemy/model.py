@@ -66,3 +66,4 @@ def model(options: ChoiceModelOptions) -> None:
         "output_bytes": output.stat().st_size,
     }
     options.print(report)
+    options.suggest("play", output)

@@ -65,3 +65,4 @@ def parless(options: ParlessOptions) -> None:
         "output_bytes": output.stat().st_size,
     }
     options.print(report)
+    options.suggest("play", output)

@@ -116,6 +116,8 @@ def pawnn(options: PawnnOptions) -> None:
             report |= write_network(space, network, f"PAWNN of {name}", origin | {"mse": mse}, output, clock)
         report["mse"] = mse
     options.print(report | {"seconds": clock.seconds_in_all()})
+    if output is not None:
+        options.suggest("play", output)
 
 
 def _cross_validate(

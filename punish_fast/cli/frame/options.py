@@ -20,6 +20,7 @@ and are never read from the environment. This module does not import heavy depen
 import inspect
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from copy import copy
@@ -316,6 +317,11 @@ class CommonOptions:
             print_json(report)
         else:
             as_text(printable_report(plain(report)))
+
+    def suggest(self, *command: str | Path) -> None:
+        """Name the command that plays against the result on stderr, unless the output is for a program."""
+        if not (self.quiet or self.as_json):
+            say(f"Play against it: punish-fast {shlex.join(map(str, command))}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,13 @@
 """``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm."""
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from punish_fast.cli.frame.options import option, verb
+from punish_fast.cli.frame.options import OutputOption, option, verb
+from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import plain
 from punish_fast.cli.frame.settings import with_changes
 from punish_fast.cli.games.options import LearningOptions
 
@@ -17,10 +20,12 @@ class DecksOptions(LearningOptions):
     """Options of ``games decks``."""
 
     generations: Annotated[int, option("Number of generations.", metavar="N")] = 40
+    output: OutputOption = None
 
 
 @verb(
     "punish-fast games decks gwent",
+    "punish-fast games decks gwent -o decks.json",
     "punish-fast games decks gwent --set player=random",
     "punish-fast games decks gwent --generations 60 --set pool=20 --set survivors=4 --json",
 )
@@ -28,11 +33,14 @@ def decks(options: DecksOptions) -> None:
     """Search for good decks of Gwent Lite with a genetic algorithm, and compare them with random decks.
 
     In each generation, all decks of a pool play against each other; the best decks survive and have offspring with
-    changed cards.
+    changed cards. With -o, the report is written to a .json file, which `play`, `show` and `serve` accept as --decks.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
+    from punish_fast.games.gwent.decks import DEFAULT_DECK, decks_text
+    from punish_fast.runtime.files import write_text
 
     game = options.make("decks")
+    check_outputs([options.output], [], "search", endings=[".json"])
     method = with_changes(SearchMethod(), options.settings or ())
     search, clock, progress = DeckSearch(method, options.seed), Stopwatch(), Progress(options.quiet)
 
@@ -62,5 +70,12 @@ def decks(options: DecksOptions) -> None:
         "beats_noise": spread > error,
         "best": [asdict(each) for each in best],
         "seconds": clock.seconds,
+        "output": options.output,
     }
+    if options.output is not None:
+        write_text(options.output, json.dumps(plain(report)))
     options.print(report)
+    if options.output is None:
+        options.suggest("games", "play", f"gwent:decks={decks_text([best[0].deck, DEFAULT_DECK])}")
+    else:
+        options.suggest("games", "play", game.name, "--decks", options.output)

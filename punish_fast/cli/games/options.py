@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
@@ -31,6 +32,10 @@ GameArgument = Annotated[
         complete=complete_games,
     ),
 ]
+DecksOption = Annotated[
+    Path | None,
+    option("Gwent Lite: your deck is the best of this file from `games decks`.", metavar="FILE.json"),
+]
 GamesOption = Annotated[int, option("Number of games per training session.", metavar="N", min=1)]
 
 
@@ -40,13 +45,14 @@ class GameOptions(CommonOptions):
 
     game: GameArgument
 
-    def make(self, verb: str) -> Game:
-        """Return the game; raise an error if it does not support ``verb``."""
+    def make(self, verb: str, decks: Path | None = None) -> Game:
+        """Return the game, with the file of ``decks`` if given; raise an error if it does not support ``verb``."""
+        from punish_fast.games.gwent.decks import decks_of_file
         from punish_fast.games.registry import entry_of, make_game
 
         name, _, variant = self.game.partition(":")
         parameters = inspect.signature(entry_of(name, verb).variant_of).parameters
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {} if decks is None else {"decks": decks_of_file(str(decks))}
         for text in variant.split(",") if variant else ():
             key, _, value = text.partition("=")
             given[key] = parsed(key, value, type(parameters[key].default)) if key in parameters else value

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.options import SeedOption, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_json, terminal_width
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.games.options import GameOptions
+from punish_fast.cli.games.options import DecksOption, GameOptions
 from punish_fast.cli.playing.table import asks_on, table_stream
 from punish_fast.runtime.printable import printable
 
@@ -46,6 +46,7 @@ class GamesPlayOptions(GameOptions):
             metavar="FILE.h5",
         ),
     ] = None
+    decks: DecksOption = None
     players: Annotated[int, option("Number of people.", metavar="N", min=1, max=2)] = 1
     second: Annotated[bool, option("Give the first move to the opponent.", "--second")] = False
     seed: SeedOption = None
@@ -57,13 +58,14 @@ class GamesPlayOptions(GameOptions):
     "punish-fast games play tapnswap --players 2",
     "punish-fast games play incan-gold --level rule-of-thumb,random",
     "punish-fast games play gwent:decks=random",
+    "punish-fast games play gwent --decks decks.json",
 )
 def play(options: GamesPlayOptions) -> None:
     """Play a game in the terminal, against agents or between two people.
 
     Type ? for a list of commands, such as hint, undo and rules. With --json, the board is drawn on stderr.
     """
-    game = options.make("play")
+    game = options.make("play", options.decks)
     must_have_input()
     if options.agent is not None and (options.level not in (None, "trained") or options.players == 2):
         raise UsageError("--agent requires --level trained and one person")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.options import argument, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_text
-from punish_fast.cli.games.options import GameOptions
+from punish_fast.cli.games.options import DecksOption, GameOptions
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Oracle
@@ -23,9 +23,11 @@ class GameShowOptions(GameOptions):
         argument(
             "POSITION",
             "TapnSwap: hands of the player to move and of the opponent, such as 3-1/2-4. Tic-tac-toe: rows, such as "
-            "X../.O./... Connect Four: columns played so far, such as 4455.",
+            "X../.O./... Connect Four: columns played so far, such as 4455. Card games: cards and moves so far.  "
+            "[default: the start of the game]",
         ),
-    ]
+    ] = ""
+    decks: DecksOption = None
 
 
 @verb(
@@ -33,14 +35,24 @@ class GameShowOptions(GameOptions):
     "punish-fast games show tapnswap:roll_over=true 3-1/2-4 --json",
     "punish-fast games show tictactoe X../.O./...",
     "punish-fast games show connect4 444444326555",
+    "punish-fast games show gwent --decks decks.json",
 )
 def show(options: GameShowOptions) -> None:
-    """Show a position, the value of each move, and the line of perfect play."""
-    from punish_fast.games.registry import oracle_of
+    """Show a position, the value of each move, and the line of perfect play.
 
-    game = options.make("show")
-    state = game.state_of(options.position)
-    oracle = oracle_of(game).reaching(state)
+    For card games, which have no perfect play, show the cards and the legal moves.
+    """
+    from punish_fast.games.registry import perfect_play
+
+    game = options.make("show", options.decks)
+    state = game.state_of(options.position) if options.position else game.initial()
+    oracle = perfect_play(game)
+    if oracle is None:
+        told = {"game": game.name, "variant": game.parameters(), "state": options.position, "text": game.text(state)}
+        moves = [{"move": game.action_text(state, action)} for action in game.actions(state)]
+        options.print(told | {"moves": moves}, lambda report: _print_text(game.text(state), report["moves"]))
+        return
+    oracle = oracle.reaching(state)
     with Progress(options.quiet).stage("solve"):
         report = _report(options.position, oracle, state)
     mover = game.player(state)
@@ -75,6 +87,12 @@ def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
         ],
         "line": oracle.line_text(state),
     }
+
+
+def _print_text(text: str, moves: list[dict[str, str]]) -> None:
+    for part in text.split("; "):
+        print_text(part)
+    print_text(f"next: {', '.join(each['move'] for each in moves) or 'the game is over'}")
 
 
 def _print(report: dict[str, Any], board: str) -> None:

@@ -32,7 +32,8 @@ class TrainOptions(LearningOptions):
         Literal["q", "dqn", "muzero"] | None,
         option(
             "q: a table of values; dqn: a deep Q-network; muzero: networks that also learn the rules and plan. dqn and "
-            "muzero need the extra `learn`.  [default: q, or the method of --from]"
+            "muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
+            "many positions]"
         ),
     ] = None
     against: Annotated[
@@ -48,6 +49,14 @@ class TrainOptions(LearningOptions):
             "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]",
             metavar="N",
             min=1,
+        ),
+    ] = None
+    time: Annotated[
+        float | None,
+        option(
+            "Stop training after this many seconds; without --games, a network trains as long.",
+            metavar="SECONDS",
+            min=0,
         ),
     ] = None
     former: Annotated[
@@ -69,6 +78,7 @@ class TrainOptions(LearningOptions):
     "punish-fast games train tapnswap --set scheme=author --set epsilon=0.2 --plot curve.png",
     "punish-fast games train tictactoe --method dqn --set target=td --set illegal=punish",
     "punish-fast games train tictactoe --method muzero --games 1500",
+    "punish-fast games train connect4 --time 120",
 )
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and record its learning curve.
@@ -76,7 +86,7 @@ def train(options: TrainOptions) -> None:
     The default output is named after the game, such as tapnswap.h5. During training, this file is a checkpoint from
     which --from can resume.
     """
-    from punish_fast.games.learn.agent_file import save_agent, train
+    from punish_fast.games.learn.agent_file import load_agent, save_agent, train
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
@@ -87,12 +97,16 @@ def train(options: TrainOptions) -> None:
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)
     if options.output is None and options.former is None:
-        default_output(output, _settings(trainer), _settings_of)
-    before, saved = trainer.games, time.perf_counter()
+        timed = options.time is not None
+        default_output(output, _settings(trainer, timed), lambda path: _settings(load_agent(path), timed))
+    before, begin = trainer.games, time.perf_counter()
+    saved = begin
 
     def on_round() -> None:
         nonlocal saved
-        progress.show(f"train: {trainer.games:,} of {trainer.games_wanted:,} games{_strength(trainer)}")
+        progress.show(f"train: {_games_left(trainer, before, begin, options.time)}{_strength(trainer)}")
+        if options.time is not None and time.perf_counter() - begin >= options.time:
+            trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
             save_agent(output, trainer)
             saved = time.perf_counter()
@@ -102,6 +116,8 @@ def train(options: TrainOptions) -> None:
             clock.seconds["games"] = train(trainer, strength, on_round)
         except KeyboardInterrupt:
             if trainer.games > before:
+                if options.time is not None:
+                    trainer.drop_plans()
                 save_agent(output, trainer)
                 say(f"{output} is a checkpoint; resume with --from {output}")
             raise
@@ -123,30 +139,37 @@ def train(options: TrainOptions) -> None:
         "seconds": clock.seconds,
     }
     options.print(report)
+    options.suggest("games", "play", options.game, "--agent", output)
+
+
+def _games_left(trainer: Trainer, before: int, begin: float, limit: float | None) -> str:
+    """Describe the games played and the time left; ``before`` games were played before ``begin``."""
+    elapsed, played = time.perf_counter() - begin, trainer.games - before
+    left = elapsed * (trainer.games_wanted - trainer.games) / max(played, 1)
+    if limit is not None:
+        left = min(left, max(limit - elapsed, 0.0))
+    return f"{trainer.games:,} games, {left:.0f} s left"
 
 
 def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     """Return the agent with all training games planned, and the means of judging its strength."""
     from punish_fast.games.learn.agent_file import load_agent
+    from punish_fast.games.learn.hyperparameters import MAX_GAMES
     from punish_fast.games.learn.qlearning import QLearner
     from punish_fast.games.learn.strength import strength_of
     from punish_fast.games.learn.trainer import NetworkTrainer
     from punish_fast.games.registry import vectorise
     from punish_fast.games.solve.retrograde import solve_game
-    from punish_fast.runtime.errors import require
 
     if options.former is None:
-        method = options.method or "q"
-        if method != "q":
-            require("learn", "jax", "optax", *["mctx"] * (method == "muzero"))
-        trainer = _new(options, game, method)
+        trainer = _new(options, game)
     else:
         trainer = load_agent(options.former, game)
         if options.settings:
             raise UsageError("--set cannot be combined with --from, because the agent keeps its hyperparameters")
         if options.method is not None and trainer.kind != _KINDS[options.method]:
             raise UsageError(f"{options.former}: is not an agent of --method {options.method}")
-    is_begun = trainer.games < trainer.games_wanted and options.games is None and options.against is None
+    is_begun = trainer.games < trainer.games_wanted and (options.games, options.against, options.time) == (None,) * 3
     if isinstance(trainer, QLearner):
         for opponent in () if is_begun else (options.against or "self").split(","):
             trainer.plan(opponent.strip(), options.games or _GAMES)
@@ -155,13 +178,12 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
         raise UsageError("--against requires --method q")
     assert isinstance(trainer, NetworkTrainer)
     if not is_begun:
-        # Drop the agent's unfinished plans.
-        trainer.wanted = trainer.rounds
-        trainer.plan(options.games or _GAMES)
+        trainer.drop_plans()
+        trainer.plan(options.games or (_GAMES if options.time is None else MAX_GAMES))
     return trainer, strength_of(vectorise(game))
 
 
-def _new(options: TrainOptions, game: Game, method: str) -> Any:
+def _new(options: TrainOptions, game: Game) -> Any:
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
     from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
@@ -169,33 +191,30 @@ def _new(options: TrainOptions, game: Game, method: str) -> Any:
     from punish_fast.games.learn.muzero.method import MuZeroMethod
     from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
     from punish_fast.games.registry import vectorise
+    from punish_fast.runtime.errors import require
 
     settings = options.settings or ()
-    if method == "q":
-        given = changes_of(Hyperparameters, settings)
+    if options.method in (None, "q"):
         try:
             positions = positions_of(game)
         except GameError as error:
-            raise UsageError(f"{error}; to train a network instead of a table, use --method dqn") from None
-        return new_learner(positions, hyperparameters(**given), options.seed)
+            if options.method == "q":
+                raise UsageError(f"{error}; to train a network instead of a table, use --method dqn") from None
+        else:
+            return new_learner(positions, hyperparameters(**changes_of(Hyperparameters, settings)), options.seed)
+    require("learn", "jax", "optax", *["mctx"] * (options.method == "muzero"))
     vector = vectorise(game)
-    if method == "dqn":
+    if options.method != "muzero":
         return DqnLearner.new(vector, DqnMethod.for_game(vector, **changes_of(DqnMethod, settings)), options.seed)
     return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **changes_of(MuZeroMethod, settings)), options.seed)
 
 
-def _settings(trainer: Trainer) -> dict[str, Any]:
-    """Return the settings that determine the trained agent."""
+def _settings(trainer: Trainer, timed: bool) -> dict[str, Any]:
+    """Return the settings that determine the trained agent; if its training is ``timed``, without the games."""
     from punish_fast.games.registry import describe
 
     settings = {"game": describe(trainer.game), "method": asdict(trainer.method), "seed": trainer.seed}
-    return settings | {"name": trainer.name, "games": trainer.games_wanted}
-
-
-def _settings_of(path: Path) -> dict[str, Any]:
-    from punish_fast.games.learn.agent_file import load_agent
-
-    return _settings(load_agent(path))
+    return settings | {"name": trainer.name} | ({} if timed else {"games": trainer.games_wanted})
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:

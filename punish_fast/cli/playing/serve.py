@@ -23,6 +23,7 @@ from punish_fast.cli.frame.options import (
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report, printable_report
+from punish_fast.cli.games.options import DecksOption
 from punish_fast.cli.playing.table import games_database
 from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.runtime.errors import require
@@ -49,6 +50,7 @@ class ServeOptions(CommonOptions):
     ] = None
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
+    decks: DecksOption = None
     host: Annotated[
         str,
         option("Address to listen on; use 0.0.0.0 to accept connections from the whole network.", metavar="ADDRESS"),
@@ -140,7 +142,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
         proxied = frozenset(host_name(name) for name in options.allow_host or ())
     except HostError as error:
         raise UsageError(f"--allow-host: {error}") from None
-    boards = _boards(board_files)
+    boards = _boards(board_files, options.decks)
     return ServerConfig(models, database, rules, hosts, proxied, token or made_up, game_players=boards), made_up
 
 
@@ -162,13 +164,14 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     return models, main
 
 
-def _boards(files: list[str]) -> list[GamePlayer]:
-    """Return the agents of other games: one for each file, and one for each level of each game."""
+def _boards(files: list[str], decks: Path | None) -> list[GamePlayer]:
+    """Return the agents of other games, one for each file and level; ``decks`` is a file of Gwent Lite or None."""
     from punish_fast.arena.players import names_of
-    from punish_fast.games.registry import GAMES, perfect_play
+    from punish_fast.games.registry import GAMES, make_game, perfect_play
     from punish_fast.play.games.player import file_player, level_players
 
-    games = [entry.make(None) for entry in GAMES.values() if "play" in entry.verbs]
+    given = {} if decks is None else {"gwent": {"decks": str(decks)}}
+    games = [make_game(name, given.get(name, {})) for name, entry in GAMES.items() if "play" in entry.verbs]
     exact = [(game, perfect_play(game)) for game in games]
     oracles = [oracle for _, oracle in exact if oracle is not None]
     learned = [file_player(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]

@@ -90,6 +90,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     found = _run(learner, target, options, output, clock, progress)
     report = size | found | {"information": options.information, "best_response_share": share}
     options.print(report | rules_report(rules) | work_report(clock, output))
+    options.suggest("play", output)
     if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")

@@ -4,13 +4,16 @@ A deck consists of at least 25 cards, which are positive integers with a sum of 
 100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
+import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from punish_fast.games.contract import GameError
+from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.runtime.printable import printable
 
 Deck = tuple[int, ...]
@@ -52,6 +55,17 @@ def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
         for seat, part in zip(_SEATS, parts, strict=True)
     )
     return first, second
+
+
+def decks_of_file(path: str) -> str:
+    """Return both decks as text: the best deck of a file from ``games decks`` first, then the default deck."""
+    try:
+        if fault := fault_of_input(path):
+            raise ReadError(f"{printable(path)}: {fault}")
+        deck = [*json.loads(Path(path).read_text(encoding="utf-8"))["best"][0]["deck"]]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        raise ReadError(f"{printable(path)}: not a file of decks; write one with: games decks gwent -o FILE") from None
+    return decks_text([checked_deck(deck, path), DEFAULT_DECK])
 
 
 def decks_text(decks: Sequence[Sequence[int]]) -> str:

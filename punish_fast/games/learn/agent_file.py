@@ -45,6 +45,8 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
         _settle(trainer, strength)
         if on_round is not None:
             on_round()
+    # A time limit might have dropped the last point of the learning curve.
+    _settle(trainer, strength)
     return seconds
 
 

@@ -7,7 +7,7 @@ early in training.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,8 @@ _OF_SCHEME: dict[str, dict[str, float | None]] = {
 _MAX_PLIES = 1000
 # Games per kernel call, few enough that interrupts are handled promptly.
 _BATCH = 50_000
+# Maximum number of games in a round, so that training can stop after a time limit.
+_ROUND = 20 * _BATCH
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
 # Names of the values in a point of the learning curve, with maximum values.
@@ -133,16 +135,20 @@ class QLearner:
         check_games(n_games)
         self.sessions.append(Session(opponent, 0, n_games))
 
+    def drop_plans(self) -> None:
+        """Drop all planned games that have not been played."""
+        self.sessions = [replace(session, wanted=session.games) for session in self.sessions if session.games]
+
     def policy(self) -> np.ndarray:
         """Return the greedy policy, float64 ``[n_rows]``."""
         return greedy(self.positions.live_ptr, self.q[0])
 
     def learn_round(self) -> None:
-        """Play until the next point of the learning curve; do nothing if all sessions are finished."""
+        """Play until the next point of the learning curve, but at most `_ROUND` games; do nothing after the last."""
         session = self.session
         if session is not None:
             point = next(point for point in points_of(session.wanted) if point > session.games)
-            learn(self, point - session.games)
+            learn(self, min(point - session.games, _ROUND))
 
     @property
     def is_point(self) -> bool:

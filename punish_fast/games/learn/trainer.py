@@ -165,6 +165,10 @@ class NetworkTrainer(ABC):
         check_games(n_games)
         self.wanted += -(-n_games // self.method.games)
 
+    def drop_plans(self) -> None:
+        """Drop all planned games that have not been played."""
+        self.wanted = self.rounds
+
     def learn_round(self) -> None:
         """Play a round and update the weights. An interrupt leaves the learner unchanged.
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import io
+import json
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from punish_fast.cli.playing.serve import _boards
 from punish_fast.games.gwent import deck_search
-from punish_fast.games.gwent.decks import checked_deck
+from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, decks_text
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.registry import make_game, vectorise
@@ -62,8 +66,8 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
     for line, problem in (
         ("judge gwent perfect", "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"),
         ("judge gwent other.h5", "other.h5: its game is tictactoe, not gwent"),
-        ("solve gwent", "gwent: does not offer 'solve', only train, judge"),
-        ("train gwent", "to train a network instead of a table, use --method dqn"),
+        ("solve gwent", "gwent: does not offer 'solve', only show, train, judge"),
+        ("train gwent --method q", "to train a network instead of a table, use --method dqn"),
         ("decks tapnswap", "tapnswap: does not offer 'decks', only solve, show"),
     ):
         run("games", *line.split()).refused(problem)
@@ -84,6 +88,26 @@ def test_decks_are_bred_and_told(run):
     for best in report["best"]:
         assert list(checked_deck(best["deck"])) == best["deck"]
         assert best["fresh_games"] == 200
+
+
+def test_a_bred_deck_is_shown_played_and_served(run, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    done = run("games", "decks", "gwent", *SMALL, "--generations", "1", "-o", "decks.json")
+    assert "Play against it: punish-fast games play gwent --decks decks.json\n" in done.err
+    deck = json.loads((folder / "decks.json").read_text(encoding="utf-8"))["best"][0]["deck"]
+    decks = decks_text([deck, DEFAULT_DECK])
+    for options in (["gwent", "--decks", "decks.json"], ["gwent:decks=decks.json"]):
+        shown = run("games", "show", *options, "--json").report
+        assert (shown["variant"]["decks"], shown["moves"][0]["move"]) == (decks, "draw 1")
+    assert f"pile {decks.partition(' /')[0]}, to draw 10" in run("games", "show", "gwent", "--decks", "decks.json").out
+    played = run("games", "play", "gwent", "--decks", "decks.json", "--level", "random", "--json").report
+    assert played["variant"]["decks"] == decks
+    assert {decks_text(each.game.decks) for each in _boards([], Path("decks.json")) if each.game_name == "gwent"} == {
+        decks
+    }
+    (folder / "wrong.json").write_text('{"best": []}', encoding="utf-8")
+    run("games", "play", "gwent", "--decks", "wrong.json").refused("wrong.json: not a file of decks; write one with")
+    run("games", "show", "gwent", "--decks", "none.json").refused("none.json: there is no such file")
 
 
 @pytest.mark.compiled

@@ -48,7 +48,7 @@ def test_players_are_judged_by_games(run):
         ("judge connect4 --seed 9", "connect4: --games and --seed apply only to"),
         ("solve incan-gold 4455", "incan-gold: POSITION and --value-only apply only to connect4"),
         ("solve incan-gold:artifact_value=found", "'found' is not allowed; it must be drawn or taken"),
-        ("show incan-gold 7", "incan-gold: does not offer 'show', only solve"),
+        ("show incan-gold 99", "position: word 1, '99', is wrong"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, line, problem):

@@ -30,6 +30,22 @@ def test_a_table_learns_and_is_trained_further(run, folder):
     assert load_agent(folder / "again.h5").digest == more["digest"]
 
 
+def test_training_stops_after_a_time_limit_and_names_the_next_command(run, folder):
+    done = run(*TABLE[:3], "--games", "900000000", "--time", "0.01", "-o", "timed.h5")
+    assert done.err.endswith("Play against it: punish-fast games play tapnswap --agent timed.h5\n")
+    agent = load_agent(folder / "timed.h5")
+    assert agent.games == agent.games_wanted == agent.curve[-1]["games"] < 900000000
+    further = run(*TABLE, "--from", "timed.h5", "--games", "50", "--json").report
+    assert further["games"] == agent.games + 50
+
+
+@needs_jax
+def test_games_with_too_many_positions_are_learned_by_a_network(run):
+    small = ("--set", "hidden=4", "--set", "games=4", "--set", "steps=1", "--set", "batch=4", "--set", "memory=1")
+    report = run("games", "train", "gwent", *small, "--time", "0.01", "--json").report
+    assert (report["games"], report["played"], report["curve"][-1]["games"]) == (4, 4, 4)
+
+
 def test_checkpoints_are_saved_at_points_of_the_curve_and_after_a_while(run, monkeypatch):
     saved, train = [], agent_file.train
     monkeypatch.setattr(agent_file, "save_agent", lambda _, agent: saved.append(agent.games))
