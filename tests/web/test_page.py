@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 PROGRAM = need_a_browser()
 
+# Whether no table is cut off, unless it can be scrolled by keys.
+FITS = "(tables) => tables.every((each) => each.scrollWidth <= each.clientWidth)"
 # More breaths than any game takes.
 MOST_BREATHS = 200
 ROUTES = {
@@ -609,6 +611,7 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
         each.go(route, waits_for)
         found[route] = each.flaws()
         assert each.width() <= size["width"], route
+        assert each.page.locator(".wide:not([tabindex])").evaluate_all(FITS), route
     page = sit_down(each, f"Flo {scheme}")
     page.keyboard.press("c")
     page.wait_for_selector(".advice")

@@ -71,6 +71,7 @@ export function columns(pairs, label, caption) {
   const most = Math.max(1, ...pairs.map(([, n]) => n));
   const draw = (width) => {
     const each = (width - 2 * RIGHT) / pairs.length;
+    const step = Math.ceil(26 / each);
     const y = (n) => TOP + 10 + (1 - n / most) * (height - TOP - 10 - BOTTOM);
     return pairs.flatMap(([name, n], k) => {
       const x = RIGHT + (k + 0.5) * each;
@@ -78,7 +79,7 @@ export function columns(pairs, label, caption) {
       return [
         svg("rect", { class: "column", x: x - wide / 2, width: wide, y: y(n), height: y(0) - y(n), rx: 2 }),
         each > 22 && text(x, y(n) - 5, n, "tick"),
-        (each > 16 || k % 2 === 0) && text(x, height - 10, name, "tick"),
+        k % step === 0 && text(x, height - 10, name, "tick"),
       ].filter(Boolean);
     });
   };

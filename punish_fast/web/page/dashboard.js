@@ -6,6 +6,8 @@ import { h, percent, title } from "./dom.js";
 
 // Minimum number of games for plots; plots of fewer games show mostly noise.
 const FEWEST_TO_PLOT = 10;
+// Plots with a panel for each player, which need the whole width.
+const PANELS = ["durations", "over-time"];
 // Maximum difference of lengths in a chart with a column for every length.
 const MOST_COLUMNS = 40;
 
@@ -40,7 +42,8 @@ function body(found) {
         { class: "panel" },
         h("h2", {}, "How long games last"),
         columns(withGaps(durations.counts), `Games by number of breaths; the median is ${durations.median}`, "Games by number of breaths"),
-        correlation(found.correlation),
+        // With few players, the correlation is noise.
+        found.players.length >= FEWEST_TO_PLOT && correlation(found.correlation),
       ),
     ),
     found.games < FEWEST_TO_PLOT ? found.plots.length > 0 && h("p", { class: "quiet" }, "Play more games to see plots.") : h("div", { class: "plots" }, found.plots.map(plot)),
@@ -81,7 +84,8 @@ function correlation({ linear }) {
 
 function plot({ name, title: words }) {
   const image = h("img", { src: `plots/${name}.svg`, alt: words, loading: "lazy" });
-  const place = h("figure", { class: "panel plot" }, image);
+  const css = PANELS.includes(name) ? "panel plot panels" : "panel plot";
+  const place = h("figure", { class: css, tabindex: "0", role: "region", "aria-label": words }, image);
   image.addEventListener("error", () => place.remove());
   return place;
 }
