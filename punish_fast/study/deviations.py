@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 class AssessedChoices:
     """Recorded choices between at least two legal actions."""
 
-    row: np.ndarray  # int64 ``[n]``, states of the view
+    row: np.ndarray  # int64 ``[n]``, row of the state in the view
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN for illegal ones
@@ -87,7 +87,7 @@ class Deviations:
     per_game_error: float  # standard error of the mean; infinite for a single game
     policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
     costs: list[Cost]  # losses by situation and by play
-    worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first; rare ones are omitted
+    worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first, without rare ones
 
 
 def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
@@ -95,8 +95,8 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
 
     Args:
         play: Self-play of the policy.
-        view: The states of the view, under the same rules.
-        choices: The choices.
+        view: State space of the view, under the same rules.
+        choices: The recorded choices.
     """
     states = play.graph.space
     find = partial(reconstruct, play, view, choices=choices)
@@ -107,10 +107,10 @@ def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, c
     """Compute the values of recorded choices in the one-player model.
 
     Args:
-        view: The states of the view.
+        view: State space of the view.
         values: float64 ``[n_rows]``, win probability after each action.
         policy: float64 ``[n_rows]``, policy to compare the choices with.
-        choices: The choices.
+        choices: The recorded choices.
     """
 
     def find(row: np.ndarray) -> Reconstruction:
@@ -128,7 +128,7 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between legal actions; `find` returns the states of ``space`` for their rows of the view."""
+    """Assess choices between two or more legal actions; `find` maps rows of the view to states of ``space``."""
     row, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
@@ -178,7 +178,7 @@ def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
 def _means(
     space: StateSpace, action_values: np.ndarray, policy_of_rows: np.ndarray, found: Reconstruction, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return action values and policy, float64 ``[n, 11]`` each, as means over the possible states of each choice."""
+    """Return mean action values and policies over each choice's possible states, float64 ``[n, 11]`` each."""
     values, policy = np.zeros((n, len(ACTIONS))), np.zeros((n, len(ACTIONS)))
     legal = np.zeros((n, len(ACTIONS)), dtype=np.bool_)
     _, columns = columns_of_rows(space)

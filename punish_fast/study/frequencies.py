@@ -31,7 +31,7 @@ class Grouping(NamedTuple):
 
     name: str  # property that distinguishes the situations
     labels: list[str]  # names of the situations
-    group: np.ndarray  # int64 ``[n_states]``, the situation of each information state
+    group: np.ndarray  # int64 ``[n_states]``, index of each information state's situation
 
 
 class SituationFrequencies(NamedTuple):
@@ -43,7 +43,7 @@ class SituationFrequencies(NamedTuple):
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
     when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible, or NaN
-    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN without feints
+    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
@@ -73,7 +73,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` holds the observations in the information states if they have been computed.
+    ``observed`` contains the observations in the information states; they are computed if it is None.
     """
     space = play.graph.space
     observed = observed or observe(space)
@@ -84,7 +84,7 @@ def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[Si
     found: list[SituationFrequencies] = []
     for grouping in groupings(space.rules, observed):
         n = len(grouping.labels)
-        # Index by situation and action.
+        # Flat index of situation and action.
         place = grouping.group[state] * len(PLAY_OF) + column
         actions = np.bincount(place, weights=weight, minlength=n * len(PLAY_OF)).reshape(n, len(PLAY_OF))
         choices = np.bincount(grouping.group, weights=visits, minlength=n)

@@ -1,7 +1,7 @@
-"""Costly habits: plays that a person chooses more often than a reference player in some kind of situation.
+"""Costly habits: plays that a person chooses more often than a reference player in some situation.
 
-A habit costs the win probability that its choices lose, times the share of these choices that is in excess of the
-reference player's frequency. Only the costliest situation of each play counts, so habits never share a choice.
+The cost of a habit is the win probability that its choices lose, times the share of these choices in excess of the
+reference player's frequency. Each play counts only in its costliest situation, so no choice belongs to two habits.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from punish_fast.study.deviations import AssessedChoices
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings
 from punish_fast.study.observations import observe
 
-# Habits are counted at least this often.
+# Minimum number of choices in a habit.
 _FEWEST = 3
-# Minimum difference between the frequencies of a person and the reference player.
+# Minimum excess of a person's frequency over the reference player's.
 _LEAST_SURPLUS = 0.02
-# Situations that cover a larger share of all choices are not specific enough.
+# Maximum share of all choices in a situation; larger situations are not specific enough.
 _MOST_OF_CHOICES = 0.6
 
 
@@ -41,7 +41,7 @@ class Habit(NamedTuple):
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
-    """Return the costliest habits, the worst first, at most one for each play."""
+    """Return the ``most`` costliest habits, the worst first, and at most one for each play."""
     found: dict[str, Habit] = {}
     for name, labels, group in groupings(view.rules, observe(view)):
         for number, label in enumerate(labels):

@@ -1,7 +1,7 @@
-"""Value of keeping a card over the redeal.
+"""Gain from keeping a card through the redeal.
 
-After a measure, the remaining cards stay in hand and the hands are filled up. Remove one of the cards that a player
-keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. If card
+After a measure, players keep the cards in their hands and draw back up to the hand size. Remove one of the cards that
+a player keeps, chosen uniformly at random, and let ``B`` be the remaining situation, as it occurs in self-play. If card
 ``Y`` replaces the removed card, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to
 drawing that card first, so if a random card from the pool replaces the removed card, the win probability is
 
@@ -26,14 +26,14 @@ _N_KINDS = len(CARDS)
 class Kept(NamedTuple):
     """Gains from keeping cards, as differences in win probability; NaN for impossible events."""
 
-    # float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
+    # float64 ``[5]``, probability that a player keeps a copy of the card after a measure that both players survive.
     share: np.ndarray
     over_fresh: np.ndarray  # float64 ``[5]``, gain from keeping the card instead of a fresh card
     over_other: np.ndarray  # float64 ``[5, 5]``, gain from keeping the row card instead of the column card
 
 
 class _Gaps(NamedTuple):
-    """Kept hands between two measures, with one card of the player removed."""
+    """Hands that are kept between two measures, after one of the player's cards is removed."""
 
     own: np.ndarray  # int64 ``[n, 5]``, the player's remaining cards
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
@@ -59,7 +59,7 @@ def kept_cards(play: SelfPlay) -> Kept:
 
 
 def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the cards kept by player and enemy, int64 ``[n_nodes, 5]`` each, and ``hps`` of `_Gaps`, ``[n_nodes]``."""
+    """Return the player's and the enemy's kept cards, int64 ``[n_nodes, 5]``, and ``hps`` of `_Gaps`, ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
     status = split_statuses(layout, layer.status[redeal.node_status])
@@ -67,7 +67,7 @@ def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
-    """Remove one kept card, chosen uniformly among all copies, and merge equal hands."""
+    """Remove one of the player's cards, each with equal probability, and merge nodes that become equal."""
     layout = graph.space.layout
     keys, weights = [], []
     for kind in range(_N_KINDS):
@@ -88,7 +88,7 @@ def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> 
 
 
 def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return win probabilities with each card in the gap, float64 ``[n, 5]``; NaN if no copy is left."""
+    """Return the win probability if each card fills the gap, float64 ``[n, 5]``; NaN if no copy is left."""
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]

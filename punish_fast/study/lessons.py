@@ -1,7 +1,7 @@
 """Lessons from a policy that plays both sides of the two-player game, and key figures of the game.
 
-All numbers come from the exact graph of the game: win probabilities by HP before and after the cards are dealt, the
-value of opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
+All numbers are computed exactly from the graph of the game: win probabilities by HP before and after the cards are
+dealt, the value of opening hands, the gain from keeping a card (``kept_cards.py``), and the frequencies of plays
 (``frequencies.py``). ``deviations.py`` compares recorded games with the policy.
 """
 
@@ -23,12 +23,12 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Function that returns a context manager for a stage of the work, given its name.
+# Function that takes the name of a stage of a computation and returns a context manager for this stage.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
 class Hands(NamedTuple):
-    """Opening hands."""
+    """Opening hands, their probabilities and their values."""
 
     hand: np.ndarray  # int64 ``[n, 5]``, copies of each card
     p: np.ndarray  # float64 ``[n]``, probability that the hand is dealt
@@ -37,13 +37,13 @@ class Hands(NamedTuple):
 
 @dataclass(frozen=True)
 class Lessons:
-    """Lessons from a policy."""
+    """Lessons from a policy that plays both sides."""
 
     length: float  # expected number of breaths of a game
     dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
-    # Win probability by own and enemy HP, averaged over the visits after the first breath of a measure.
+    # Win probability by own and enemy HP, averaged over all visits to states in breath 2 or later of a measure.
     during: dict[tuple[int, int], float]
-    openings: Openings  # all possible first deals of a hand and revealed cards; rows are information states
+    openings: Openings  # all possible first deals of a hand and revealed cards
     value: np.ndarray  # float64 ``[n]``, win probability of each opening
     hands: Hands  # win probabilities of hands, averaged over the revealed cards
     kept: Kept
@@ -51,7 +51,7 @@ class Lessons:
 
 
 def lessons(play: SelfPlay) -> Lessons:
-    """Compute the lessons of self-play."""
+    """Compute the lessons from self-play."""
     observed = observe(play.graph.space)
     openings, value = _openings(play, observed)
     return Lessons(
@@ -121,13 +121,13 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
     Args:
         graph: The game.
         policy: float64 ``[n_rows]``, the probability of each row's action in its state.
-        stage: Function that returns a context manager for the stage ``self-play``, given its name.
+        stage: Function that takes the name of a stage, ``self-play``, and returns a context manager for it.
 
     Returns:
         ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
         dealt again; for each card, ``in_hand``, the average gain from one more copy in the opening hand, and ``kept``,
-        the gain from keeping the card instead of a fresh one, both in win probability; and ``plays``, the share of each
-        card and of feints in all choices. Values of impossible events are None.
+        the gain from keeping the card instead of drawing a random one, both in win probability; and ``plays``, the
+        share of each card and of feints in all choices. Values of impossible events are None.
     """
     with stage("self-play"):
         play = self_play(graph, policy)

@@ -34,12 +34,12 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
     """Plot lessons to a PNG or SVG file.
 
     The rows of panels show win rates by HP, before a deal and later, and the worth of kept cards; the best and worst
-    opening hands, and the worth of each number of copies of a card in them; the frequencies of plays; and, if
-    ``people`` is given, the plays and losses of people.
+    opening hands, and the mean value by copies of each card in the opening hand; the frequencies of plays; and, if
+    ``people`` is given, people's plays and losses.
 
     Args:
         found: The lessons.
-        people: Deviations of people, or None.
+        people: Deviations of people; None to omit their row.
         title: Headline; omitted if empty.
         path: Output file; the suffix determines the format.
         rows: Rows to draw, a subset of `ROWS`.

@@ -19,7 +19,7 @@ class Observations(NamedTuple):
 
     breath: np.ndarray  # uint8 ``[n_states]``, breath of the measure, from 1
     hand: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card in the player's hand
-    gone: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card that were revealed or played
+    gone: np.ndarray  # uint8 ``[n_states, 5]``, revealed or played copies of each card
     own_hp: np.ndarray  # uint8 ``[n_states]``
     enemy_hp: np.ndarray  # uint8 ``[n_states]``
     own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 6
 _BINS = 36
-# Smaller differences count as 0.
+# Gains from one more copy that are smaller than this count as 0.
 _LEAST_STEP = 0.05
 
 
@@ -68,7 +68,7 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
-    """Draw the best and the worst of some items, given the ``labels`` and the ``value`` of all of them."""
+    """Draw the highest and the lowest values with their labels; ``value`` and ``labels`` contain all items."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # Leave a gap between the best and the worst.
@@ -85,18 +85,18 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
 
 
 def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
-    """Return the worth of copies of each card."""
+    """Return the worth of each card; ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
     return [worth(counts[:, kind], found.p, value) for kind in range(len(CARDS))]
 
 
 def gap_of(curves: list[list[Worth]]) -> float:
-    """Return the minimum vertical distance between names next to the curves."""
+    """Return the minimum vertical distance between the card names beside the curves."""
     means = np.concatenate([each.mean for curve in curves for each in curve])
     return max(float(means.max() - means.min()) / 14, 1e-9)
 
 
 def headline_of(curve: list[Worth], where: str, unit: str) -> str:
-    """Return a headline naming the card that gains most from one more copy."""
+    """Return a headline that names the card of which one more copy gains most."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
         return f"Every opening has the same number of copies {where}"
@@ -107,7 +107,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw the worth of copies of each card, with a distance of at least ``gap`` between names."""
+    """Draw the mean value by copies of each card, with a distance of at least ``gap`` between card names."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
         axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)

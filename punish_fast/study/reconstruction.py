@@ -1,10 +1,10 @@
-"""Reconstruct the information states in which recorded choices were made.
+"""Reconstruction of the information states in which recorded choices were made.
 
 A record contains only the view, which includes the discard pile but not which side played which card. For a policy that
 remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The player's
-own pick is recorded, and so is the enemy's pick if the record includes that side; the cards drawn for feints are not
-recorded. Therefore, all possible draws are tried, and draws that lead to the cards and statuses of the next record are
-kept, which in most cases leaves a single state. If several states are left, they are weighted by the probability that
+pick is recorded, and so is the enemy's pick unless the enemy's choice is missing; the cards drawn for feints are not
+recorded. Therefore, all possibilities are tried, and those that lead to the cards and statuses of the next record are
+kept. In most cases, a single state is left. If several states are left, they are weighted by the probability that
 the deals and the enemy lead to them. If no state is left or a breath is missing, all states with the same view are used
 and weighted in the same way.
 """
@@ -25,9 +25,9 @@ from punish_fast.punish.strategy import belongs_to
 from punish_fast.records.choices import Choices
 from punish_fast.study.selfplay import SelfPlay
 
-# Indices of each side's status among the digits of a record.
+# Indices of the player's and the enemy's statuses among the digits of a state.
 _OWN, _ENEMY = [6, 7, 8], [9, 11, 12]
-# The cards that a player remembers: one digit per kind.
+# Cards that a player remembers, as one digit for each kind of card.
 Cards = tuple[int, ...]
 
 
@@ -45,9 +45,9 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
     Args:
         play: Self-play of the policy.
-        view: The states of the view, under the same rules.
-        row: int64 ``[n]``, rows of the states of the view in which the choices were made, or -1 to skip a choice.
-        choices: The choices.
+        view: State space of the view, under the same rules.
+        row: int64 ``[n]``, row of each choice's state in ``view``, or -1 to skip the choice.
+        choices: The recorded choices.
     """
     space = play.graph.space
     known = np.flatnonzero(row >= 0)
@@ -58,7 +58,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
     first = np.searchsorted(match[order], np.arange(view.n_states + 1))
-    # Ensures that there is an array to concatenate.
+    # Begin with empty arrays, since `np.concatenate` needs at least one array.
     empty = np.zeros(0, dtype=np.int64)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
@@ -79,7 +79,7 @@ class _Reconstructor:
         self._weight = self._places.weight.tolist()
 
     def states_of(self, choices: Choices) -> list[list[int]]:
-        """Return the states of each choice that agree with the earlier breaths; empty if a breath is missing."""
+        """Return, for each choice, the states that agree with the earlier breaths; none if a breath is missing."""
         digits = split_digits(choices.decimal).astype(np.int64)
         found: list[list[int]] = []
         for own, enemy in _sides(choices):
@@ -102,7 +102,15 @@ class _Reconstructor:
         return set() if -1 in digits else {digits}
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
-        """Return the possible remembered cards one breath later; ``other`` indexes the enemy's record, if any."""
+        """Return the remembered cards that are possible in the next breath.
+
+        Args:
+            known: Remembered cards that are possible in this breath.
+            before: Index of the player's choice in this breath.
+            other: Index of the enemy's choice in this breath; None if it is not recorded.
+            after: Index of the player's choice in the next breath.
+            choices: The recorded choices.
+        """
         seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
         action = int(choices.action[before])
         if self._status(seen) is None or self._status(then) is None or action not in ACTIONS:
@@ -139,7 +147,7 @@ class _Reconstructor:
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
     def _status(self, seen: np.ndarray) -> int | None:
-        """Return the status of a record, or None if the record is impossible."""
+        """Return the code of the statuses in a record, or None if they are impossible."""
         own_hp, enemy_hp, *rest = seen[STATUS].tolist()
         layout = self._space.layout
         limits = (1, layout.feints, 1, layout.feints)
@@ -180,7 +188,7 @@ def _draws(action: int) -> Sequence[int]:
 
 
 def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int], ...]) -> Cards | None:
-    """Return the digits after moving cards, or None if they cannot be moved."""
+    """Return the digits of the remembered cards after ``moves``, or None if a move is impossible."""
     digits = list(cards)
     for how, kind in moves:
         if kind < NOTHING:

@@ -1,9 +1,9 @@
 """Self-play, in which a policy plays both sides of the game: values and expected visits of every position.
 
 Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
-is computed forward: it is the sum over all measures of the probability that the game is in this state. Passing the sum
-of the deals of all measures through one measure yields the visits to every full state, so only the deals are summed
-over measures.
+is computed forward: it is the sum over all measures of the probability that the game reaches this state. The visits
+depend linearly on the deal, so the deals of all measures are summed first and then propagated through a single
+measure.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class SelfPlay:
 
     @cached_property
     def state_visits(self) -> np.ndarray:
-        """Expected visits to each information state by one player in a game, float64 ``[n_states]``."""
+        """Expected visits of one player to each information state per game, float64 ``[n_states]``."""
         return np.asarray(np.add.reduceat(self.visits, self.graph.full.ptr[:-1]))
 
     @cached_property
