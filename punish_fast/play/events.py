@@ -1,6 +1,6 @@
 """Events of a session.
 
-Seats are numbered from 0. All events are public, except for the hands of a deal and cards that only one player sees.
+Seats are numbered from 0. All events are public, except for dealt hands and other cards that only one player sees.
 """
 
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from punish_fast.punish.rules import Five
 class Deal(Event):
     """Both hands are dealt, and a measure begins."""
 
-    measure: int  # measure, from 1
+    measure: int  # number of the measure, from 1
     hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None if hidden
     revealed: Five  # new discard pile, five counts
     deck: int  # number of cards in the deck
 
     def told(self, seat: int) -> Event:
-        """Return the deal with the hand of one seat only."""
+        """Return the deal without the hand of the other seat."""
         mine = self.hands[seat]
         return replace(self, hands=(mine, None) if seat == 0 else (None, mine))
 
@@ -69,7 +69,7 @@ class End(Event):
     """The game is over."""
 
     winner: int | None  # seat that won; None if the game is a draw
-    both_fell: bool = False  # both players lost their last HP, so the lower card won
+    both_fell: bool = False  # True if both players lost their last HP, so that the lower card won
 
 
 @dataclass(frozen=True)

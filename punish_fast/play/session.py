@@ -1,7 +1,7 @@
-"""Sessions: games with their players.
+"""Play sessions, each with a game and its players.
 
 A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals, pages
-and tests see the game only through `PlaySession.view` and the events of `PlaySession.told`::
+and tests access the game only through `PlaySession.view` and the events of `PlaySession.told`::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
@@ -42,7 +42,7 @@ class Match(Protocol):
         """Seats that choose simultaneously; empty when the game is over."""
 
     def begin(self) -> list[Event]:
-        """Begin the game; called once."""
+        """Begin the game and return its first events; called once."""
 
     def view(self, seat: int) -> Any:
         """Return the position as seen by the player in a seat."""
@@ -51,10 +51,10 @@ class Match(Protocol):
         """Return the legal actions of a seat."""
 
     def draw_choice(self, seat: int, policy: Any) -> int:
-        """Sample an action of a policy for a seat."""
+        """Sample an action from a policy for the player in a seat."""
 
     def move(self, actions: dict[int, int]) -> list[Event]:
-        """Play the actions of all seats that choose now."""
+        """Play the actions of all seats that choose now, and return the events."""
 
     def undo(self) -> None:
         """Undo the last move, or raise `UndoError`."""
@@ -102,7 +102,7 @@ class PlaySession:
 
     @property
     def winner(self) -> int | None:
-        """Seat that has won, if any."""
+        """Seat that has won; None if the game is not over or has no single winner."""
         last = self.events[-1] if self.events else None
         return last.winner if isinstance(last, End) else None
 
@@ -124,7 +124,7 @@ class PlaySession:
         return self._match.legal(seat)
 
     def told(self, seat: int, since: int = 0) -> list[Event]:
-        """Return the events from index ``since`` on as seen by the player in a seat."""
+        """Return the events from index ``since`` onward, as seen by the player in a seat."""
         return [event.told(seat) for event in self.events[since:]]
 
     def begin(self) -> None:
@@ -132,7 +132,7 @@ class PlaySession:
         self.events += self._match.begin()
 
     def choose(self, seat: int, action: int) -> None:
-        """Store the secret choice of a seat."""
+        """Store the secret choice of a seat; raise `ChoiceError` if the choice is not allowed."""
         if seat not in self._match.to_move:
             raise ChoiceError(f"seat {seat}: has nothing to choose now")
         if seat in self._choices:
@@ -142,7 +142,7 @@ class PlaySession:
         self._choices[seat] = action
 
     def chosen(self, seat: int) -> int | None:
-        """Return the secret choice of a seat; None if there is none."""
+        """Return the secret choice of a seat; None if the seat has not chosen."""
         return self._choices.get(seat)
 
     def take_back(self, seat: int) -> None:
@@ -151,7 +151,7 @@ class PlaySession:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Get the choices of the agents, and play all choices."""
+        """Make the agents choose, and play all choices; raise `ChoiceError` if a person has not chosen."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:
@@ -185,10 +185,10 @@ class ServedPlayer:
     name: str
     game_name: str
     rules: Rules | None = None  # rules if the game is Punish
-    file: Artefact | None = None  # file that is read while the server runs, if any
+    file: Artefact | None = None  # file that is read while the server runs; None if there is none
     is_light = False  # True if `open` needs only one processor
     moves_quickly = True  # True if choices need no search
-    no_second: str | None = None  # reason why the player cannot move first
+    no_second: str | None = None  # reason why the player cannot move first; None if it can
 
     @property
     def person(self) -> str:
@@ -212,7 +212,7 @@ class ServedPlayer:
         return {**shown, **answers, "against": None, "game": self.game_name}
 
     def able(self, name: str) -> Any:
-        """Return an optional attribute, such as the method ``review``, or raise `NoAnswerError`."""
+        """Return an optional attribute, such as the method ``review``; raise `NoAnswerError` if it is missing."""
         if not hasattr(type(self), name):
             raise NoAnswerError(f"{self.name}: does not offer {name} in {self.game_name}")
         return getattr(self, name)

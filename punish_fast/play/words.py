@@ -12,7 +12,7 @@ class Teller:
     """Describes events in words.
 
     Attributes:
-        names: The name of each seat; "you" for the seat of the reader.
+        names: Name of the player in each seat; "you" for the reader.
     """
 
     def __init__(self, rules: Rules, names: Sequence[str]) -> None:

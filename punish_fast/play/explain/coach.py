@@ -1,7 +1,8 @@
-"""A coach: win probabilities of the legal moves, and the expected action of the enemy.
+"""A coach: win probabilities of the legal moves, and probabilities of the enemy's actions.
 
-The enemy's strategy is known, and every hand of unseen cards is equally likely. Win probabilities assume optimal play
-against this enemy from the next move on, as in the one-player model (``mdp/methods/interval_iteration.py``).
+The enemy's strategy is known, and every unseen card is equally likely to be in the enemy's hand. Win probabilities
+assume optimal play against this enemy from the next move on, as in the one-player model
+(``mdp/methods/interval_iteration.py``).
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,9 @@ class Coach:
         """Store the enemy's policy.
 
         Args:
+            space: State space of the view.
             enemy: The enemy's policy, float64 ``[n_rows]``.
+            name: The enemy's name.
             solution: Result of `win_solution` against this enemy; None to compute it on first use.
         """
         space.must_be_view()
@@ -41,12 +44,12 @@ class Coach:
         return win_solution(self.space, self.enemy) if self._given is None else self._given
 
     def win_chances(self, view: View) -> dict[int, float]:
-        """Return the win probability of each legal action, best first; the first call solves the game."""
+        """Return the win probability of each legal action, best first; the first call may solve the game."""
         values = self.solution.q[rows_of_state(self.space, view.state)].tolist()
         return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
 
     def expected(self, view: View) -> dict[int, float]:
-        """Return the probability of each action of the enemy, likeliest first."""
+        """Return the probability of each of the enemy's actions, likeliest first."""
         total: dict[int, float] = {}
         for _, p, choices in enemy_choices(self.space, self.enemy, view):
             for action, weight in choices.items():
@@ -90,7 +93,7 @@ def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[
 
 
 def mirrored(state: State, hand: Five) -> State:
-    """Return the position as the enemy sees it if it holds ``hand``."""
+    """Return the position as seen by an enemy that holds ``hand``."""
     own = state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted
     enemy = state.enemy_hp, state.enemy_exhausted, state.enemy_feinted
     return State(state.breath, hand, *enemy, *own, state.discard)

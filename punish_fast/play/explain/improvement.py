@@ -1,7 +1,7 @@
 """Report for a person who wants to improve: results, trend, costly habits and the worst positions.
 
-Every choice is compared with the best choice against a reference player (``practice.py``), and the frequencies of plays
-with those of the reference player.
+Every choice is compared with the best choice against a reference player (``practice.py``), and the player's
+frequencies of plays are compared with the reference player's.
 """
 
 from collections import Counter
@@ -25,10 +25,10 @@ _PERIODS, _FEWEST_GAMES = 4, 5
 
 
 def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
-    """Return the report of ``improve``.
+    """Return the report of the command ``improve``.
 
     Args:
-        explainer: Best choices against the reference player.
+        explainer: Explainer of the best choices against the reference player.
         choices: Recorded choices of the player.
         results: Results of games; games without the player are ignored.
         player: Name of the player.

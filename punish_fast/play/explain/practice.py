@@ -1,9 +1,9 @@
 """Practice positions: positions in which the choice matters most.
 
-From recorded games, these are the positions of the most costly choices. From simulated games, they are the positions
-with the largest margin of the best action over the second best, among positions in which the enemy has a choice as
-well. The loss of a choice is the value of the best choice minus the value of this choice, as a share of the difference
-between win and loss.
+In recorded games, these are the positions with the costliest choices. In simulated games, they are the positions with
+the largest margin of the best action over the second best, among positions in which the enemy is not exhausted. The
+loss of a choice is the value of the best choice minus the value of this choice, divided by the difference between the
+values of win and loss.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
 
-# Answers that lose less than this are right.
+# Answers with a smaller loss are right.
 MOST_OF_RIGHT = 0.01
 # Number of top-ranked positions, per question, from which the questions are drawn.
 _POOL = 5
@@ -34,9 +34,9 @@ class Question:
 
     state: State
     stake: float  # loss of the recorded choice or of the second best action, from 0 to 1
-    game: int | None = None  # id of the recorded game, if any
-    player: str | None = None  # player of the recorded choice
-    played: int | None = None  # two-digit action of the recorded choice
+    game: int | None = None  # id of the recorded game; None if simulated
+    player: str | None = None  # player of the recorded choice; None if simulated
+    played: int | None = None  # two-digit action of the recorded choice; None if simulated
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """Main reason why the best action is better than this one or, if this one is best, than the second best."""
+        """Main reason why the best action is better than the answer or, if the answer is best, than the second best."""
         return self.explanation.contrast(self.action) or ""
 
 
@@ -68,7 +68,7 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
-    """Draw questions from the recorded choices with the largest losses; without a seed, return the costliest ones."""
+    """Draw questions from the recorded choices with the largest losses; if ``seed`` is None, return the worst."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
@@ -100,7 +100,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
 
 
 def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Question]:
-    """Draw questions from games that the enemy plays against itself."""
+    """Draw questions from the positions with the largest margins in games that the enemy plays against itself."""
     stakes: dict[State, float] = {}
     for state in _simulated_states(explainer, _POSITIONS * n, seed):
         if state not in stakes and not state.enemy_exhausted:
@@ -118,7 +118,7 @@ def _margin(explainer: Explainer, state: State) -> float:
 
 
 def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
-    """Yield ``n`` states, an even number, of consecutive games, possibly with repetitions."""
+    """Yield ``n`` states (an even number) from consecutive games, possibly with repetitions."""
     enemy = PolicyPlayer("enemy", explainer.enemy)
     game, left = 0, n
     while left > 0:
@@ -133,6 +133,6 @@ def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State
 
 
 def _drawn(order: np.ndarray, n: int, seed: int) -> list[int]:
-    """Draw ``n`` of the first entries of ``order`` at random."""
+    """Draw ``n`` of the first ``_POOL * n`` entries of ``order`` at random."""
     pool = order[: _POOL * n]
     return [int(k) for k in np.random.default_rng(seed).permutation(pool)[:n]]

@@ -1,4 +1,4 @@
-"""Reasons for and against an action, for each action of the enemy."""
+"""Reasons for and against an action, given by its outcomes against each of the enemy's actions."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -13,18 +13,18 @@ _Values = TypeVar("_Values", float, np.ndarray)
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of values."""
+    """Scale of values, from a loss to a win."""
 
     worst: float  # value of a loss
     best: float  # value of a win
     is_chance: bool  # True if values are win probabilities
 
     def share(self, difference: _Values) -> _Values:
-        """Convert a difference of values, or an array of them, to a share of the difference between win and loss."""
+        """Divide a difference of values, or an array of differences, by the difference between win and loss."""
         return difference / (self.best - self.worst)
 
     def text(self, value: float) -> str:
-        """Format a value for a column: a percentage or a number."""
+        """Format a value for a column: as a percentage if it is a win probability, otherwise as a number."""
         return f"{value:.2%}" if self.is_chance else f"{value:+.4f}"
 
     def sentence(self, value: float) -> str:
@@ -33,7 +33,7 @@ class Scale:
 
 
 def as_chances(solution: Solution) -> Solution:
-    """Convert total rewards to win probabilities; return other solutions unchanged."""
+    """Convert undiscounted values, from -1 to 1, to win probabilities; return other solutions unchanged."""
     if solution.objective == "win-probability" or solution.discount != 1:
         return solution
     v, q, bound = (1 + solution.v) / 2, (1 + solution.q) / 2, solution.error_bound / 2
@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def words(self) -> str:
-        """Consequences in words; if they differ by the cards drawn, the likeliest ones with their shares."""
+        """Consequences in words; if they depend on the cards drawn, the likeliest ones with their probabilities."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
@@ -89,7 +89,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """Share of each consequence, by its words, likeliest first."""
+        """Conditional probabilities of the consequences, given the enemy's action, by words, likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
@@ -98,7 +98,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reason:
-    """A legal action with its outcomes against each action of the enemy."""
+    """A legal action with its outcomes against each of the enemy's actions."""
 
     action: int  # two-digit action
     value: float
@@ -126,10 +126,10 @@ def _fares(reason: Reason, answer: Answer, scale: Scale) -> str:
 
 
 def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
-    """Sort probabilities, likeliest first."""
+    """Return the entries sorted by probability, likeliest first."""
     return dict(sorted(probabilities.items(), key=lambda pair: place_of(pair[1])))
 
 
 def place_of(probability: float) -> float:
-    """Return a key that sorts the likeliest first and is insensitive to rounding errors."""
+    """Return a sort key that puts the likeliest first and ignores rounding errors."""
     return -round(probability, _DIGITS)

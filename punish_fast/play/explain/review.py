@@ -1,7 +1,7 @@
 """Reviews of recorded games, choice by choice.
 
-An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. A choice
-loses ``v - q``, which is multiplied by 100 to obtain points. Losses refer to the enemy that the values were solved
+An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. The loss
+of a choice is ``v - q``; a point is a loss of 0.01. Losses refer to the enemy that the values were solved
 against; other choices can be best against other enemies.
 """
 
@@ -25,7 +25,7 @@ from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
 from punish_fast.store.reader import Artefact
 
-# Smaller losses are rounding errors.
+# Smaller losses count as rounding errors.
 _SMALLEST = 0.0005
 # Maximum number of worst choices in a report, and their minimum loss.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
@@ -33,12 +33,12 @@ _MOST_WORST, _LEAST_LOSS = 3, 0.01
 
 @dataclass(frozen=True)
 class ReviewedChoice:
-    """A choice of one player."""
+    """Choice of a player, compared with the best choice."""
 
     breath: int  # breath of the game, from 1
     state: State  # position as the player saw it
     action: int  # two-digit action
-    best: int  # best action
+    best: int  # best two-digit action
     win: float  # win probability of the best action
     loss: float | None  # loss of win probability; None if the action is illegal
 
@@ -74,7 +74,7 @@ class ReviewedChoice:
 
 @dataclass(frozen=True)
 class ReviewedSide:
-    """All choices of one player."""
+    """All choices of one player in a game."""
 
     name: str
     won: bool
@@ -82,11 +82,11 @@ class ReviewedSide:
 
     @property
     def loss(self) -> float:
-        """Sum of all losses."""
+        """Sum of the losses of all legal choices."""
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int) -> list[ReviewedChoice]:
-        """Return up to ``n`` of the worst choices, each with a loss of at least a point."""
+        """Return up to ``n`` of the worst choices, each with a loss of at least one point, worst first."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= _LEAST_LOSS]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
@@ -102,10 +102,10 @@ class ReviewedSide:
 
 
 class Judge:
-    """Win probabilities of every choice against one enemy."""
+    """Reviewer of choices, based on the win probability of every choice against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
-        """Store the win probabilities; raise `NoAnswerError` if the solution has other values."""
+        """Store the win probabilities; raise `NoAnswerError` if the solution contains other values."""
         chances = as_chances(solution)
         if chances.objective != "win-probability":
             raise NoAnswerError(
@@ -116,7 +116,7 @@ class Judge:
         self._space, self._choice = space, solution.choice
 
     def side(self, side: Side, won: bool) -> ReviewedSide:
-        """Judge the choices of one player."""
+        """Review the choices of one player; raise `NoAnswerError` if a position is impossible under the rules."""
         rows = rows_of(self._space, np.array(side.states, dtype=np.int64))
         for code in np.array(side.states)[rows < 0].tolist():
             raise NoAnswerError(f"state {code}: is not a position under the rules {name_of(self._space.rules)}")
@@ -133,7 +133,7 @@ class Judge:
 
 
 def judge_of(agent: Artefact) -> Judge:
-    """Return a judge with the values of an agent file."""
+    """Return a judge that uses the values in an agent file."""
     solution = agent.solution()
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
@@ -141,7 +141,7 @@ def judge_of(agent: Artefact) -> Judge:
 
 
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
-    """Judge the choices of the winner and of the loser."""
+    """Review the choices of the winner and of the loser."""
     return judge.side(game.winner, True), judge.side(game.loser, False)
 
 

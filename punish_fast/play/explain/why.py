@@ -1,4 +1,4 @@
-"""Explanations of values: the outcomes of an action against each action of the enemy, in words and exactly.
+"""Explanations of values: the outcomes of an action against each of the enemy's actions, in words and numbers.
 
 The value of an action is the mean value of the next position over the enemy's possible hands and choices and the cards
 drawn for feints. An explanation splits this mean by the enemy's action. The parts add up to the product of the action's
@@ -34,7 +34,7 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
-# The enemy's action, and the card that the player and the enemy each draw for a feint (0 is guard), or None.
+# Enemy's action, and the cards that the player and the enemy draw for feints (0 is guard; None without a feint).
 _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
 
@@ -48,13 +48,13 @@ class Explanation:
     words: str  # position in words
     reasons: tuple[Reason, ...]  # legal actions, best first
     hands: dict[Five, float]  # hands that the enemy may hold, with their probabilities, likeliest first
-    answers: dict[int, float]  # probability of each action of the enemy, likeliest first
+    answers: dict[int, float]  # probability of each of the enemy's actions, likeliest first
     scale: Scale
 
     def contrast(self, action: int) -> str | None:
         """Explain why the best action is better than ``action`` or, if ``action`` is best, than the second best.
 
-        Returns None if only one action is legal.
+        Return None if only one action is legal.
         """
         best, *others = self.reasons
         if not others:
@@ -99,7 +99,7 @@ class Explainer:
     def __init__(
         self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
-        """Store the values and the policy of the enemy that they were solved against.
+        """Store an agent's values and the policy of the enemy against which they were solved.
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
@@ -120,7 +120,7 @@ class Explainer:
         view = view_of(space, state)
         hands: dict[Five, float] = {}
         answers: dict[int, float] = {}
-        # Separate plays for two cases: the player does not feint, or the player feints.
+        # Probabilities of plays if the player does not feint, and if the player feints.
         plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
         for hand, p, choices in enemy_choices(space, self.enemy, view):
             hands[hand] = p
@@ -139,7 +139,7 @@ class Explainer:
         return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
-        """Check that a value equals the mean value of its consequences, within the error bound."""
+        """Raise `NoAnswerError` if a value differs too much from the mean value of the action's consequences."""
         if not reason.against:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
@@ -153,7 +153,7 @@ class Explainer:
     def _add_plays(
         self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
     ) -> None:
-        """Add the possible draws of feints, given the enemy's hand and action, which have the probability ``p``."""
+        """Add the plays with an enemy's hand and action of probability ``p``: one for each draw of cards for feints."""
         deck = tuple(unseen - held for unseen, held in zip(view.unseen, hand, strict=True))
         for feints, found in enumerate(plays):
             for own, p_own, left in _draws(deck, bool(feints)):

@@ -1,6 +1,6 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance. Views and policies receive only states from `Game.known_to`, which contain no hidden
+The match samples chance events. Views and policies receive only states from `Game.known_to`, which contain no hidden
 information. Players who decide simultaneously all choose before any choice is revealed.
 """
 
@@ -21,7 +21,7 @@ GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 
 @dataclass(frozen=True)
 class GameView:
-    """A position as a player sees it."""
+    """A position as seen by a player."""
 
     state: Any  # from `Game.known_to`
     seat: int
@@ -38,9 +38,11 @@ class GameMatch:
         most_moves: int | None = None,
         choices: np.random.Generator | None = None,
     ) -> None:
-        """Begin in the initial state.
+        """Start in the initial state.
 
         Args:
+            game: The game.
+            chance: Random number generator for chance events.
             most_moves: Number of moves after which an open game is a draw; None if unlimited.
             choices: Random number generator for the actions of policies; ``chance`` if None.
         """
@@ -52,7 +54,7 @@ class GameMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Players who decide now; empty before chance has dealt and when the game is over."""
+        """Players who decide now; empty if the next move is a chance event or the game is over."""
         is_on = not self._is_over and self._game.player(self._state) != CHANCE
         return self._game.deciders(self._state) if is_on else ()
 
@@ -62,7 +64,7 @@ class GameMatch:
         return is_long or self._game.is_terminal(self._state)
 
     def begin(self) -> list[Event]:
-        """Sample chance until a player decides."""
+        """Sample chance events until a player decides, and return the events."""
         return self._told([])
 
     def view(self, seat: int) -> GameView:
@@ -79,7 +81,7 @@ class GameMatch:
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
-        """Apply the actions of all players who decide, and sample chance."""
+        """Apply the actions of all players who decide, sample chance events, and return the events."""
         steps: list[Step] = []
         deciders = self.to_move
         self._past.append(self._state)
@@ -96,7 +98,7 @@ class GameMatch:
         self._state = self._past.pop()
 
     def _told(self, steps: list[Step]) -> list[Event]:
-        """Sample chance until a player decides, and return all events."""
+        """Sample chance events until a player decides; append them to ``steps``, and return all events."""
         game = self._game
         while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
             shares = np.asarray(game.probabilities(self._state))

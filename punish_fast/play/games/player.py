@@ -1,4 +1,4 @@
-"""Players, offered by a server, of games other than Punish."""
+"""Players that a server offers for games other than Punish."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ _ABOUT = {
     "trained": "has learned by playing against itself",
     "perfect": "plays perfectly",
 }
-# Games between perfect players might not terminate.
+# Maximum number of moves, since games between perfect players might not terminate.
 _MOST_MOVES = 200
 
 
@@ -50,7 +50,17 @@ class GamePlayer(ServedPlayer):
         source: str,
         asks_oracle: bool = True,
     ) -> None:
-        """Describe the player; ``source`` distinguishes players of the same game."""
+        """Store the description of the player.
+
+        Args:
+            name: Name of the player.
+            about: How the player plays, in words.
+            game: The game.
+            oracle: Perfect play of the game, or None.
+            make: Function that returns the policy; called on first use.
+            source: Level, or hash of the player's file; distinguishes players of the same game.
+            asks_oracle: True if the policy uses the oracle.
+        """
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
         self._about, self._make = about, make
@@ -68,7 +78,7 @@ class GamePlayer(ServedPlayer):
 
     @cached_property
     def policy(self) -> GamePolicy:
-        """Policy of the player."""
+        """The player's policy, created on first use."""
         return self._make()
 
     @property
@@ -122,7 +132,7 @@ class GamePlayer(ServedPlayer):
         return True
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return the players of all seats but one."""
+        """Return the players of all seats except the person's."""
         if temperature is not None:
             raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; it has no temperatures")
         n = self.game.n_players - 1
@@ -151,7 +161,7 @@ def _about(game: Game, level: str) -> str:
 
 
 def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
-    """Return the player of a file; if one of ``oracles`` plays the same game, it is reused."""
+    """Return the player stored in a file; if one of ``oracles`` belongs to the same game, reuse it."""
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or perfect_play(game)

@@ -22,12 +22,12 @@ RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # Levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# Number of games for the training of a table; enough for perfect play of TapnSwap.
+# Number of games for which a table is trained; enough to learn perfect play of TapnSwap.
 _TRAINING = 50_000
 
 
 def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
-    """Return the policy of a level of `levels_of`; ``oracle`` is the game's perfect play, or None."""
+    """Return the policy of a level, one of `levels_of`; ``oracle`` is the game's perfect play, or None."""
     if level == "trained":
         return trained_policy(game)
     if level == "rule-of-thumb":
@@ -45,7 +45,7 @@ def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
 
 
 def _rule_policy(game: Game) -> GamePolicy:
-    """Return the policy of the rule of thumb of a game."""
+    """Return a policy that follows the game's rule of thumb except for a share of random other actions."""
     entry = entry_of(game.name)
     rule, breaks = cast(Callable[[Any], int], entry.rule_of_thumb), entry.rule_breaks
 
@@ -57,7 +57,7 @@ def _rule_policy(game: Game) -> GamePolicy:
 
 
 def trained_policy(game: Game) -> GamePolicy:
-    """Return the policy of the network in the package or, if there is none, of a table trained in about a second."""
+    """Return the policy of the game's packaged network or, if there is none, of a table trained in about a second."""
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
@@ -100,7 +100,7 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
 
 
 def muzero_policy(learner: MuZeroLearner) -> GamePolicy:
-    """Return the policy of MuZero, with the number of simulations of its method."""
+    """Return the policy of MuZero, with as many simulations per move as its method specifies."""
     vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
     return _valued_policy(vector.game, lambda state: values(vector.pack([state]))[0])
 
@@ -119,7 +119,7 @@ def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bo
 
 
 def file_policy(path: Path, game: Game | None = None) -> tuple[Game, GamePolicy]:
-    """Return the game and the policy of the table or network in a file."""
+    """Return the game and the policy of the table or network stored in a file."""
     agent = load_agent(path, game)
     found = agent.game
     if isinstance(agent, QLearner):

@@ -1,4 +1,4 @@
-"""JSON-like objects and texts that describe games other than Punish for a page, as seen by one player."""
+"""JSON-like objects and texts that describe games other than Punish for a web page, as seen by one player."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class GamePresentation:
         return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
 
     def view(self, view: GameView) -> dict[str, Any]:
-        """Return a position: the ``board``, the seat ``to_move`` if the player knows it, and a text in ``words``."""
+        """Return a position: ``board``, ``to_move`` (seat, or None if unknown or the game is over) and ``words``."""
         game, state = self._game, view.state
         if not self._game.is_open:
             to_move = view.seat if view.actions else None
@@ -34,7 +34,7 @@ class GamePresentation:
         return {"board": game.board(state, view.seat), "to_move": to_move, "words": words}
 
     def guide(self, _view: GameView, _enemy: str) -> list[str]:
-        """Return the rules in paragraphs."""
+        """Return the paragraphs of the rules."""
         return self._game.rules_text().split("\n")
 
     def moves(self, view: GameView) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
 _HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
-# For games without perfect play and undo.
+# For games without hints and undo.
 _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
 
 
@@ -76,17 +76,17 @@ class TerminalGame:
 
     @property
     def _viewer(self) -> int:
-        """Seat of the first person, who sees the events."""
+        """Seat from which events are shown: the first person's, or 0 if nobody is a person."""
         return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
 
     def _story(self, since: int) -> list[str]:
-        """Return the events from index ``since`` on in words, except for the end."""
+        """Return the events from index ``since`` onward in words, except for the end."""
         face = GamePresentation(self.game)
         events = [event for event in self.session.events[since:] if not isinstance(event, End)]
         return [face.event(event, self._viewer, self._names)["words"] for event in events]
 
     def _tell_since(self, n_events: int) -> None:
-        """Print the events from index ``n_events`` on."""
+        """Print the events from index ``n_events`` onward."""
         if told := self._story(n_events):
             self.tell("\n".join(told) + "\n")
 

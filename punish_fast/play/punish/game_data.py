@@ -10,7 +10,7 @@ from punish_fast.punish.states.space import StateSpace
 
 @dataclass(frozen=True)
 class View:
-    """A position of Punish as one player sees it."""
+    """A position of Punish as seen by one player."""
 
     state: State  # information state: the player's hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
@@ -20,13 +20,13 @@ class View:
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
-    """Return the rows of the actions of a state; raise StateError if no game reaches the state."""
+    """Return the rows of a state's legal actions; raise `StateError` if no game reaches the state."""
     first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
     return slice(first, last)
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """Return the view of a position outside a game; ``space`` must contain the states of ``view``."""
+    """Return the view of a position outside a game; ``space`` must have the information model ``view``."""
     rows = rows_of_state(space, state)
     counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
     guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
@@ -38,10 +38,10 @@ class GameData:
     """Data shared by all games under the same rules.
 
     Attributes:
-        space: Information states of the finest model among the players.
+        space: Information states under the players' most detailed information model.
         dealer: Source of deals.
-        draws: All decks and the draws from them.
-        until: Cumulative probabilities of the draws.
+        draws: All possible decks and all draws for feints from each deck.
+        until: Cumulative probabilities of these draws.
     """
 
     def __init__(self, space: StateSpace) -> None:

@@ -1,9 +1,9 @@
 """One game of Punish, with the random numbers of the simulator.
 
 For the same game number and seed, deals, choices of agents and draws of feints equal those in ``duel/_simulator.py``.
-Two agents therefore play exactly the game of `Simulator.trace`. A person is dealt the cards of that game as long as
-both sides make the choices of that game. Choices can have a separate seed, so that they cannot be predicted from the
-deals.
+Two agents therefore play exactly the game of `Simulator.trace`. A person is dealt the same cards as in that game, as
+long as both sides also make the same choices. Agents' choices can have a separate seed, so that the deals do
+not predict them.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass
 class _Side:
-    """Hidden information and status of a seat; ``digits`` are the digits of the code of its remembered cards."""
+    """Hidden information and status of a seat; ``digits`` represents its remembered cards, one digit per kind."""
 
     hp: int
     hand: np.ndarray = field(default_factory=_nothing)
@@ -56,7 +56,7 @@ class PunishMatch:
 
     Attributes:
         seed: Random seed, 0 to 2^64 - 1.
-        choice_seed: Random seed of the choices of agents.
+        choice_seed: Random seed of the agents' choices.
     """
 
     def __init__(self, data: GameData, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
@@ -78,7 +78,7 @@ class PunishMatch:
         return (0, 1) if self._is_on else ()
 
     def begin(self) -> list[Event]:
-        """Deal the first hands."""
+        """Deal the first hands, and return the deal."""
         self._is_on = True
         return [self._deal()]
 
@@ -103,7 +103,7 @@ class PunishMatch:
         return self.legal(seat)[int(chosen)]
 
     def move(self, actions: dict[int, int]) -> list[Event]:
-        """Play a breath."""
+        """Play a breath, and return its events."""
         if len(self.breaths) >= _MOST_BREATHS:
             raise DuelError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
         both = actions[0], actions[1]
@@ -126,11 +126,11 @@ class PunishMatch:
         return events + self._follow(int(played.result[0]), Status(*played.digits[0, STATUS].tolist()))
 
     def undo(self) -> None:
-        """Raise `UndoError`: a breath reveals cards."""
+        """Raise `UndoError`, because a breath reveals cards."""
         raise UndoError("a breath that was revealed cannot be undone")
 
     def uncovered(self, seat: int) -> dict[str, Five] | None:
-        """Return the other player's hand and the deck, as counts; None until the game is over."""
+        """Return the other player's hand and the deck, as five counts each; None until the game is over."""
         if self._is_on or not self.breaths:
             return None
         return {"hand": _five(self._sides[1 - seat].hand), "deck": _five(self.data.draws.copies[self._deck])}
@@ -167,7 +167,7 @@ class PunishMatch:
         return int(draws.own[deck, which, i]), int(draws.enemy[deck, which, i])
 
     def _pay(self, seat: int, picks: tuple[int, ...], drawn: tuple[int, int]) -> None:
-        """Move the cards that a seat played to the discard pile, and update the cards that it remembers."""
+        """Move a seat's played cards to the discard pile, and update the seat's remembered cards."""
         side, move = self._sides[seat], self.data.space.places.move
         cards = ((OWN_PICK, picks[seat]), (OWN_DRAW, drawn[seat]), (ENEMY_CARD, picks[1 - seat]))
         for what, kind in (*cards, (ENEMY_CARD, drawn[1 - seat])):

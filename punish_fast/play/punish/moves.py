@@ -23,7 +23,7 @@ class MoveError(PunishFastError, ValueError):
 
 
 def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
-    """Ask for a move and, if a feint is typed without a card, for the card; raise EOFError at the end of input."""
+    """Return a typed move, asking for the card if a feint is typed without one; raise EOFError at the end of input."""
     answer = ask(prompt).strip()
     if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
         card = ask("  Feint with which card? ").strip()
@@ -33,7 +33,7 @@ def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
-    """Parse a move; return its two-digit action."""
+    """Return the two-digit action of a typed move; raise `MoveError` if it is not a legal move."""
     words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
     if list(legal) == [REST_ACTION]:
         if not words or (len(words) == 1 and "rest".startswith(words[0])):

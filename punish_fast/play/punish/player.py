@@ -29,7 +29,7 @@ from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
 from punish_fast.store.schema import enemy_text
 
-# Temperatures that people can choose from; each one in use takes as much memory as a strategy.
+# Temperatures that people can choose from; each temperature in use takes as much memory as a policy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 # Shared data, by digest of the rules and information model.
@@ -55,7 +55,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """Temperatures that people can choose from, if any."""
+        """Temperatures that people can choose from; empty if the player has no values or a fixed temperature."""
         return TEMPERATURES if self.has_values and self.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def _introduction(self) -> dict[str, Any]:
-        """Return the descriptions of a built-in player."""
+        """Return the entries of `facts` that only built-in players have."""
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
@@ -117,7 +117,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def solution(self) -> Solution | None:
-        """Values of the player, if it has any."""
+        """The player's values; None if it has none."""
         if not self.has_values:
             return None
         if self.file is None:
@@ -151,7 +151,7 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return a list with the opponent of a person."""
+        """Return a list of the person's only opponent."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
         return [PolicyPlayer(name, self._policy(temperature), self.settled(temperature))]
 
@@ -215,12 +215,12 @@ class PunishPlayer(Player, ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def costliest(self, game: RecordedGame, winner: bool) -> dict[str, Any] | None:
-        """Return the worst choice of the winner or the loser; None if no choice lost a point."""
+        """Return the worst choice of the winner or the loser; None if no choice lost at least one point."""
         worst = self.judge.side(game.winner if winner else game.loser, winner).worst(1)
         return worst[0].report() if worst else None
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """Explain a state; return `Explanation.report` with ``view``, ``against`` and each action's ``policy``."""
+        """Explain a state; return `Explanation.report` plus ``view``, ``against`` and each action's ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.state)
@@ -233,7 +233,7 @@ class PunishPlayer(Player, ServedPlayer):
         return report | {"against": against, "view": self.presentation.view(explanation.view)}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
-        """Return questions to practise on, as a JSON-like object with ``rules`` and ``positions``."""
+        """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
         explainer, questions = self.explainer, []
         if choices is not None:
             with suppress(NoAnswerError):

@@ -28,7 +28,7 @@ class PracticeTerminal:
     verdicts: list[Verdict] = field(default_factory=list)  # verdicts on the answers so far
 
     def practise(self, questions: Sequence[Question]) -> None:
-        """Ask all questions."""
+        """Ask all questions, and store the verdicts; raise `LeaveError` if the person leaves."""
         for number, question in enumerate(questions, 1):
             self.screen.console.print()
             self.screen.say(f"Question {number} of {len(questions)}")

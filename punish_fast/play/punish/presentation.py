@@ -1,4 +1,4 @@
-"""JSON-like objects and texts that describe positions, moves and events of Punish for a page."""
+"""JSON-like objects and texts that describe positions, moves and events of Punish for a web page."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -29,13 +29,13 @@ class PunishPresentation:
         self._rules = rules
 
     def rules(self) -> dict[str, Any]:
-        """Return the name of the rules, the cards with their effects, and all numbers of the rules."""
+        """Return the name of the rules, the cards with their effects, and all parameters of the rules."""
         rules = self._rules
         return {
             "name": name_of(rules),
             "cards": list(CARDS),
             "effects": [effect(rules, kind) for kind in range(len(CARDS))],
-            # Damage taken by the player of the row's card from the column's card; the last index is rest.
+            # Damage that the player of the row's card takes from the column's card; the last row and column are rest.
             "taken": clash_effects(rules).taken.tolist(),
             "copies": list(rules.copies),
             "n_cards": rules.n_cards,

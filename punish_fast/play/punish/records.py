@@ -47,7 +47,7 @@ class Keeper:
         self._space = space
 
     def keep_all(self, games: Sequence[Finished]) -> list[int]:
-        """Store games if there is a database, and return their ids; only one thread may call this at a time."""
+        """Store games if there is a database, and return their ids. Not thread-safe."""
         records = [game.record() for game in games]
         if self.database is not None:
             report = record_games(self._space, records, self.database)

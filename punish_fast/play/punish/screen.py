@@ -1,7 +1,7 @@
 """Drawings of a game in the terminal: cards, hands, statuses, and events in words.
 
-A card is a box with the card's name and key, filled with the card's colour in plots. Boxes are drawn in ASCII if the
-terminal cannot draw lines.
+A card is a box with the card's name and key, filled with the colour that plots use for the card. Boxes are drawn in
+ASCII if the terminal does not support line-drawing characters.
 """
 
 import os
@@ -50,11 +50,11 @@ class Screen:
     Attributes:
         console: Console to draw on.
         rules: The rules.
-        names: The name of each seat; "you" for a person who plays against an agent.
+        names: Name of the player in each seat; "you" for a person who plays against an agent.
     """
 
     def __init__(self, console: Console, rules: Rules, names: tuple[str, str]) -> None:
-        """Choose characters that the terminal can draw."""
+        """Store the arguments, and choose characters that the terminal supports."""
         self.console = console
         self.rules, self.names = rules, names
         self._teller = Teller(rules, names)

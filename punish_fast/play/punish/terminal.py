@@ -36,7 +36,7 @@ class PunishTerminal:
     hides: Callable[[str | None], None] | None = None
 
     def play(self) -> None:
-        """Play to the end."""
+        """Play the game to the end."""
         session = self.session
         session.begin()
         told = 0
@@ -60,7 +60,7 @@ class PunishTerminal:
         return len(self.session.events)
 
     def _show(self) -> None:
-        """Draw both hands for spectators."""
+        """Draw both hands for spectators, and wait for Enter if ``confirms`` is True."""
         self.screen.draw_open([self.session.view(seat) for seat in (0, 1)])
         if self.confirms and self.ask("  Enter shows the breath, q leaves: ").strip().lower() in _LEAVE:
             raise LeaveError
@@ -98,7 +98,7 @@ class PunishTerminal:
         return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
 
     def _is_sure(self, view: View, seat: int, action: int) -> bool:
-        """Ask a person to confirm, change or take back a move."""
+        """Ask a person to confirm, change or take back a move; return False if it was taken back."""
         while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:
