@@ -1,7 +1,7 @@
 """Play sessions, each with a game and its players.
 
 A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals, pages
-and tests access the game only through `PlaySession.view` and the events of `PlaySession.told`::
+and tests access the game only through `PlaySession.view` and the events from `PlaySession.told`::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
@@ -196,7 +196,7 @@ class ServedPlayer:
         return self.name
 
     def facts(self) -> dict[str, Any]:
-        """Return a JSON-like description of the player, without opening it."""
+        """Return a JSON-like description of the player without calling `open`."""
         nothing = dict.fromkeys(
             ("about", "level", "strength", "game", "rules", "rules_digest", "information", "enemy", "objective")
         )

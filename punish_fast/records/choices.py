@@ -104,7 +104,7 @@ def read_choices(
     """Read recorded choices from a database.
 
     Args:
-        path: The database.
+        path: Database of recorded games.
         humans_only: If True, read only games in which neither player is a bot.
         with_bots: If True, read the choices of people in all games, including games against bots.
         winners: If True, read only the choices of winners.

@@ -26,7 +26,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 BUSY_SECONDS = 10.0
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked. After `_SETTLED_SECONDS`, any change to a file alters its times.
+# States of files whose rows were checked. A change alters a file's times if the last one is `_SETTLED_SECONDS` old.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
@@ -102,7 +102,7 @@ def _state_of(path: Path) -> _FileState:
 
 
 def _remember(path: Path, state: _FileState) -> None:
-    """Record that all rows were checked, unless the file is so new that its next change might not alter its times."""
+    """Record that all rows were checked, unless the last change is so recent that the next might not alter times."""
     settled = time.time_ns() - int(_SETTLED_SECONDS * 1e9)
     if all(max(status[:2]) < settled for status in state):
         _checked[path] = state

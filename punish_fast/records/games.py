@@ -78,7 +78,10 @@ class GameWriter:
             )
 
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
-        """Return the ids of a side's player, who must not be ``opponent``, and parameters; insert missing rows."""
+        """Return the ids of a side's player and of the bot's parameters; insert missing rows.
+
+        The player must not be ``opponent``. For people, the id of the parameters is the text ``NULL``.
+        """
         name = clean_name(side.name)
         is_bot = True if name in BOTS else side.is_bot
         spellings = numbered_names(name)

@@ -146,7 +146,7 @@ def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]
     """Return the games whose states may be rounded codes of other reachable states."""
     # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints. A
     # suspect game is rounded if a rounding explains its states. If states are numbers or a rounded game has unreachable
-    # states, return also every game whose states are explained by a rounding that leaves all states of the log as is.
+    # states, also return every game whose states are explained by a rounding that leaves the log's states unchanged.
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
     for game, found in zip(log.games, faults, strict=True):
@@ -176,7 +176,10 @@ def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
 
 
 def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
-    """Return True if both games have the same players, and the same random id or, without one, ``game`` is longer."""
+    """Return True if a game is another version of a stored game: it has the same players and the same random id.
+
+    A game of the original program must instead contain all breaths of the stored game, and more.
+    """
     same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
     is_longer = _breaths_of(other) < _breaths_of(game)
     return same_players and (is_longer if game.played is None else game.id == other.id)

@@ -1,6 +1,6 @@
 """Checks that each recorded breath can lead to the next one, given both hands and both actions.
 
-Only the cards drawn by feints are unknown, so all possible draws are tried; a breath is legal if one of these draws
+Only the cards drawn for feints are unknown, so all possible draws are tried; a breath is legal if one of these draws
 leads to the next breath. Between measures, both players keep their remaining cards; dealt and revealed cards come from
 the pool of the redeal.
 """

@@ -95,7 +95,7 @@ class GameLog:
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
     refused: tuple[Refused, ...]  # omitted games
     flaw: str = ""  # reason why reading stopped; empty if the whole file was read
-    in_numbers: bool = False  # True if any state is a number, which other programs may have rounded, not text
+    in_numbers: bool = False  # True if any state is a number, which a program may have rounded, not text
 
 
 class _ContradictionError(EntryError):
@@ -107,7 +107,7 @@ class _IncompleteError(EntryError):
 
 
 def read_log(path: str | Path) -> GameLog:
-    """Read a log file; raise `RecordsError` if it is not a readable log."""
+    """Read a log; raise `RecordsError` if the file cannot be read or is not a log."""
     return log_of(read_file(Path(path)), path)
 
 

@@ -28,7 +28,7 @@ _BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u280
 # Soft hyphens, zero-width breaks, and direction marks.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _JOINERS = "\u200c\u200d"
-# Unicode categories of the characters before and after a joiner for which the joiner has an effect.
+# Unicode categories that the characters before and after a joiner must have for the joiner to have an effect.
 _JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
 # Unprintable characters that names may contain: joiners, and tags in flags of regions.
 _IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
@@ -93,7 +93,7 @@ def numbered_names(name: str) -> Iterator[str]:
 
 
 def _joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters (empty strings at the ends of a name) has an effect."""
+    """Return True if a joiner between two characters (empty at the ends of a name) has an effect."""
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 
@@ -121,7 +121,7 @@ def looks_like(name: str, other: str) -> bool:
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if two folded names have equal length and mostly match, and other characters are narrow non-ASCII."""
+    """Return True if folded names have equal length, most characters match, and the rest are narrow and not ASCII."""
     if not len(name) == len(target) > 0:
         return False
     others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]

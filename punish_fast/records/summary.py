@@ -1,4 +1,4 @@
-"""Results of recorded games, and summaries of numbers of games, durations, visited states and players."""
+"""Results of recorded games, and their summary: number, durations, visited states and players."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Results:
     """Results of recorded games, sorted by time of play and id."""
 
     game: np.ndarray  # int64 [n], ids
-    winner: np.ndarray  # str [n], names
-    loser: np.ndarray  # str [n], names
+    winner: np.ndarray  # str [n], names of the winners
+    loser: np.ndarray  # str [n], names of the losers
     winner_is_bot: np.ndarray  # bool [n]
     loser_is_bot: np.ndarray  # bool [n]
     n_breaths: np.ndarray  # int64 [n], number of breaths

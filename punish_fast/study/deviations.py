@@ -30,7 +30,7 @@ from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.reconstruction import Reconstruction, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
-# Minimum number of choices for a kind of situation to be ranked.
+# Minimum number of choices in a ranked combination of breath, HP and hand.
 LEAST_CHOICES = 50
 
 
@@ -58,7 +58,7 @@ class AssessedChoices:
     row: np.ndarray  # int64 ``[n]``, row of the state in the view
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
-    values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN for illegal ones
+    values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN if illegal
     policy: np.ndarray  # float64 ``[n, 11]``, probability of each action under the policy
     n_recorded: int  # number of recorded choices, including forced ones
     n_games: int  # number of recorded games

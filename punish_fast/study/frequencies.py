@@ -42,7 +42,7 @@ class SituationFrequencies(NamedTuple):
     choices: float  # expected number of a player's choices in the situation per game
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
-    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible, or NaN
+    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible; NaN if none
     given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
 
 

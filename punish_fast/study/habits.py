@@ -27,12 +27,12 @@ class Habit(NamedTuple):
     situation: str  # name of the situation
     play: str  # one of `PLAYS`
     choices: int  # number of choices of this play in the situation
-    of: int  # number of all choices in the situation
+    of: int  # number of the person's choices in the situation
     loss: float  # mean loss of these choices, in win probability
     cost: float  # total loss of these choices per game
     share: float  # frequency of the play in the situation
     reference_share: float  # frequency of the play in the same states under the reference policy
-    instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy where the person chose this play
+    instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy in the states of these choices
 
     @property
     def excess(self) -> float:

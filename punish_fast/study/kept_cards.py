@@ -37,7 +37,7 @@ class _Gaps(NamedTuple):
 
     own: np.ndarray  # int64 ``[n, 5]``, the player's remaining cards
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
-    hps: np.ndarray  # int64 ``[n]``, own and enemy HP as one number, ``hp (own - 1) + enemy - 1``
+    hps: np.ndarray  # int64 ``[n]``, own and enemy HP as one number, ``hp * (own - 1) + enemy - 1``
     weight: np.ndarray  # float64 ``[n]``, expected visits
 
 

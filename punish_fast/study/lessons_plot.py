@@ -34,8 +34,8 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
     """Plot lessons to a PNG or SVG file.
 
     The rows of panels show win rates by HP, before a deal and later, and the worth of kept cards; the best and worst
-    opening hands, and the mean value by copies of each card in the opening hand; the frequencies of plays; and, if
-    ``people`` is given, people's plays and losses.
+    opening hands, and the mean value by number of copies of each card in the opening hand; the frequencies of plays;
+    and, if ``people`` is given, people's plays and losses.
 
     Args:
         found: The lessons.

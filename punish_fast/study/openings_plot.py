@@ -96,7 +96,7 @@ def gap_of(curves: list[list[Worth]]) -> float:
 
 
 def headline_of(curve: list[Worth], where: str, unit: str) -> str:
-    """Return a headline that names the card of which one more copy gains most."""
+    """Return a headline that names the card for which one more copy gains most."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
         return f"Every opening has the same number of copies {where}"
@@ -107,7 +107,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw the mean value by copies of each card, with a distance of at least ``gap`` between card names."""
+    """Draw the mean value by number of copies for each card, with at least ``gap`` between card names."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
         axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)

@@ -68,7 +68,7 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
-    """Draw questions from the recorded choices with the largest losses; if ``seed`` is None, return the worst."""
+    """Draw questions from the costliest recorded choices; if ``seed`` is None, return the ``n`` costliest."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0

@@ -86,7 +86,7 @@ class ReviewedSide:
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int) -> list[ReviewedChoice]:
-        """Return up to ``n`` of the worst choices, each with a loss of at least one point, worst first."""
+        """Return up to ``n`` choices that lost at least one point, worst first."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= _LEAST_LOSS]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
@@ -102,7 +102,7 @@ class ReviewedSide:
 
 
 class Judge:
-    """Reviewer of choices, based on the win probability of every choice against one enemy."""
+    """Judge of choices by their win probabilities against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
         """Store the win probabilities; raise `NoAnswerError` if the solution contains other values."""

@@ -34,7 +34,7 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
-# Enemy's action, and the cards that the player and the enemy draw for feints (0 is guard; None without a feint).
+# Enemy's action, and the cards that the player and the enemy draw (0 is guard; None if there is no feint).
 _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
 

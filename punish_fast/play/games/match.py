@@ -38,7 +38,7 @@ class GameMatch:
         most_moves: int | None = None,
         choices: np.random.Generator | None = None,
     ) -> None:
-        """Start in the initial state.
+        """Create a match in the initial state.
 
         Args:
             game: The game.

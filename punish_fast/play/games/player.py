@@ -72,7 +72,7 @@ class GamePlayer(ServedPlayer):
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
-        """Return a JSON-like description of the player, without opening it."""
+        """Return a JSON-like description of the player without calling `open`."""
         known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
         return super().facts() | known | {"level": self._level}
 
@@ -128,7 +128,7 @@ class GamePlayer(ServedPlayer):
         _ = self.policy(match.view(match.to_move[0]).state)
 
     def is_ready(self, temperature: float | None) -> bool:  # noqa: ARG002 - no temperatures
-        """Return True: an open player is ready."""
+        """Return True, since a player is ready once it is open."""
         return True
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
@@ -140,7 +140,7 @@ class GamePlayer(ServedPlayer):
         return [PolicyPlayer(each, self.policy) for each in numbered([name] * n)]
 
     def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
-        """Return a match; ``seed`` is for chance, and also for choices unless ``choice_seed`` is given."""
+        """Return a match; ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
         choices = None if choice_seed is None else np.random.default_rng(choice_seed)
         return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 

@@ -45,7 +45,7 @@ def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
 
 
 def _rule_policy(game: Game) -> GamePolicy:
-    """Return a policy that follows the game's rule of thumb except for a share of random other actions."""
+    """Return a policy that follows the game's rule of thumb, apart from a fixed share of random deviations."""
     entry = entry_of(game.name)
     rule, breaks = cast(Callable[[Any], int], entry.rule_of_thumb), entry.rule_breaks
 

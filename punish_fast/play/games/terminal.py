@@ -27,7 +27,7 @@ class LeaveError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a game."""
+    """Result of a game."""
 
     winner: int | None  # seat of the winner; None if there is no single winner or the game is unfinished
     ended: bool  # True if the game was finished
@@ -46,7 +46,7 @@ class TerminalGame:
     tell: Tell  # prints a text
 
     def play(self) -> Result:
-        """Play the game."""
+        """Play the game, and return its result."""
         session = self.session
         session.begin()
         self._tell_since(0)

@@ -3,7 +3,7 @@
 For the same game number and seed, deals, choices of agents and draws of feints equal those in ``duel/_simulator.py``.
 Two agents therefore play exactly the game of `Simulator.trace`. A person is dealt the same cards as in that game, as
 long as both sides also make the same choices. Agents' choices can have a separate seed, so that the deals do
-not predict them.
+not reveal them.
 """
 
 from dataclasses import dataclass, field

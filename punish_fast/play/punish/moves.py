@@ -23,7 +23,7 @@ class MoveError(PunishFastError, ValueError):
 
 
 def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
-    """Return a typed move, asking for the card if a feint is typed without one; raise EOFError at the end of input."""
+    """Ask for a move and, if a feint has no card, for the card; return the text. Raise EOFError if input ends."""
     answer = ask(prompt).strip()
     if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
         card = ask("  Feint with which card? ").strip()

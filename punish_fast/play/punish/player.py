@@ -59,7 +59,7 @@ class PunishPlayer(Player, ServedPlayer):
         return TEMPERATURES if self.has_values and self.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
-        """Return a JSON-like description of the player, without opening it."""
+        """Return a JSON-like description of the player without calling `open`."""
         attributes = {} if self.file is None else self.file.attributes
         enemy = "random" if self.has_values and self.file is None else None
         if self.file is not None and self.file.kind == "agent":
@@ -84,7 +84,7 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def _introduction(self) -> dict[str, Any]:
-        """Return the entries of `facts` that only built-in players have."""
+        """Return the entries of `facts` that introduce a built-in player; empty for players from files."""
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
@@ -112,7 +112,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def presentation(self) -> PunishPresentation:
-        """Presentation of the game for a page."""
+        """Presentation of the game for a web page."""
         return PunishPresentation(self.rules)
 
     @cached_property
@@ -127,7 +127,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def strategy(self) -> np.ndarray:
-        """Policy, float64 ``[n_rows]``; greedy if the player has values."""
+        """Policy, float64 ``[n_rows]``; greedy for the player's values, if any, unless the player has a temperature."""
         return self._policy(None)
 
     @cached_property
@@ -151,7 +151,7 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return a list of the person's only opponent."""
+        """Return the person's only opponent, in a list."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
         return [PolicyPlayer(name, self._policy(temperature), self.settled(temperature))]
 
@@ -161,7 +161,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def best_choices(self) -> Solution:
-        """Solution with the best choices against the player, in win probabilities."""
+        """Best choices against the player, with their win probabilities."""
         self._must_have_view()
         return win_solution(self.space, self.strategy)
 
@@ -170,7 +170,7 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._coaches
 
     def coach(self, temperature: float | None) -> Coach:
-        """Return a coach against the player."""
+        """Return a coach for games against the player."""
         self._must_have_view()
         if temperature not in self._coaches:
             policy = self._policy(temperature)
@@ -179,7 +179,7 @@ class PunishPlayer(Player, ServedPlayer):
         return self._coaches[temperature]
 
     def explain_advice(self, view: View, temperature: float | None) -> Explanation:
-        """Explain the win probabilities of the coach."""
+        """Explain the coach's win probabilities in a position."""
         coach = self.coach(temperature)
         return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)
 
@@ -200,7 +200,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge by the player's values or, for a strategy, by the best choices against it."""
+        """Judge that uses the player's values or, for a strategy, the best choices against it."""
         self._must_have_view()
         solution = self.explainer.solution if self.solution is None else self.solution
         return Judge(self.space, solution, self.name)
@@ -275,7 +275,7 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def values(self, decimal: int) -> dict[str, Any]:
-        """Return values and policy in a state, as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
+        """Return values and policy in a state as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
         self._must_have_view()
         space = self.space
         row = space.row(from_decimal(space.layout, decimal))
