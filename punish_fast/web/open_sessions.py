@@ -116,7 +116,7 @@ class OpenSession:
         """End the game if the time for a move has run out."""
         if self.left == 0.0:
             late = " and ".join(self.session.seats[number].name for number in self.session.waiting)
-            self.end(f"{late} did not move in {self.clock:g} seconds.")
+            self.end(f"{late} did not move in time.")
 
     async def play_on(self, workers: Workers) -> None:
         """Make the agents' moves and reveal choices until a person must choose or the game is over."""

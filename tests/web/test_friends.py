@@ -136,7 +136,7 @@ def test_a_game_that_is_left_ends_for_both_and_is_cleared(models):
     assert tables.find_on(friend.id).shown(0)["friend"]["left"] == 1.0
     now += 1.0
     shown = [tables.find(seat.id).shown(0) for seat in (host, friend)]
-    ended = "Ben did not move in 600 seconds. The game is over and is not recorded."
+    ended = "Ben did not move in time. The game is over and is not recorded."
     assert [(each["is_on"], each["winner"], each["friend"]["ended"]) for each in shown] == 2 * [(False, None, ended)]
     # A finished game makes room for another of either person.
     for client in (ann, ben):

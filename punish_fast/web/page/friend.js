@@ -136,7 +136,7 @@ class FriendSeat extends Seat {
     const { friend, is_on: isOn, legal, names } = this.table;
     const wait = `Waiting for ${names[1]} …`;
     let words = legal.length ? `${names[1]} is choosing, too.` : wait;
-    if (!isOn) words = friend.is_here ? (friend.again[1] ? `${names[1]} wants to play again.` : friend.again[0] && wait) : `${names[1]} has left.`;
+    if (!isOn) words = friend.is_here ? (friend.again[1] ? `${names[1]} wants to play again.` : friend.again[0] && wait) : !friend.ended && `${names[1]} has left.`;
     else if (friend.chosen) words = `You chose ${friend.chosen.name}. ${wait}`;
     else if (friend.has_chosen) words = `${names[1]} has chosen.`;
     const back = isOn && friend.chosen && h("button", { type: "button", onclick: () => this.takeBack() }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc"));
