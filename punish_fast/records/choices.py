@@ -54,7 +54,7 @@ class Choices:
         return len(self.decimal)
 
     def of_player(self, name: str) -> Choices:
-        """Return the choices of one player."""
+        """Return the choices of the player with this name."""
         return Choices(*(column[self.player == name] for column in vars(self).values()))
 
 
@@ -72,7 +72,7 @@ class Selection:
         for field in ("until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
-                raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a whole number of 64 bits")
+                raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a 64-bit integer")
 
     def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
         """Return a query for columns of the selected games or choices, with ``more`` appended, and its parameters."""

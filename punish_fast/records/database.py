@@ -163,7 +163,7 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
         kept = "its files keep replaced and deleted data until that process closes them"
-        raise LockedError(f"{path}: the change was made, but another process reads the database, and {kept}")
+        raise LockedError(f"{path}: the change was made, but another process is reading the database, and {kept}")
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:

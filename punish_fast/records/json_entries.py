@@ -138,7 +138,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entry = dict(pairs)
     if len(entry) < len(pairs):
         twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-        raise EntryError(f"an object names {brief(twice)} twice")
+        raise EntryError(f"an object has the key {brief(twice)} twice")
     return entry
 
 

@@ -22,7 +22,7 @@ _DRAWS = {False: (NOTHING,), True: range(NOTHING)}
 # Descriptions of all verdicts except `FITS`.
 REASONS = {
     NO_DRAW: "a feint finds no card in the deck",
-    OVER: "the game is over but goes on",
+    OVER: "the game continues after its end",
     NOT_OVER: "the game ends but nobody has won",
     LOST: "the game ends but the other player has won",
     OTHER_BREATH: "the next breath has the wrong number",

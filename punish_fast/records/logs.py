@@ -247,7 +247,7 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
     for entry in group:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
-            raise _ContradictionError(f"two different breaths have {entry.turns_left} turns from the end")
+            raise _ContradictionError(f"two different breaths are {entry.turns_left} turns from the end")
     # In a complete game, both views have all breaths and begin with breath 1 (the first digit of a state).
     is_whole = sides[0].keys() == sides[1].keys() == set(range(longest + 1))
     if gap and not (is_whole and all(side[0][0] // 10**17 == 1 for side in sides)):

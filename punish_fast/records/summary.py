@@ -66,7 +66,7 @@ _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
-    """Summarize games; ``space`` must be the state space of the rules that were played.
+    """Return a summary of games; ``space`` must be the state space of the rules under which they were played.
 
     ``breaths`` is the number of recorded choices, which is two per breath if both players' choices are recorded.
     ``starting_states`` is the number of distinct recorded states of the first breath with full HP. The entries

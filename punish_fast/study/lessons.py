@@ -103,7 +103,7 @@ def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndar
 
 
 def by_hands(openings: Openings, value: np.ndarray) -> Hands:
-    """Average the values of openings over the revealed cards, by hand."""
+    """Return the opening hands, with the values of their openings averaged over the revealed cards."""
     hand, place = np.unique(openings.hand, axis=0, return_inverse=True)
     place = place.ravel()
     p = np.bincount(place, weights=openings.p)
@@ -111,7 +111,10 @@ def by_hands(openings: Openings, value: np.ndarray) -> Hands:
 
 
 def plays_of_hands(openings: Openings, table: np.ndarray) -> np.ndarray:
-    """Average the action probabilities of openings, float64 ``[n, 11]``, as `by_hands` averages their values."""
+    """Return the mean action probabilities of each hand of `by_hands`, float64 ``[n_hands, 11]``.
+
+    ``table``, float64 ``[n, 11]``, contains the action probabilities of the openings.
+    """
     return np.stack([by_hands(openings, column).value for column in table.T], axis=1)
 
 

@@ -84,7 +84,7 @@ def test_entries_may_be_in_any_order_repeated_or_missing():
         ([BREATH | {"EnemyName": "Ann"}], "both players have the same name"),
         ([BREATH | {"EnemyName": "Ann "}], "both players have the same name"),
         ([BREATH | {"Played": 5}, OTHER | {"Played": 6}], "its breaths have different times of play"),
-        ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths have 0 turns from the end"),
+        ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths are 0 turns from the end"),
         ([BREATH | {"TurnsFromEnd": 1}, OTHER | {"TurnsFromEnd": 1}], "the last breath is missing"),
         ([GAME | {"loser": GAME["winner"]}], "both players have the same name"),
         (
@@ -112,7 +112,7 @@ def test_games_that_contradict_themselves_are_left_out(entries, reason):
         (b"[NaN]", "contains NaN"),
         (b"[" + b"9" * 5000 + b"]", "contains a number that is too large"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'[{"State": "1", "State": "1"}]', "names 'State' twice"),
+        (b'[{"State": "1", "State": "1"}]', "has the key 'State' twice"),
         (b"[{}]", "entry 1 has no State"),
     ],
 )

@@ -83,7 +83,7 @@ def test_what_a_reader_keeps_in_a_write_ahead_log_is_said(db, change):
     with closing(sqlite3.connect(db, isolation_level=None)) as other:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM games").fetchall()
-        with pytest.raises(LockedError, match=r"the change was made, but another process reads .* until that process"):
+        with pytest.raises(LockedError, match=r"change was made, but another process is reading .* until that process"):
             change(db, "Ann")
         assert b"Ann" in files_of(db)
     # As soon as the reader has closed it.

@@ -165,7 +165,7 @@ def test_choices_of_an_original_database(original):
     with pytest.raises(RecordsError, match=r", p19, p20 and 2 more$"):
         read_choices(original, player="Zoe")
     for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
-        with pytest.raises(RecordsError, match="it must be a whole number of 64 bits"):
+        with pytest.raises(RecordsError, match="it must be a 64-bit integer"):
             Selection(**wrong)
 
 

@@ -56,7 +56,7 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
 
 
 def worst_positions(explainer: Explainer, choices: Choices) -> list[Question]:
-    """Return the positions in which the choices lost most."""
+    """Return the positions of the costliest choices; an empty list if no choice lost enough."""
     with suppress(NoAnswerError):
         return recorded_questions(explainer, choices, _POSITIONS)
     return []
@@ -90,7 +90,7 @@ def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def position_report(explainer: Explainer, question: Question) -> dict[str, Any]:
-    """Explain a position of `worst_positions`, as a JSON-like object."""
+    """Return a position of `worst_positions` and its explanation as a JSON-like object."""
     assert question.played is not None
     explanation = explainer.explain(question.state)
     best = explanation.reasons[0]

@@ -20,7 +20,7 @@ from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
 
-# Answers with a smaller loss are right.
+# Answers with a smaller loss count as right.
 MOST_OF_RIGHT = 0.01
 # Number of top-ranked positions, per question, from which the questions are drawn.
 _POOL = 5

@@ -89,7 +89,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """Conditional probabilities of the consequences, given the enemy's action, by words, likeliest first."""
+        """Probability of each description of a consequence, given the enemy's action; likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability

@@ -105,7 +105,7 @@ class PunishMatch:
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play a breath, and return its events."""
         if len(self.breaths) >= _MOST_BREATHS:
-            raise DuelError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
+            raise DuelError(f"games: a game is undecided after {_MOST_BREATHS} breaths and may never end")
         both = actions[0], actions[1]
         picks = tuple(REST if action == REST_ACTION else action // 10 - 1 for action in both)
         feints = both[0] % 10 == 1, both[1] % 10 == 1

@@ -241,7 +241,7 @@ class PunishPlayer(Player, ServedPlayer):
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
-        """Return the report of ``improve`` on a person, with the worst positions as questions to practise on."""
+        """Return the `improvement` report on a person, with the worst positions as practice questions."""
         self._must_have_view()
         explainer = Explainer(self.data, self.strategy, self.best_choices)
         report = improvement(explainer, choices, results, name)
