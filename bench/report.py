@@ -39,16 +39,16 @@ python -m bench page
 
 Compare ratios: they are measured side by side in one run. Absolute times hold only for the machine named below.
 
-* *Solving* means values proved to be within 1e-9 of the optimal ones, or of the true win probabilities, by each
-  solver's own stopping rule. Times are kept only if all results agree. Loading the tensor is not counted.
+* *Solving* means computing values that each solver's own stopping rule proves to be within 1e-9 of the optimal values
+  or the true win probabilities. Times are reported only if all results agree. Loading the tensor is not counted.
 * QuantEcon and Storm use one thread. QuantEcon and MDPSolver have no terminal states; with *terminals given* they start
   from the exact values of win and loss. Storm computes the undiscounted win probability.
 * *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
-  three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
-  column of a program is the time of its fastest solver divided by ours, each with all threads that it can use; below
-  1, the other program is faster. A solver is stopped at five times the time of the fastest one (`>`) and then skipped
-  at the larger size. Only Storm among them bounds such probabilities from below and above. For most of these
-  processes, pymdptoolbox runs out of memory.
+  three discounts or, if marked *reachability*, with the maximum probability of reaching a terminal as objective. They
+  are solved to within 1e-6. A program's column shows the time of its fastest solver divided by ours, each with all
+  threads that it can use; below 1, the other program is faster. A solver is stopped at five times the time of the
+  fastest solver (`>`) and then skipped at the larger size. Of the other programs, only Storm bounds reachability
+  probabilities from below and above. For most of these processes, pymdptoolbox runs out of memory.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
 """
 
