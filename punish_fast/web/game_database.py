@@ -79,7 +79,7 @@ class GameDatabase:
         return StateSpace(self._rules)
 
     def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
-        """Return up to ``most`` of the latest games, optionally only those of one player or before id ``before``."""
+        """Return up to ``most`` of the latest games, optionally of one player or before the game with id ``before``."""
         if not self._is_there():
             return []
         with self._explained():

@@ -73,7 +73,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
 
 def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Return the routes ``/dashboard``, ``/plots`` and ``/practice``."""
+    """Return the routes ``/dashboard``, ``/plots``, ``/practice`` and ``/improve``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")
@@ -105,7 +105,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
-        """Return a player's results, costly habits, and worst positions, compared with an agent."""
+        """Return a player's results, costly habits and worst positions; an agent is the reference player."""
         found, name = registry.find(model), clean_name(player)
         report = found.able("improve")
         choices = await workers.run("reader", lambda: database.choices(name))

@@ -137,7 +137,7 @@ class Guard:
             raise HTTPException(415, "content-type: must be application/json")
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Return a limited ``receive``.
+        """Return ``receive`` with a limit on the size of the body.
 
         Raises HTTPException 413 if Content-Length is invalid or exceeds the limit; the returned function raises it if
         the body exceeds the limit.
@@ -188,7 +188,7 @@ async def _left(receive: Receive) -> None:
 def _headers_of(scope: Scope) -> Headers:
     """Return the headers of a request; raise HTTPException if they are too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header adds a colon, a space and two characters at its end. uvicorn does not limit heads that arrive in one
+    # Each header has four further characters: colon, space, CR and LF. uvicorn does not limit heads that arrive in one
     # piece.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from fastapi import Depends, HTTPException, Request
 from starlette.types import Scope
 
-# Ratio of an address's limits to a client's.
+# Ratio of an address's rate limits to a client's rate limits.
 _ADDRESS_FACTOR = 10
 # Maximum number of clients and addresses whose buckets are stored.
 _MOST_REMEMBERED = 4096
@@ -70,7 +70,7 @@ sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """Return the client of a request, and a new session id for the cookie; None if the request already has one."""
+    """Return the client of a request, and a new session id for the cookie, or None if the request has a session id."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:

@@ -152,7 +152,7 @@ class OpenSession:
 
 @dataclass(eq=False)
 class Seat:
-    """A person's seat at a table, with a secret name. It reveals only information available to this person."""
+    """A person's seat at a table, with a secret name. The seat shows only information available to the person."""
 
     id: str  # secret name
     table: OpenSession
@@ -245,7 +245,7 @@ class OpenSessions:
         client: Client = _NOBODY,
         clock: float | None = None,
     ) -> Seat:
-        """Open a table for a person in a seat. A game against agents begins; with a clock, a friend must join first."""
+        """Open a table for a person in a seat; begin the game, or wait for a friend if ``clock`` is given."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -299,7 +299,7 @@ class OpenSessions:
         table.change()
 
     def find(self, seat_id: str) -> Seat:
-        """Return a seat by its secret name; raise HTTPException 404 if it is unknown or its table has expired."""
+        """Return a seat by its secret name; raise HTTPException 404 if the name is unknown or the table has expired."""
         seat = self._seats.get(seat_id)
         if seat is None or self._is_stale(seat.table):
             raise HTTPException(404, "table: unknown, or cleared after a long pause; open a new one")
@@ -327,7 +327,7 @@ class OpenSessions:
         return seat
 
     def leave(self, seat_id: str) -> None:
-        """Leave a table and end its game; raise the error of `find`."""
+        """Leave a table and end its game; raise the same error as `find`."""
         seat = self.find(seat_id)
         table = seat.table
         del self._seats[seat_id]

@@ -196,7 +196,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any] | None:
-        """Return your costliest choice in a finished game, judged by the opponent; null if none lost a point."""
+        """Return your costliest choice in a finished game, judged by the opponent; null if no choice lost a point."""
         found = tables.find(table)
         judge, is_explained = found.table.player.able("costliest"), found.table.player.able("is_explained")
         if found.session.winner is None:

@@ -23,7 +23,7 @@ _ADVISERS = 2
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
 # Seconds after which a search moves to the queue for long searches.
 _SHORT = 0.1
-# Seconds that a search may exceed its deadline.
+# Seconds by which a search may exceed its deadline.
 _GRACE = 0.5
 
 

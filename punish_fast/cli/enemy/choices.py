@@ -1,4 +1,4 @@
-"""Options that select recorded choices from which an enemy is learned, and output of network strategies."""
+"""Options that select recorded choices for learning enemies, and a function that writes network strategies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
-    """Options that select a database and the people's choices in it to learn from."""
+    """Options that select people's choices in a database to learn from."""
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False

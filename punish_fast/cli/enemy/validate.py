@@ -48,7 +48,7 @@ class ValidateOptions(ChoicesOptions):
     "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --json",
 )
 def validate(options: ValidateOptions) -> None:
-    """Measure how well enemies predict people in games that they did not learn from: log loss in nats per choice.
+    """Measure how well enemies predict people in held-out games: log loss in nats per choice.
 
     Whole games are held out, so no game is in both the training and the test set.
     """

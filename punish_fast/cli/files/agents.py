@@ -57,7 +57,7 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """Describe briefly how a file of Punish was made."""
+    """Return a short description of how a file of Punish was made."""
     if file.kind == "checkpoint":
         return "checkpoint of solve"
     if file.kind in ("tensor", "agent"):
@@ -72,7 +72,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind and the game of a bundle, a file of another game; the kind is None for other files."""
+    """Return the kind and the game of a bundle (an agent file of another game); the kind is None for other files."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

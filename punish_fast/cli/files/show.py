@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 _SIDES = ("own", "enemy", "both")
-# Nouns for kinds of files whose names are not nouns.
+# Nouns for file kinds whose names are not nouns.
 _NOUNS = {"muzero": "network"}
 
 

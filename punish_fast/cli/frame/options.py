@@ -45,13 +45,13 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# Prefix of the environment variables of options.
+# Prefix of environment variables for options.
 _PREFIX = "PUNISH_FAST_"
 # Options that the help lists last.
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
-# Temporary replacement for hyphens, at which lines must not be broken; help texts do not contain it otherwise.
+# Temporary replacement for hyphens, so that lines are not broken at them; help texts do not contain this character.
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # Progress stage of the running verb.
 _working = ExitStack()

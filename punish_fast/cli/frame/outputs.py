@@ -52,7 +52,7 @@ def _as_json(settings: Mapping[str, Any]) -> Any:
 
 
 def made_with(path: Path) -> dict[str, Any]:
-    """Return the JSON-like settings that a tensor, an agent or a strategy was made with."""
+    """Return the JSON-like settings with which a tensor, an agent or a strategy was made."""
     from punish_fast.store.reader import load
 
     file = load(path)
@@ -72,7 +72,7 @@ def made_with(path: Path) -> dict[str, Any]:
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:
-    """Return the name of rules for use in file names: the preset, or the stem of the TOML file."""
+    """Return the name of rules for use in file names: the name of the preset or the stem of the TOML file."""
     name = name_of(rules)
     return Path(option).stem if option is not None and name.startswith("house-") else name
 

@@ -68,7 +68,7 @@ class Progress:
     """Progress on stderr: one line that is rewritten on a terminal, otherwise a line every 10 seconds."""
 
     def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Report nothing if ``quiet``; ``clock`` returns seconds."""
+        """Report nothing if ``quiet`` is True; ``clock`` returns the time in seconds."""
         self._quiet, self._clock = quiet, clock
         self._live = sys.stderr.isatty()
         self._begin = clock()

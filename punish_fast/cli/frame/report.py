@@ -87,7 +87,7 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
 def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
     """Print rows of cells in columns. If the terminal is too narrow, the widest columns are wrapped between words.
 
-    Columns are left-aligned if ``left[k]`` is True or, for an integer ``left``, if they are among the first ``left``.
+    Column ``k`` is left-aligned if ``k < left`` or, for a sequence, if ``left[k]`` is True; others are right-aligned.
     """
     from rich.cells import cell_len
     from rich.console import Console

@@ -46,7 +46,7 @@ class GameOptions(CommonOptions):
     game: GameArgument
 
     def make(self, verb: str, decks: Path | None = None) -> Game:
-        """Return the game, with the file of ``decks`` if given; raise an error if it does not support ``verb``."""
+        """Return the game, with the decks in a file if given; raise `GameError` if it does not support ``verb``."""
         from punish_fast.games.gwent.decks import decks_of_file
         from punish_fast.games.registry import entry_of, make_game
 
@@ -71,7 +71,7 @@ class LearningOptions(GameOptions):
 
 
 def report_on(game: Game, verb: str, options: GameOptions) -> None:
-    """Call the function ``verb`` in the module named like the game, or in `listed`, and print its report."""
+    """Call the function ``verb`` in the module named like the game (`listed` if there is none); print its report."""
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)

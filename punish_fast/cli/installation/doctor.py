@@ -22,14 +22,14 @@ _KNOWN_VALUE = 12.399994108689343
 class DoctorOptions(CommonOptions):
     """Options of ``doctor``."""
 
-    clear: Annotated[bool, option("First remove all solutions from the cache.", writes=True)] = False
+    clear: Annotated[bool, option("Empty the cache of solutions first.", writes=True)] = False
 
 
 @verb("punish-fast doctor", "punish-fast doctor --clear", "punish-fast doctor --json")
 def doctor(options: DoctorOptions) -> None:
     """Check the installation: versions, threads, caches, memory, and a small game with known values.
 
-    Solutions against opponents, for the coach, reviews and practice, are kept in a cache of at most 1 GB.
+    Solutions for the coach, reviews and practice are stored in a cache of at most 1 GB.
     """
     from punish_fast.runtime import _jit
     from punish_fast.store import solution_cache

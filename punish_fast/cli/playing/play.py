@@ -236,7 +236,7 @@ class _Session:
             self.console.print(f"  punish-fast records review {game_id} --db {place}", soft_wrap=True)
 
     def _judge(self, coach: Coach, game: Finished) -> None:
-        """Print the person's worst choice; the coach's first solution of the game takes time."""
+        """Print the person's worst choice. The game is solved first unless the coach has been used before."""
         from punish_fast.play.explain.review import Judge
 
         record, won = game.record(), game.winner == 0

@@ -85,7 +85,7 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named database, or the rules' database in the data folder; None if the folder cannot be created."""
+    """Return the named or the rules' default database; None if the data folder cannot be created."""
     if named is not None:
         return named
 

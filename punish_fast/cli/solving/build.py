@@ -94,7 +94,7 @@ class ModelOptions(ComputeOptions):
             raise UsageError(f"--memory: {error}") from None
 
     def read(self, enemy: Player | None) -> list[Path]:
-        """Return the paths of the rules and the enemy's file, if they are files."""
+        """Return the paths of the given input files: TOML file of rules, and file of the enemy."""
         return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
     def stem(self, rules: Rules, enemy: Player) -> str:

@@ -26,7 +26,7 @@ class OpeningsOptions(CommonOptions):
     plot: PlotOption = None
     page: Annotated[
         Path | None,
-        option("Write a page to print, on how to play, to this .html file.", "--print", metavar="FILE", writes=True),
+        option("Write a printable page on how to play to this .html file.", "--print", metavar="FILE", writes=True),
     ] = None
 
 
@@ -36,10 +36,10 @@ class OpeningsOptions(CommonOptions):
     "punish-fast openings veteran --print punish.html",
 )
 def openings(options: OpeningsOptions) -> None:
-    """Show what to play with every opening hand, how good the hand is, and the worth of each card in hand.
+    """Show what to play with every opening hand, the value of the hand, and the worth of each card in hand.
 
-    Plays are averages over the cards that may be revealed. Values are those of an agent file; for other players, they
-    are the win probabilities of the best choices against the player.
+    Plays are averaged over the possible revealed cards. Values are read from an agent file; for other players, they are
+    the win probabilities of the best choices against the player.
     """
     from punish_fast.arena.players import Player
     from punish_fast.play.explain.why import explainer_against

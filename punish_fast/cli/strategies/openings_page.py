@@ -9,7 +9,7 @@ from punish_fast.duel.breath import clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 
-# Rarer plays are not listed.
+# Minimum share for a play to be listed.
 _LEAST_SHARE = 0.005
 _STYLE = """
 @page { size: A4; margin: 9mm }
@@ -25,10 +25,10 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
     """Return the page as HTML.
 
     Args:
-        report: Report of ``openings``, with its hands.
-        rules: The rules.
+        report: Report of ``openings``, including its ``hands``.
+        rules: Rules of the game.
         player: Name of the player.
-        situations: Frequencies of plays of the player against itself.
+        situations: The player's frequencies of plays in self-play, by situation.
     """
     taken = clash_effects(rules).taken.T
     clashes = [[card, *taken[k]] for k, card in enumerate(CARDS) if rules.copies[k]]
@@ -54,12 +54,12 @@ damage are per cent.</p>
 
 
 def letters(hand: dict[str, int]) -> str:
-    """Return a hand as people type it, such as ``rrspp``."""
+    """Format a hand by the initials of its cards, such as ``rrspp``."""
     return "".join(card[0] * n for card, n in hand.items())
 
 
 def plays_text(plays: dict[str, float], most: int) -> str:
-    """List the most frequent plays, such as ``rush 60%, f guard 40%`` for rush and a feint with guard."""
+    """Format up to ``most`` of the most frequent plays: ``rush 60%, f guard 40%`` for rush and a feint with guard."""
     ranked = sorted(plays.items(), key=lambda pair: -pair[1])
     return ", ".join(
         f"{name.replace('feint with', 'f')} {share:.0%}" for name, share in ranked[:most] if share >= _LEAST_SHARE

@@ -25,7 +25,7 @@ export async function show(main, _rest, isCurrent) {
   return () => quiz.leave();
 }
 
-/** A quiz; `given` holds the player whose positions are asked and the positions of the first round. */
+/** A quiz. `given` contains the positions of the first round, and the player from whose games positions are taken. */
 export class Quiz {
   constructor(main, judges, given = {}) {
     this.given = given;

@@ -1,11 +1,11 @@
-/** You page: a person's results, costly habits and worst positions, which can be practised at once. */
+/** You page: a person's results, costly habits and worst positions, and a quiz with these positions. */
 
 import { get, modelsThat } from "./api.js";
 import { choice, counted, h, percent, title } from "./dom.js";
 import { recall } from "./memory.js";
 import { Quiz } from "./practice.js";
 
-// Rarer plays of the reference player are not listed.
+// Minimum share for a play of the reference player to be listed.
 const LEAST_SHARE = 0.05;
 
 const points = (loss) => (100 * loss).toFixed(1);
