@@ -26,7 +26,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 BUSY_SECONDS = 10.0
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked. A change alters a file's times if the last one is `_SETTLED_SECONDS` old.
+# States of files whose rows were checked. A change within `_SETTLED_SECONDS` of another might not alter a file's times.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 

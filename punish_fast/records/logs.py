@@ -177,7 +177,10 @@ _T = TypeVar("_T")
 def _split(
     values: list[Any], check: Callable[[str, Any], _T]
 ) -> tuple[list[tuple[Any, _T]], list[tuple[Any, EntryError]]]:
-    """Return valid entries paired with their checked form, and invalid ones paired with their error."""
+    """Return valid entries paired with their checked form, and invalid ones paired with their error.
+
+    Raise the first error if there are only malformed entries.
+    """
     valid: list[tuple[Any, _T]] = []
     invalid: list[tuple[Any, EntryError]] = []
     for k, value in enumerate(values):
