@@ -67,7 +67,7 @@ class BuiltIn:
         """Strength under the standard rules, in words."""
         if self.wins is None:
             return f"even the best counter-strategy found wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
-        return f"wins {100 * self.wins:.0f} of 100 games against the veteran"
+        return f"wins {100 * self.wins:.0f} of 100 games against Viktor, the veteran"
 
 
 # Built-in players by the name used in commands.

@@ -197,19 +197,10 @@ class ServedPlayer:
 
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
-        nothing = dict.fromkeys(
-            ("about", "level", "strength", "game", "rules", "rules_digest", "information", "enemy", "objective")
-        )
+        nothing = dict.fromkeys(("about", "level", "strength", "rules", "rules_digest", "information", "enemy"))
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
-        shown: dict[str, Any] = {
-            "name": self.name,
-            "person": self.person,
-            **nothing,
-            "discount": None,
-            "temperatures": [],
-            "plays": True,
-        }
-        return {**shown, **answers, "against": None, "game": self.game_name}
+        shown: dict[str, Any] = {"name": self.name, "person": self.person, "game": self.game_name, "plays": True}
+        return {**shown, **nothing, "objective": None, "discount": None, "temperatures": [], **answers, "against": None}
 
     def able(self, name: str) -> Any:
         """Return an optional attribute, such as the method ``review``; raise `NoAnswerError` if it is missing."""

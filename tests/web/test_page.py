@@ -33,6 +33,7 @@ FITS = "(tables) => tables.every((each) => each.scrollWidth <= each.clientWidth)
 MOST_BREATHS = 200
 ROUTES = {
     "#/play": ".primer .card",
+    "#/learn": ".learn .hand",
     "#/explore": "details.move",
     "#/review": "table.games a",
     "#/practice": "button.answer",
@@ -95,10 +96,17 @@ def change_answers(page: Page, address: str, change: Callable[[Any], Any]) -> No
     page.route(address, answer)
 
 
+def choose_opponent(visit: Visit, opponent: str) -> Page:
+    page = visit.go("#/play", ".more summary")
+    page.locator(".more summary").click()
+    choice = page.locator(".seat-form select").first
+    choice.select_option(choice.locator("option", has_text=opponent).first.get_attribute("value"))
+    return page
+
+
 def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
-    page = visit.go("#/play", ".seat-form")
-    page.get_by_label("Opponent").select_option(page.locator("option", has_text=opponent).first.get_attribute("value"))
-    assert page.locator(".about").inner_text().startswith(f"{opponent} plays ")
+    page = choose_opponent(visit, opponent)
+    assert page.locator(".about").inner_text().startswith((f"{opponent} plays ", "Nina plays "))
     if page.get_by_label("Your name").is_visible():
         page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Start the game").click()
@@ -251,7 +259,7 @@ def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
     after(page, log)
     log = breath_of(page)
     page.reload()
-    page.wait_for_selector(".controls, .seat-form")
+    page.wait_for_selector(".controls, .start")
     if page.locator(".controls").count():
         assert breath_of(page) == log
 
@@ -278,10 +286,10 @@ def test_a_table_can_be_left_and_the_rules_are_there_after_the_game(visit):
     assert page.locator(".controls").is_visible()
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Leave").click()
-    page.wait_for_selector(".seat-form")
+    page.wait_for_selector(".start")
     page.reload()
-    page.wait_for_selector(".seat-form")
-    page.get_by_role("button", name="Start the game").click()
+    page.locator(".opponent", has_text="Axel").click()
+    page.get_by_role("button", name="Play against Axel").click()
     page.wait_for_selector(".controls")
     play_out(page, by_clicks)
     assert page.get_by_role("button", name="Leave").count() == 0
@@ -290,10 +298,9 @@ def test_a_table_can_be_left_and_the_rules_are_there_after_the_game(visit):
 
 
 def test_another_game_has_a_board_of_its_own_and_the_opponent_may_begin(visit):
-    page = visit().go("#/play", ".seat-form")
+    page = choose_opponent(visit(), "Nina")
     assert not page.get_by_label("Who begins").is_visible()
-    option = page.locator("option", has_text="perfect-connect4").first
-    page.get_by_label("Opponent").select_option(option.get_attribute("value"))
+    page = choose_opponent(visit(), "perfect-connect4")
     page.get_by_label("Who begins").select_option("the agent")
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".squares")
@@ -421,7 +428,7 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
     assert page.locator("main .bad").inner_text() == "host: use --allow-host"
     page.unroute("**/models")
     page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector(".seat-form")
+    page.wait_for_selector(".start")
     # Without one of its files, too, the page has words.
     page.route("**/page/play.js", lambda route: route.fulfill(status=429, json={"detail": "requests: too many"}))
     page.reload()
@@ -594,7 +601,7 @@ def test_the_dashboard_counts_the_games_and_plots_wait_for_ten(visit, database):
     assert page.locator("th", has_text="Ada").count() == 1
     for n_games in (9, 10):
         change_answers(each.page, "**/dashboard", lambda found, n=n_games: found | {"games": n})
-        page = each.go("", ".seat-form")
+        page = each.go("", ".start")
         page = each.go("#/dashboard", ".tiles")
         assert page.get_by_text("Play more games to see plots.").is_visible() == (n_games < 10)
         assert (page.locator(".plot").count() > 0) == (n_games == 10)
@@ -628,3 +635,34 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     page.reload()
     page.wait_for_selector("main h1")
     assert page.evaluate(colour) != before
+
+
+def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(visit, address):
+    each = visit()
+    page = each.go("nonsense", ".page-nowhere h1")
+    assert page.locator("h1").inner_text() == "There is no such page"
+    page.get_by_role("link", name="start page").click()
+    page.wait_for_selector(".opponent")
+    shown = page.locator(".opponent").all_inner_texts()
+    assert [text.split()[:2] for text in shown] == [["Clara", "easy"], ["Axel", "medium"], ["Nina", "hard"]]
+    page.locator(".opponent", has_text="Axel").click()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hand")
+    assert page.locator(".foe h2").inner_text() == "Axel"
+    page.evaluate("localStorage.clear()")
+    page.goto(f"{address}/#/play")
+    page.reload()
+    page.get_by_role("button", name="Play Tic-tac-toe").click()
+    page.wait_for_selector(".squares")
+
+
+def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
+    each = visit()
+    page = each.go("#/learn", ".learn .hand")
+    for step, key in enumerate(["Enter", "Enter", "g", "d", "s", "g", "Enter"], 1):
+        assert f"{step} of 8" in page.locator(".learn").inner_text()
+        page.keyboard.press(key)
+    assert page.locator(".player .hp").all_inner_texts() == ["2 HP", "3 HP"]
+    assert each.flaws() == []
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Play against Clara").wait_for()

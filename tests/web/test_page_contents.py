@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 import punish_fast
+from punish_fast.duel.breath import CARD, clash_effects
 from punish_fast.punish.card_looks import CARD_LOOKS
-from punish_fast.punish.rules import CARDS
+from punish_fast.punish.rules import CARDS, PRESETS, RESOLVED
 
 FOLDER = Path(punish_fast.__file__).parent / "web" / "page"
 FILES = sorted(path.name for path in FOLDER.iterdir())
@@ -61,3 +66,35 @@ def test_every_file_is_answered_with_its_type(client):
         assert answer.headers["content-type"].startswith(kind.get(Path(name).suffix, "")), name
         again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b""), name
+
+
+def test_the_measure_of_the_lesson_follows_the_rules():
+    rules, taken = PRESETS["tabletop"], clash_effects(PRESETS["tabletop"]).taken
+    (text,) = re.findall(r"const STEPS = (\[\n.*?\n\]);", text_of("learn.js"), re.DOTALL)
+    steps = json.loads(text)
+    must_rest = False
+    for step, after in pairwise(steps[:-1]):
+        state = {key: step[key] for key in ("breath", "hp", "hand", "discard", "cards", "deck")}
+        if "play" in step:
+            own, enemy, *drawn = step["play"]
+            assert (enemy == "rest") == must_rest
+            must_rest = enemy == "punish"
+            cards = [RESOLVED.index(card) - 1 for card in (*drawn, own, enemy)]
+            clash = cards[0], cards[-1]
+            state["hp"] = [hp - int(taken[pair]) for hp, pair in zip(step["hp"], (clash, clash[::-1]), strict=True)]
+            state["hand"] = (np.array(step["hand"]) - CARD[cards[-2]]).tolist()
+            state["discard"] = (np.array(step["discard"]) + CARD[cards].sum(axis=0)).tolist()
+            state |= {"cards": step["cards"] - (enemy != "rest"), "deck": step["deck"] - len(drawn)}
+            state["breath"] = min(step["breath"] + 1, rules.breaths)
+        assert state.items() <= after.items()
+    last, new = steps[-2:]
+    assert [step["breath"] for step in steps if "play" in step] == [1, 2, 3, 4]
+    assert new["hp"] == [min(hp + rules.healing, rules.hp) for hp in last["hp"]]
+    for step in (steps[0], new):
+        sizes = sum(step["hand"]), sum(step["discard"]), step["cards"], step["deck"]
+        assert sizes == (rules.hand_size, rules.reveal_size, rules.hand_size, rules.deck_size)
+    # Cards in hand are kept, and the cards that nobody has played are in the other hand or in the deck.
+    assert all(np.array(new["hand"]) >= last["hand"])
+    for step in steps:
+        unseen = np.array(rules.copies) - step["hand"] - step["discard"]
+        assert (unseen.min() >= 0, unseen.sum()) == (True, step["cards"] + step["deck"])

@@ -44,9 +44,6 @@ export const pause = (time) => new Promise((resolve) => setTimeout(resolve, time
 
 let known = null;
 
-/** Return true if the server is known to have opened every agent that it can open. */
-export const areAllOpen = () => known !== null;
-
 /** Return all agents of the server. Agents are opened one by one, so the list is cached only once all are open. */
 export async function allModels() {
   if (known) return known;

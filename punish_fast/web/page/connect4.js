@@ -7,7 +7,7 @@ const COLOURS = ["red", "yellow"];
 const [WIDTH, HEIGHT, CENTRE] = [7, 6, 3];
 
 export class Connect4 extends Squares {
-  static title = ["Four in a row", "Take turns dropping stones into columns. Four in a line win."];
+  static title = "Four in a row";
 
   keys = [
     ["1 … 7", "pick a column"],

@@ -7,7 +7,7 @@ const PASS = "pass";
 const ROUNDS_TO_WIN = 2;
 
 export class Gwent extends CardGame {
-  static title = ["The best of three rounds", "Your cards add up to your total of the round. Win two rounds with one hand and a few draws; sometimes it pays to give up a round."];
+  static title = "The best of three rounds";
 
   keys = [
     ["1 … 9 0", "pick a card by its position in your hand"],

@@ -33,7 +33,7 @@ function card(name) {
 }
 
 export class IncanGold extends CardGame {
-  static title = ["Leave the temple in time", "All players inside share the treasures. Stay too long and you lose them: the second hazard of a kind ends the round."];
+  static title = "Leave the temple in time";
 
   keys = [
     ["l s", "pick leave or stay"],

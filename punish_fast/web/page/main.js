@@ -1,4 +1,4 @@
-/** Show the page selected by the hash of the address: #/play, #/friend/{invitation}, #/explore/{hash}/{state},
+/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{hash}/{state},
  * #/review/{game}, #/practice, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
@@ -6,12 +6,13 @@ import { dress } from "./theme.js";
 import * as dashboard from "./dashboard.js";
 import * as explore from "./explore.js";
 import * as friend from "./friend.js";
+import * as learn from "./learn.js";
 import * as play from "./play.js";
 import * as practice from "./practice.js";
 import * as review from "./review.js";
 import * as you from "./you.js";
 
-const PAGES = { play, friend, explore, review, practice, you, dashboard };
+const PAGES = { play, learn, friend, explore, review, practice, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are

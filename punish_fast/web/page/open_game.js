@@ -83,7 +83,7 @@ export class OpenGame {
 /** A game with a button for each move. The board is shown as text unless a subclass overrides `drawBoard`, so this class
  * can show any game that has no renderer. */
 export class ButtonGame extends OpenGame {
-  static title = ["A game with buttons", "The rules are below. Each move is a button under the board."];
+  static title = "A game with buttons";
 
   keys = [
     ["1 2 3 …", "pick a move by its number"],

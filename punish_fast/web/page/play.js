@@ -1,6 +1,6 @@
 /** Play page: choose an opponent, and play games at a table. */
 
-import { get, modelsThat, pause, post, remove } from "./api.js";
+import { get, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
@@ -20,7 +20,7 @@ const QUIET = 1500;
 const GONE = 404;
 
 export async function show(main, _rest, isCurrent) {
-  const models = await opponents(isCurrent);
+  const models = await opponents();
   if (!isCurrent()) return null;
   const known = recall(SEAT, null);
   const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));

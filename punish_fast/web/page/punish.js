@@ -11,7 +11,7 @@
  *  legend(rules)            reference shown during a game
  *  Game.isKept              true if finished games are recorded
  *  Game.isInTurn            true if players take turns and either may begin
- *  Game.title               heading and introductory sentence
+ *  Game.title               heading; for Punish, heading and introductory sentence
  *  Game.primer(rules)       introduction shown before a game
  *  Game.clashes(rules)      table for the help (optional)
  */
@@ -26,7 +26,7 @@ const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind
 export class Punish {
   static isKept = true;
 
-  static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no HP left."];
+  static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no hearts left."];
 
   keys = [
     ["g r d s p", "pick guard, rush, dodge, strike, punish"],

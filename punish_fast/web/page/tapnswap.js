@@ -29,7 +29,7 @@ function hand(fingers, limit, label) {
 }
 
 export class TapnSwap extends ButtonGame {
-  static title = ["A duel of four hands", "Tap the other's hands until both are dead, or swap fingers between your own."];
+  static title = "A duel of four hands";
 
   drawBoard(place, { view: { board }, names }) {
     const row = (name, pair) => [h("h2", {}, name), h("div", { class: "pair" }, hand(pair[0], board.limit, "left"), hand(pair[1], board.limit, "right"))];

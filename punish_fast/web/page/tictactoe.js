@@ -9,7 +9,7 @@ const [SIDE, CENTRE] = [3, 4];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class TicTacToe extends Squares {
-  static title = ["Three in a row", "Take turns putting stones on empty squares. Three in a line win."];
+  static title = "Three in a row";
 
   keys = [
     ["1 … 9", "pick a square"],

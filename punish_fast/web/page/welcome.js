@@ -1,100 +1,147 @@
-/** Form shown before a game: the opponent, and an introduction to the game. */
+/** Start page: a duel against one of three opponents, the other games, the rules, and further options. */
 
-import { areAllOpen, get, modelsThat, pause } from "./api.js";
-import { choice, complain, h, title } from "./dom.js";
-import { rendererOf } from "./games.js";
+import { allModels, get, pause } from "./api.js";
+import { choice, complain, h, svg, title, unseen } from "./dom.js";
+import { face } from "./faces.js";
+import { GAMES, rendererOf } from "./games.js";
 import { keep, recall } from "./memory.js";
 
+const PUNISH = "punish";
+const LEVELS = ["easy", "medium", "hard"];
+// Levels of the other games, in words.
+const LEVEL_WORDS = { random: "beginner", casual: "medium", "rule-of-thumb": "medium", trained: "hard", perfect: "perfect" };
 // Explanations of the lowest and highest temperatures.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 const [YOU, OTHER] = ["you", "other"];
-// Only Punish is recorded under the person's name, and only agents of Punish have temperatures.
-const isKept = (game) => Boolean(rendererOf(game).isKept);
 // In other games, players move simultaneously, or the first player is drawn at random.
 const isInTurn = (game) => Boolean(game && rendererOf(game).isInTurn);
 
-/** Return the open agents that can be played. */
-export function opponents(isWanted) {
-  return modelsThat("plays", isWanted);
+/** Return the agents that can be played, including those that the server has not opened yet. */
+export async function opponents() {
+  return (await allModels()).filter(({ plays, flaw }) => plays && !flaw);
 }
 
-/** Return the last settings chosen in the form as the body of a request for a new table. */
+/** Return the last settings chosen on the start page as the body of a request for a new table. */
 export function lastChoice() {
-  const { hash, temperature, game } = recall("opponent", {});
+  const { hash, temperature, game, seed } = recall("opponent", {});
   const second = isInTurn(game) && recall("begins", YOU) !== YOU;
-  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you"), game, second };
+  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", YOU), game, second, seed: seed || null };
 }
 
-/** Return the form and a short introduction; the form calls `deal` when it is submitted. */
+/** Wait until the server has opened an agent, and enter its hash. */
+async function open(model) {
+  for (;;) {
+    const { hash, flaw } = (await allModels()).find(({ name, game }) => name === model.name && game === model.game);
+    if (flaw) throw new Error(flaw);
+    if (hash) return Object.assign(model, { hash });
+    await pause(300);
+  }
+}
+
+/** Return the start page; it calls `deal` after the choice of an opponent has been stored. */
 export function welcome(models, deal) {
-  const wanted = recall("opponent", {});
-  const find = (hash) => models.find((each) => each.hash === hash);
-  const name = h("input", { value: recall("name", "you"), maxlength: 60, required: true, autocomplete: "nickname" });
-  const named = h("label", { class: "field" }, h("span", {}, "Your name in the records"), name);
-  const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU));
-  const [heading, heat] = [h("div"), h("div")];
-  const [about, rules] = [h("p", { class: "quiet small about" }), h("section", { class: "panel primer" })];
-  let temperature = null;
-  const offer = (hash) => {
-    const model = find(hash);
-    heading.replaceChildren(title(...rendererOf(model.game).title));
-    named.hidden = heat.hidden = name.disabled = !isKept(model.game);
-    begins.field.hidden = !isInTurn(model.game);
-    temperature = temperatures(model, wanted.temperature);
-    heat.replaceChildren(temperature.field);
-    about.textContent = model.about ? `${model.name} ${model.about}.` : "";
-    get(`/models/${hash}/meta`).then(({ fields }) => {
-      if (opponent.select.value === hash) rules.replaceChildren(...rendererOf(model.game).primer(fields));
-    });
-  };
-  const rulesOf = ({ game, rules: name }) => (name === models[0].rules ? "" : game === models[0].game ? ` (rules ${name})` : ` (${name})`);
-  const label = (model) => model.name + rulesOf(model);
-  const opponent = choice("Opponent", models.map((model) => [model.hash, label(model)]), find(wanted.hash)?.hash ?? models[0].hash, offer);
-  const addMore = async () => {
-    while (opponent.select.isConnected && !areAllOpen()) {
-      await pause(500);
-      const more = (await opponents()).filter(({ hash }) => !find(hash));
-      models.push(...more);
-      opponent.select.append(...more.map((model) => h("option", { value: model.hash }, label(model))));
+  const start = async (model, options = {}) => {
+    try {
+      const { hash, game } = await open(model);
+      keep("opponent", { hash, game, ...options });
+      await deal();
+    } catch (error) {
+      complain(error);
     }
   };
-  const onsubmit = (event) => {
-    event.preventDefault();
-    keep("name", name.value.trim() || "you");
-    keep("begins", begins.select.value);
-    const { hash, game } = find(opponent.select.value);
-    keep("opponent", { hash, game, temperature: temperature.select.value });
-    deal();
-  };
-  offer(opponent.select.value);
-  setTimeout(() => addMore().catch(complain));
-  return [
-    h(
-      "section",
-      { class: "panel" },
-      heading,
-      h(
-        "form",
-        { class: "seat-form", onsubmit },
-        opponent.field,
-        heat,
-        named,
-        begins.field,
-        h("button", { class: "main" }, "Start the game"),
-      ),
-      about,
-      h("p", {}, h("a", { href: "#/friend" }, "Play with a friend")),
-    ),
-    rules,
-  ];
+  const games = Object.keys(GAMES).map((game) => models.filter((model) => model.game === game)).filter(({ length }) => length);
+  const tiles = h("section", { class: "game-tiles", "aria-label": "Other games" }, games.map((players) => tile(players, start)));
+  const duel = models.filter(({ game }) => game === PUNISH);
+  return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0])] : [tiles]), more(models, start)];
 }
 
-function temperatures(model, past) {
-  const known = model.temperatures ?? [];
-  const none = known.length ? "0 (always its best move)" : "none (it mixes its moves)";
-  const pairs = [["", none], ...known.map((t) => [String(t), `${t}${LABELS[t] ?? ""}`])];
-  const made = choice("Temperature (how random it plays)", pairs, pairs.some(([value]) => value === past) ? past : "");
-  made.select.disabled = !known.length;
-  return made;
+const form = (attributes, start, ...children) => h("form", { ...attributes, onsubmit: (event) => start(event.preventDefault()) }, children);
+
+/** Three opponents and one large button. */
+function duelForm(duel, start) {
+  const people = LEVELS.map((level) => duel.find((model) => model.level === level)).filter(Boolean);
+  let wanted = people.find(({ level }) => level === recall("level", LEVELS[0])) ?? people[0] ?? duel[0];
+  const button = h("button", { class: "main large" });
+  const pick = (model) => {
+    wanted = model;
+    keep("level", model.level);
+    button.replaceChildren(`Play against ${model.person}`);
+  };
+  const person = (model) =>
+    h(
+      "label",
+      { class: "opponent" },
+      h("input", { type: "radio", name: "level", checked: model === wanted, onchange: () => pick(model) }),
+      face(model.name),
+      h("span", { class: "stack small" }, h("span", { class: "opponent-name" }, `${model.person} `, h("span", { class: "status" }, model.level)), [model.about, model.strength].filter(Boolean).map((text) => h("span", { class: "quiet" }, `${text[0].toUpperCase()}${text.slice(1)}.`))),
+    );
+  const choices = h("fieldset", { class: "opponents" }, h("legend", { class: "sr" }, "Your opponent"), people.map(person));
+  pick(wanted);
+  return h(
+    "section",
+    { class: "panel start" },
+    title(...rendererOf(PUNISH).title),
+    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"))),
+  );
+}
+
+/** Another game: its levels and a button. */
+function tile(players, start) {
+  const [{ game }] = players;
+  const { name, sign } = GAMES[game];
+  const words = ({ level, name: file }) => LEVEL_WORDS[level] ?? file;
+  const index = players.findIndex((model) => words(model) === recall(`level.${game}`, "medium"));
+  const level = choice("Level", players.map((model, k) => [String(k), words(model)]), String(index), (k) => keep(`level.${game}`, words(players[k])));
+  return form(
+    { class: "panel game-tile" },
+    () => start(players[level.select.value]),
+    svg("svg", { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: sign })),
+    h("h2", {}, name),
+    h("p", { class: "quiet small" }, rendererOf(game).title),
+    level.field,
+    h("button", {}, "Play", unseen(` ${name}`)),
+  );
+}
+
+/** The rules of the duel, once its first opponent is open. */
+function primer(model) {
+  const place = h("section", { class: "panel primer", "aria-label": "Rules" });
+  const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields));
+  open(model).then(({ hash }) => get(`/models/${hash}/meta`)).then(show).catch(complain);
+  return place;
+}
+
+/** Every opponent and option. */
+function more(models, start) {
+  const past = recall("opponent", {});
+  const name = h("input", { value: recall("name", YOU), maxlength: 60, required: true, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || YOU) });
+  const seed = h("input", { inputmode: "numeric", pattern: "[0-9]{1,20}", placeholder: "none" });
+  const field = (label, input) => h("label", { class: "field" }, h("span", {}, label), input);
+  const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU), (value) => keep("begins", value));
+  const [heat, about] = [h("div"), h("p", { class: "quiet small about" })];
+  let temperature = null;
+  const offer = (index) => {
+    const model = models[index];
+    const pairs = [["", "0 (always its best move)"], ...model.temperatures.map((t) => [String(t), `${t}${LABELS[t] ?? ""}`])];
+    temperature = choice("Temperature (how random it plays)", pairs, past.temperature ?? "");
+    heat.replaceChildren(temperature.field);
+    heat.hidden = pairs.length === 1;
+    begins.field.hidden = !isInTurn(model.game);
+    about.textContent = model.about ? `${model.person} ${model.about}.` : "";
+  };
+  const rulesOf = ({ game, rules }) => (rules === models[0].rules ? "" : game === models[0].game ? ` (rules ${rules})` : ` (${rules})`);
+  const label = (model) => (model.person === model.name ? model.name : `${model.person} (${model.name})`) + rulesOf(model);
+  const index = Math.max(models.findIndex(({ hash }) => hash && hash === past.hash), 0);
+  const opponent = choice("Opponent", models.map((model, k) => [String(k), label(model)]), String(index), offer);
+  const begin = () => start(models[opponent.select.value], { temperature: temperature.select.value, seed: seed.value });
+  offer(index);
+  return h(
+    "details",
+    { class: "panel more" },
+    h("summary", {}, "More"),
+    form({ class: "seat-form" }, begin, opponent.field, heat, field("Your name in the records", name), begins.field, field("Seed (same deals; not recorded)", seed), h("button", { class: "main" }, "Start the game")),
+    about,
+    h("p", { class: "quiet small" }, "For house rules and agents of your own, start the server with them: ", h("code", {}, "punish-fast serve --rules house.toml agent.h5")),
+  );
 }
