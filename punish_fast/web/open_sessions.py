@@ -34,7 +34,7 @@ QUIET = 600.0
 _MOVE_SECONDS = 2.0
 # Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
 _WAIT_SECONDS = 25.0
-# Minimum time, in seconds, for the first move of a game between two people.
+# Minimum number of seconds for the first move in a game between two people.
 _FIRST_SECONDS = 120.0
 _NOBODY = Client("", "")
 _ID_BYTES = 24
@@ -62,13 +62,13 @@ class OpenSession:
     ended: str | None = None  # reason why a game between two people ended early
     version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
-    moved: float = 0.0  # time when the game began or choices were last revealed
+    moved: float = 0.0  # time at which the clock for the current move starts
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> None:
         """Begin the game."""
         self.session.begin()
-        # People may need some time to notice that the game begins.
+        # People may need some time to notice that the game has begun.
         self.has_begun, self.moved = True, self.now() + max(0.0, _FIRST_SECONDS - (self.clock or 0.0))
         self.change()
 
@@ -231,7 +231,7 @@ class OpenSessions:
         return list(dict.fromkeys(seat.table for seat in self._seats.values()))
 
     def wake(self) -> None:
-        """Answer all requests that wait for a change."""
+        """Wake all requests that wait for a change at any table."""
         for table in self._tables:
             table.change()
 
@@ -317,7 +317,7 @@ class OpenSessions:
     def find_on(self, seat_id: str, is_advised: bool = False) -> Seat:
         """Return a seat; raise HTTPException 409 if its game is over or has not begun.
 
-        With ``is_advised``, which is for requests of help, also raise it if two people play.
+        If ``is_advised`` is True, for requests for help, the error is also raised in a game between two people.
         """
         seat = self.find(seat_id)
         if not seat.table.is_on:

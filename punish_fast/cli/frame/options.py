@@ -319,7 +319,7 @@ class CommonOptions:
             as_text(printable_report(plain(report)))
 
     def suggest(self, *command: str | Path) -> None:
-        """Name the command that plays against the result on stderr, unless the output is for a program."""
+        """Print the command that plays against the result on stderr, unless ``quiet`` or ``as_json`` is set."""
         if not (self.quiet or self.as_json):
             say(f"Play against it: punish-fast {shlex.join(map(str, command))}")
 

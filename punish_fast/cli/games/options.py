@@ -34,7 +34,7 @@ GameArgument = Annotated[
 ]
 DecksOption = Annotated[
     Path | None,
-    option("Gwent Lite: your deck is the best of this file from `games decks`.", metavar="FILE.json"),
+    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
 ]
 GamesOption = Annotated[int, option("Number of games per training session.", metavar="N", min=1)]
 

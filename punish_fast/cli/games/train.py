@@ -54,7 +54,7 @@ class TrainOptions(LearningOptions):
     time: Annotated[
         float | None,
         option(
-            "Stop training after this many seconds; without --games, a network trains as long.",
+            "Stop training after this many seconds; without --games, networks are trained until then.",
             metavar="SECONDS",
             min=0,
         ),
@@ -143,7 +143,7 @@ def train(options: TrainOptions) -> None:
 
 
 def _games_left(trainer: Trainer, before: int, begin: float, limit: float | None) -> str:
-    """Describe the games played and the time left; ``before`` games were played before ``begin``."""
+    """Format the number of games played and the time left; ``before`` is the number of games at the time ``begin``."""
     elapsed, played = time.perf_counter() - begin, trainer.games - before
     left = elapsed * (trainer.games_wanted - trainer.games) / max(played, 1)
     if limit is not None:
@@ -210,7 +210,7 @@ def _new(options: TrainOptions, game: Game) -> Any:
 
 
 def _settings(trainer: Trainer, timed: bool) -> dict[str, Any]:
-    """Return the settings that determine the trained agent; if its training is ``timed``, without the games."""
+    """Return the settings that determine the trained agent, without the number of games if training is ``timed``."""
     from punish_fast.games.registry import describe
 
     settings = {"game": describe(trainer.game), "method": asdict(trainer.method), "seed": trainer.seed}

@@ -165,7 +165,12 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
 
 
 def _boards(files: list[str], decks: Path | None) -> list[GamePlayer]:
-    """Return the agents of other games, one for each file and level; ``decks`` is a file of Gwent Lite or None."""
+    """Return the agents of other games, one for each file and for each level of a game.
+
+    Args:
+        files: Agent files of other games.
+        decks: File with decks of Gwent Lite, or None for the default decks.
+    """
     from punish_fast.arena.players import names_of
     from punish_fast.games.registry import GAMES, make_game, perfect_play
     from punish_fast.play.games.player import file_player, level_players

@@ -21,8 +21,8 @@ class RecordsPlotOptions(SelectionOptions):
         argument(
             "PLOT",
             "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
-            "win rate of each player, with its interval; games-win-rate: win rate against number of games; over-time: "
-            "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all of them.",
+            "win rate of each player, with 95% intervals; games-win-rate: win rate against number of games; over-time: "
+            "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all plots.",
         ),
     ] = "all"
     output: Annotated[

@@ -4,9 +4,9 @@ import { get } from "./api.js";
 import { columns } from "./chart.js";
 import { h, percent, title } from "./dom.js";
 
-// Minimum number of games for plots; plots of fewer games show mostly noise.
+// Minimum number of games for plots and of players for the correlation; with fewer, both show mostly noise.
 const FEWEST_TO_PLOT = 10;
-// Plots with a panel for each player, which need the whole width.
+// Plots that need the whole width, because they have a panel for each player.
 const PANELS = ["durations", "over-time"];
 // Maximum difference of lengths in a chart with a column for every length.
 const MOST_COLUMNS = 40;
@@ -42,7 +42,6 @@ function body(found) {
         { class: "panel" },
         h("h2", {}, "How long games last"),
         columns(withGaps(durations.counts), `Games by number of breaths; the median is ${durations.median}`, "Games by number of breaths"),
-        // With few players, the correlation is noise.
         found.players.length >= FEWEST_TO_PLOT && correlation(found.correlation),
       ),
     ),

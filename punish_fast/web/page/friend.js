@@ -11,7 +11,7 @@ import { SEAT, Seat } from "./play.js";
 const CLOCKS = [["600", "no clock"], ["120", "2 minutes"], ["60", "1 minute"], ["30", "30 seconds"]];
 // Milliseconds to wait before retrying a failed request.
 const RETRY = 2000;
-// Reasons why there is no game, by the status of the response.
+// Reasons why there is no game, by HTTP status of the response.
 const GONE = 404;
 const REASONS = {
   [GONE]: "This game is gone: it has ended, or the server was restarted. A game that was not finished is not recorded.",
@@ -151,7 +151,7 @@ class FriendSeat extends Seat {
     this.clock.classList.toggle("bad", seconds <= 10);
   }
 
-  /** Show a table and its changes until the page is left. */
+  /** Show a table and its changes until the user leaves the page. */
   async follow(table) {
     if (this.table) this.take(table);
     else if (table.view) this.sitDown(table);
@@ -176,7 +176,7 @@ class FriendSeat extends Seat {
   /** Request another game with the same friend. */
   deal = () => post(`/tables/${this.table.table}/again`, {}).then((table) => this.take(table), complain);
 
-  /** Only finished games are judged, by the agent whose rules are played. */
+  /** Return true for "judges" if the game was finished; the judge is the agent that defines the rules. */
   offers(what) {
     return what === "judges" && !this.table.friend.ended;
   }

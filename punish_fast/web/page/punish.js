@@ -96,7 +96,7 @@ export class Punish {
     this.coach = null;
     const reveal = events.findLast((event) => event.kind === "reveal");
     if (reveal) this.shown = events.slice(events.indexOf(reveal));
-    // A ring around the next card at the same place would look like a pick.
+    // Focus the whole hand, because a focus ring around the card now at this position would look like a pick.
     if (reveal && this.you.contains(document.activeElement)) this.you.querySelector(".hand")?.focus();
     this.drawTop();
     this.drawMiddle(Boolean(reveal));
