@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, complete_agents, option, verb
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.cli.frame.report import count, print_table, print_text
+from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
 
@@ -76,9 +76,11 @@ def _print_improvement(report: dict[str, Any]) -> None:
         f"win probability lost per game, compared with the best choices against {reference} (in the same positions, "
         f"{reference} would lose {_points(report['reference_loss'])})"
     )
-    _print_totals("opponents", [each["name"] for each in report["opponents"]], report["opponents"])
-    periods = [f"{each['first']}-{each['last']}" for each in report["trend"]]
-    _print_totals("trend: games in the order of play", periods, report["trend"])
+    print()
+    tables = {
+        name: [each | {"loss": _points(each["loss"])} for each in report[name]] for name in ("opponents", "trend")
+    }
+    print_report(tables)
     print("\nhabits that cost most")
     for number, habit in enumerate(report["habits"], 1):
         print_text(f"{number}. {habit_text(habit, reference)}", "  ")
@@ -101,16 +103,6 @@ def habit_text(habit: dict[str, Any], reference: str) -> str:
         f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, {_points(habit['cost'])} "
         f"per game. In these positions, {reference} plays {plays}."
     )
-
-
-def _print_totals(title: str, names: list[str], totals: list[dict[str, Any]]) -> None:
-    rows = [[title, "games", "won", "points lost per game"]]
-    rows += [
-        [name, f"{each['games']:,}", f"{each['win_rate']:.1%}", _points(each["loss"])]
-        for name, each in zip(names, totals, strict=True)
-    ]
-    print()
-    print_table(rows)
 
 
 def _points(loss: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.play.explain.practice import Question, recorded_questions
+from punish_fast.play.explain.practice import Question, judged, recorded_questions
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import action_name, to_decimal
@@ -35,7 +35,10 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
     """
     space = explainer.data.space
     assessed = assess_by_values(space, explainer.solution.q, explainer.enemy, choices)
-    games = _games(results, player, dict(zip(*_losses(assessed.game, assessed.loss), strict=True)))
+    losses: dict[int, float] = {}
+    for game, loss in zip(assessed.game.tolist(), assessed.loss.tolist(), strict=True):
+        losses[game] = losses.get(game, 0.0) + loss
+    games = _games(results, player, losses)
     met = Counter((game["opponent"], game["is_bot"]) for game in games)
     periods = np.array_split(np.arange(len(games)), max(1, min(_PERIODS, len(games) // _FEWEST_GAMES)))
     return {
@@ -62,24 +65,15 @@ def worst_positions(explainer: Explainer, choices: Choices) -> list[Question]:
     return []
 
 
-def _losses(game: np.ndarray, loss: np.ndarray) -> tuple[list[int], list[float]]:
-    """Return the ids of games and the total loss in each."""
-    ids, place = np.unique(game, return_inverse=True)
-    return ids.tolist(), np.bincount(place, weights=loss).tolist()
-
-
 def _games(results: Results, player: str, losses: dict[int, float]) -> list[dict[str, Any]]:
     """Return the games of a player in the order of play."""
-    sides = results.winner, results.loser, results.winner_is_bot, results.loser_is_bot, results.game
+    won = results.winner == player
+    names = np.where(won, results.loser, results.winner)
+    are_bots = np.where(won, results.loser_is_bot, results.winner_is_bot)
     return [
-        {
-            "opponent": loser if winner == player else winner,
-            "is_bot": bool(loser_is_bot if winner == player else winner_is_bot),
-            "won": winner == player,
-            "loss": losses.get(game, 0.0),
-        }
-        for winner, loser, winner_is_bot, loser_is_bot, game in zip(*(side.tolist() for side in sides), strict=True)
-        if player in (winner, loser)
+        {"opponent": str(names[k]), "is_bot": bool(are_bots[k]), "won": bool(won[k]), "loss": losses.get(game, 0.0)}
+        for k, game in enumerate(results.game.tolist())
+        if won[k] or results.loser[k] == player
     ]
 
 
@@ -92,15 +86,15 @@ def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
 def position_report(explainer: Explainer, question: Question) -> dict[str, Any]:
     """Return a position of `worst_positions` and its explanation as a JSON-like object."""
     assert question.played is not None
-    explanation = explainer.explain(question.state)
-    best = explanation.reasons[0]
+    verdict = judged(explainer, question, question.played)
+    best = verdict.explanation.reasons[0]
     return {
         "state": str(to_decimal(question.state)),
-        "words": explanation.words,
+        "words": verdict.explanation.words,
         "game": question.game,
         "played": action_name(question.played),
         "best": action_name(best.action),
         "win_probability": best.value,
         "loss": question.stake,
-        "why": explanation.contrast(question.played),
+        "why": verdict.why,
     }
