@@ -130,7 +130,10 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run a full or restricted iteration; after an interrupt, learning can only resume from a copy of `tables`."""
+        """Run a full or restricted iteration.
+
+        If it is interrupted, learning can resume only from an earlier copy of `tables`.
+        """
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:

@@ -165,7 +165,7 @@ class GameDatabase:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Convert errors of the database to `GameDatabaseError` without its path."""
+        """Convert database errors to `GameDatabaseError`, without the path in the message."""
         try:
             yield
         except (RecordsError, StoreError) as error:
