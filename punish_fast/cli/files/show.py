@@ -142,5 +142,5 @@ def _pair(name: str, text: str) -> tuple[int, int]:
     from punish_fast.punish.codes import StateError
 
     if re.fullmatch("[0-9]-[0-9]", text) is None:
-        raise StateError(f"{name}: {text!r} is invalid; it must be two numbers, own and enemy's, such as 3-2")
+        raise StateError(f"{name}: {text!r} is invalid; it must be two numbers, yours and the enemy's, such as 3-2")
     return int(text[0]), int(text[2])

@@ -70,7 +70,7 @@ def league(options: LeagueOptions) -> None:
             plans = grid_plans(grid, options.games)
             rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
         except KeyboardInterrupt:
-            say(f"{options.folder} holds all finished work; resume with the same command")
+            say(f"{options.folder} contains all finished work; repeat the command to resume")
             raise
     report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
     options.print(report | {"seconds": clock.seconds}, _print)

@@ -105,7 +105,9 @@ def played_database(named: Path | None) -> Path:
         return named
     found = _data_folder() / _STANDARD
     if not found.exists():
-        raise UsageError(f"{found} does not exist yet; finish a game of play, or choose a database with --db")
+        raise UsageError(
+            f"{found} does not exist yet; finish a game with punish-fast play, or choose a database with --db"
+        )
     return found
 
 

@@ -76,9 +76,9 @@ def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
         return {options.plot: options.output or Path(f"{options.plot}.png")}
     folder = options.output or Path()
     if folder.is_file() or folder.suffix.lower() in (".png", ".svg"):
-        raise UsageError(f"{folder}: all plots need a folder; for one, name it, such as {plots[0]}")
+        raise UsageError(f"{folder}: all plots need a folder; to write one plot, name the plot, such as {plots[0]}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder}: cannot make this folder ({error.strerror})") from None
+        raise UsageError(f"{folder}: the folder cannot be created ({error.strerror})") from None
     return {plot: folder / f"{plot}.png" for plot in plots}
