@@ -20,7 +20,7 @@ from cli.conftest import COMMAND, clean_environment
 from punish_fast.arena.players import Player
 from punish_fast.cli.frame import errors
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream
+from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream, wants_more
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.records import Keeper
@@ -250,6 +250,12 @@ def test_a_terminal_shows_its_own_answers(say, monkeypatch):
     drawn = io.StringIO()
     assert asks_on(drawn)("Your move: ") == "rush\n"
     assert drawn.getvalue() == "Your move: "
+
+
+@pytest.mark.parametrize(("answers", "more"), [("\n", True), ("maybe\ny\n", True), ("N\n", False), ("", False)])
+def test_enter_begins_another_game(say, answers, more):
+    say(*answers.splitlines())
+    assert wants_more(asks_on(io.StringIO())) is more
 
 
 def test_seeds_are_kept_or_short():

@@ -99,8 +99,8 @@ def test_people_may_leave(answers):
 @pytest.mark.parametrize(
     ("answer", "reply"),
     [
-        ("?", "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."),
-        ("HELP", "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."),
+        ("?", "Type the number of a move, or the move in words; hint, u to undo, rules, or q to leave."),
+        ("HELP", "Type the number of a move, or the move in words; hint, u to undo, rules, or q to leave."),
         ("rules", "take one or two"),
         ("hint", "take 1 (win in 3 with perfect play)"),
         ("undo", "There is no move to undo."),
@@ -114,5 +114,5 @@ def test_people_can_ask(answer, reply):
 
 def test_undo_takes_back_the_reply_of_a_policy():
     perfect = policy_at(TableNim(5), RetrogradeOracle(TableNim(5)), "perfect")
-    result, _ = play(TableNim(5), (HumanPlayer("you"), PolicyPlayer("perfect", perfect)), ["1", "undo", "2", "1"])
+    result, _ = play(TableNim(5), (HumanPlayer("you"), PolicyPlayer("perfect", perfect)), ["1", "u", "2", "1"])
     assert result.actions[0] == "take 2"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +15,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_json, terminal_width
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.games.options import DecksOption, GameOptions
-from punish_fast.cli.playing.table import asks_on, table_stream
+from punish_fast.cli.playing.table import asks_on, table_stream, wants_more
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -80,7 +82,12 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError(f"--second: nobody chooses who begins in {game.name}")
     oracle = perfect_play(game)
     seats = _seats(options, game, oracle)
-    result = play_at_terminal(game, oracle, seats, options.seed, options.as_json)
+    for number in count():
+        seed = None if options.seed is None else options.seed + number
+        result = play_at_terminal(game, oracle, seats, seed, options.as_json)
+        is_last = options.as_json or not result.ended or not sys.stdin.isatty()
+        if is_last or not wants_more(asks_on(sys.stdout)):
+            break
     if options.as_json:
         names = [seat.name for seat in seats]
         winner = None if result.winner is None else names[result.winner]

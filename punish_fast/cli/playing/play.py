@@ -23,7 +23,7 @@ from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, discard_typed, games_database, seed_of, table_stream
+from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream, wants_more
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.interrupts import uninterrupted
@@ -185,7 +185,7 @@ class _Session:
         try:
             while True:
                 self._play_one(len(self.games))
-                if self.options.watch or not sys.stdin.isatty() or not self._wants_more():
+                if self.options.watch or not sys.stdin.isatty() or not wants_more(self._ask):
                     return
         except (LeaveError, EOFError):
             self.console.print("\n  You left the game; unfinished games are not saved.")
@@ -285,15 +285,6 @@ class _Session:
                 "In every breath both players secretly pick a card; then the cards clash. Reduce the other player to "
                 "0 HP to win. Type ? whenever you are unsure."
             )
-
-    def _wants_more(self) -> bool:
-        discard_typed()
-        while True:
-            answer = self._ask("  Another game? (Y/n) ").strip().lower()
-            if answer in ("y", "yes", ""):
-                return True
-            if answer in ("n", "no", "q"):
-                return False
 
     def _hide(self, name: str | None) -> None:
         """Wait until the named player is ready; if ``name`` is None, clear the screen after a turn."""

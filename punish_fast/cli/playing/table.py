@@ -79,6 +79,16 @@ def discard_typed() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
+def wants_more(ask: Callable[[str], str]) -> bool:
+    """Ask for another game, which Enter begins."""
+    discard_typed()
+    with suppress(EOFError):
+        while (answer := ask("  Another game? (Y/n) ").strip().lower()) not in ("n", "no", "q"):
+            if answer in ("y", "yes", ""):
+                return True
+    return False
+
+
 def seed_of(seed: int | None) -> int:
     """Return ``seed``, or a random seed if it is None."""
     return secrets.randbelow(_SEEDS) if seed is None else seed

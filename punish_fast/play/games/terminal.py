@@ -16,7 +16,7 @@ from punish_fast.runtime.printable import printable
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
-_HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
+_HELP = "Type the number of a move, or the move in words; hint, u to undo, rules, or q to leave."
 # For games without hints and undo.
 _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
 
@@ -103,9 +103,10 @@ class TerminalGame:
             if answer in typed:
                 self.session.choose(seat, typed[answer])
                 return True
-            if answer == "undo" and self._undone():
+            is_undo = answer in {"u", "undo"}
+            if is_undo and self._undone():
                 return False
-            if answer != "undo":
+            if not is_undo:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:

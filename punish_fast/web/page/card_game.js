@@ -30,15 +30,4 @@ export class CardGame extends OpenGame {
   seatAt(place) {
     return (this.table.view.board.own - 1 + place) % this.table.names.length;
   }
-
-  /** A move as a button. */
-  button(move, words) {
-    const isPicked = move === this.picked;
-    return h(
-      "button",
-      { type: "button", class: isPicked ? "confirm" : null, "aria-pressed": String(isPicked), onclick: () => this.pick(move) },
-      isPicked ? `Confirm: ${words} ` : `${words} `,
-      h("kbd", { "aria-hidden": "true" }, isPicked ? "Enter" : this.keyOf(move)),
-    );
-  }
 }

@@ -25,6 +25,9 @@ function furnish(element, attributes, children) {
   return element;
 }
 
+/** A button and the key that presses it. */
+export const keyButton = (words, key, attributes) => h("button", { type: "button", ...attributes }, words, " ", h("kbd", { "aria-hidden": "true" }, key));
+
 /** Text for screen readers only. */
 export const unseen = (text) => h("span", { class: "sr" }, text);
 

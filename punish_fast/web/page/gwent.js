@@ -1,7 +1,7 @@
 /** Renderer of Gwent Lite: round totals, rounds won, your hand as buttons, and your opponent's hand face down. */
 
 import { CardGame } from "./card_game.js";
-import { counted, h } from "./dom.js";
+import { counted, h, keyButton } from "./dom.js";
 
 const PASS = "pass";
 const ROUNDS_TO_WIN = 2;
@@ -55,11 +55,9 @@ export class Gwent extends CardGame {
     const pass = this.legal.find(({ name }) => name === PASS);
     const played = this.picked && this.picked !== pass && this.picked;
     this.moves.replaceChildren(
-      ...[
-        played && h("button", { type: "button", class: "main confirm", onclick: () => this.pick(played) }, `Play ${this.value(played)} `, h("kbd", { "aria-hidden": "true" }, "Enter")),
-        pass && h("button", { type: "button", class: this.picked === pass ? "main confirm" : "pass", onclick: () => this.pick(pass) }, this.picked === pass ? "Pass for the rest of this round " : "Pass ", h("kbd", { "aria-hidden": "true" }, this.picked === pass ? "Enter" : "p")),
-        this.picked && h("button", { type: "button", class: "back-out", onclick: () => this.pick(null) }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc")),
-      ].filter(Boolean),
+      ...(played ? [keyButton(`Play: ${this.value(played)}`, "Enter", { class: "main confirm", onclick: () => this.pick(played) })] : []),
+      ...(pass ? [this.moveButton(pass, this.picked === pass ? "pass for this round" : "Pass")] : []),
+      ...this.backButton(),
     );
   }
 

@@ -71,7 +71,7 @@ export class IncanGold extends CardGame {
     this.left.replaceChildren(h("span", {}, "Left on the board: ", h("strong", {}, counted(board.treasure, "point")), `, ${artifacts}`));
     this.players.replaceChildren(...names.map((name, place) => this.player(name, this.seatAt(place))));
     const words = { leave: `Leave with ${board.held[board.own - 1]}`, stay: "Stay" };
-    this.moves.replaceChildren(...this.legal.map((move) => this.button(move, words[move.name])));
+    this.moves.replaceChildren(...this.legal.map((move) => this.moveButton(move, words[move.name])), ...this.backButton());
   }
 
   player(name, seat) {

@@ -1,7 +1,7 @@
 /** Base classes of games that are not recorded: rules, log texts, hints instead of a coach, and moves that must be
  * confirmed. */
 
-import { h } from "./dom.js";
+import { h, keyButton } from "./dom.js";
 
 /** Format the outcome of a move, such as "draw" or "win in 3"; "win" or "?" if the search was cut short. */
 export const outcome = ({ outcome: found, plies }) => (plies === null ? found ?? "?" : `${found} in ${plies}`);
@@ -78,6 +78,20 @@ export class OpenGame {
     this.hints = moves;
     this.draw();
   }
+
+  /** A button that picks a move or, once picked, plays it. */
+  moveButton(move, words = move.name) {
+    const isPicked = move === this.picked;
+    const hint = this.hints.find(({ action }) => action === move.action);
+    const shown = hint && h("span", { class: hint.best ? "good" : "quiet" }, ` (${outcome(hint)})`);
+    const look = { class: isPicked ? "confirm" : null, "aria-pressed": String(isPicked), onclick: () => this.pick(move) };
+    return keyButton([isPicked ? `Play: ${words}` : words, shown], isPicked ? "Enter" : this.keyOf(move), look);
+  }
+
+  /** A button that takes the pick back, in a list that is empty without a pick. */
+  backButton() {
+    return this.picked ? [keyButton("Take back", "Esc", { class: "back-out", onclick: () => this.pick(null) })] : [];
+  }
 }
 
 /** A game with a button for each move. The board is shown as text unless a subclass overrides `drawBoard`, so this class
@@ -114,16 +128,6 @@ export class ButtonGame extends OpenGame {
   }
 
   draw() {
-    const button = (move) => {
-      const hint = this.hints.find(({ action }) => action === move.action);
-      return h(
-        "button",
-        { type: "button", class: move === this.picked ? "confirm" : null, "aria-pressed": String(move === this.picked), onclick: () => this.pick(move) },
-        move === this.picked ? `Play: ${move.name} ` : `${move.name} `,
-        hint && h("span", { class: hint.best ? "good" : "quiet" }, `(${outcome(hint)}) `),
-        h("kbd", { "aria-hidden": "true" }, move === this.picked ? "Enter" : move.key),
-      );
-    };
-    this.moves.replaceChildren(...this.legal.map(button));
+    this.moves.replaceChildren(...this.legal.map((move) => this.moveButton(move)), ...this.backButton());
   }
 }

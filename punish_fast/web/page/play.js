@@ -1,7 +1,7 @@
 /** Play page: choose an opponent, and play games at a table. */
 
 import { get, pause, post, remove } from "./api.js";
-import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
+import { announce, calm, complain, h, isTouch, keyButton, percent } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
@@ -106,16 +106,12 @@ export class Seat {
       button.setAttribute("aria-pressed", String(recall("coach", false)));
       this.advise();
     };
-    const button = h(
-      "button",
-      { type: "button", id: "coach", "aria-pressed": String(recall("coach", false)), onclick: toggle },
-      "Coach ", h("kbd", { "aria-hidden": "true" }, "c"),
-    );
+    const button = keyButton("Coach", "c", { id: "coach", "aria-pressed": String(recall("coach", false)), onclick: toggle });
     return button;
   }
 
   hintButton() {
-    return h("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Hint ", h("kbd", { "aria-hidden": "true" }, "h"));
+    return keyButton("Hint", "h", { id: "hint", onclick: () => this.hint() });
   }
 
   /** Request a hint and show it. */
@@ -139,7 +135,7 @@ export class Seat {
   }
 
   undoButton() {
-    return h("button", { type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", h("kbd", { "aria-hidden": "true" }, "u"));
+    return keyButton("Undo", "u", { id: "undo", onclick: () => this.undo() });
   }
 
   /** Undo the last move and the replies to it; also possible after the end of the game. */
@@ -160,7 +156,7 @@ export class Seat {
   }
 
   helpButton() {
-    return h("button", { type: "button", onclick: () => this.help() }, "Rules ", h("kbd", { "aria-hidden": "true" }, "?"));
+    return keyButton("Rules", "?", { onclick: () => this.help() });
   }
 
   leaveButton() {
@@ -262,7 +258,7 @@ export class Seat {
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "Enter")),
+        keyButton("Play again", "Enter", { class: "main rematch", onclick: () => this.deal() }),
         this.reviewLink(),
         h("button", { type: "button", onclick: () => this.stand() }, "Choose another opponent"),
       ),

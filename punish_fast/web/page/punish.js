@@ -18,7 +18,7 @@
 
 import { clock, kinds, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
-import { counted, h, isTouch, percent, unseen } from "./dom.js";
+import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 
 // Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
@@ -297,8 +297,7 @@ export class Punish {
 
   controls() {
     const name = this.picked ? this.move(this.picked.kind)?.name : null;
-    const button = (label, key, css, onclick) =>
-      h("button", { type: "button", class: css, "data-focus": css, onclick }, label, " ", h("kbd", { "aria-hidden": "true" }, key));
+    const button = (label, key, css, onclick) => keyButton(label, key, { class: css, "data-focus": css, onclick });
     return h(
       "div",
       { class: "controls" },

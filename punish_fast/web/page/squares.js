@@ -69,12 +69,8 @@ export class Squares extends OpenGame {
       button.classList.toggle("best", Boolean(hint?.best));
       button.replaceChildren(...parts, ...(hint ? [h("span", { class: `outcome ${hint.outcome}`, "aria-hidden": "true" }, outcome(hint))] : []));
     });
-    const control = (css, words, key, move) => h("button", { type: "button", class: css, onclick: () => this.pick(move) }, words, " ", h("kbd", { "aria-hidden": "true" }, key));
-    this.moves.replaceChildren(
-      ...(this.picked
-        ? [control("main confirm", `Play: ${this.picked.name}`, "Enter", this.picked), control("back-out", "Take back", "Esc", null)]
-        : actions.size ? [h("p", { class: "words" }, this.prompt)] : []),
-    );
+    const prompt = h("p", { class: "words", hidden: !actions.size }, this.prompt);
+    this.moves.replaceChildren(this.picked ? this.moveButton(this.picked) : prompt, ...this.backButton());
   }
 
   /** Move the focus with arrow keys; Enter picks the focused square, and a second Enter plays it. */

@@ -18,7 +18,7 @@ def test_people_play_through_a_pipe(run, say):
     done = run(*PLAY, "--level", "perfect")
     assert done.code == 0
     assert "A hand that reaches 5 fingers dies" in done.out
-    assert "Type the number of a move, or the move in words; hint, undo, rules, or q to leave." in done.out
+    assert "Type the number of a move, or the move in words; hint, u to undo, rules, or q to leave." in done.out
     assert "tap 1 on 1 (loss in 26 with perfect play)" in done.out
     assert "you, your move (1 to 2, ? for help): 1\nyou: tap 1 on 1\n" in done.out
     assert "perfect won after" in done.out
