@@ -56,7 +56,16 @@ export function welcome(models, deal) {
   return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0])] : [tiles]), more(models, start)];
 }
 
-const form = (attributes, start, ...children) => h("form", { ...attributes, onsubmit: (event) => start(event.preventDefault()) }, children);
+/** A form whose button is disabled while the game begins. */
+function form(attributes, start, ...children) {
+  const onsubmit = async (event) => {
+    event.preventDefault();
+    event.submitter.disabled = true;
+    await start();
+    event.submitter.disabled = false;
+  };
+  return h("form", { ...attributes, onsubmit }, children);
+}
 
 /** Three opponents and one large button. */
 function duelForm(duel, start) {
