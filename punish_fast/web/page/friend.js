@@ -177,9 +177,7 @@ class FriendSeat extends Seat {
   deal = () => post(`/tables/${this.table.table}/again`, {}).then((table) => this.take(table), complain);
 
   /** Return true for "judges" if the game was finished; the judge is the agent that defines the rules. */
-  offers(what) {
-    return what === "judges" && !this.table.friend.ended;
-  }
+  offers = (what) => what === "judges" && !this.table.friend.ended;
 
   finish(words) {
     super.finish(this.table.friend.ended ?? words);

@@ -26,10 +26,7 @@ export async function show(main, _rest, isCurrent) {
   const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));
   if (!isCurrent()) return null;
   // Games with friends have their own page.
-  if (table?.is_on && table.friend) {
-    location.replace(`#/friend/${table.friend.invitation}`);
-    return null;
-  }
+  if (table?.is_on && table.friend) return void location.replace(`#/friend/${table.friend.invitation}`);
   const seat = new Seat(main, models);
   if (table?.is_on) seat.sitDown(table);
   else seat.welcome();
