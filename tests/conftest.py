@@ -60,6 +60,12 @@ def _one_core(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _no_loaded_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the names of rules files that other tests have loaded."""
+    monkeypatch.setattr("punish_fast.punish.rules.loaded_names", {})
+
+
+@pytest.fixture(autouse=True)
 def _interrupts() -> None:
     """Make an interrupt an exception in every test; shells start background jobs with interrupts ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

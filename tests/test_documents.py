@@ -21,7 +21,7 @@ from bench.make.site import command_reference
 from punish_fast.cli.app import app as cli
 from punish_fast.cli.app import run as run_app
 from punish_fast.games.learn.muzero import learner
-from punish_fast.punish.rules import PRESETS, name_of
+from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 
 ROOT = Path(__file__).parents[1]
@@ -140,7 +140,7 @@ echo 'hp = 1' > house.toml
 ```console
 $ punish-fast agents
 ...
-  house.toml  rules  {rules}
+  house.toml  rules  house
 $ punish-fast solve --rules tiny
 ...
 output             tiny-naive.h5
@@ -157,7 +157,7 @@ assert pf.load("tiny-naive.h5").solution().converged
 def test_a_small_page_runs(tmp_path, folder, monkeypatch, run_line):
     monkeypatch.chdir(folder)
     page = tmp_path / "page.md"
-    page.write_text(SMALL_PAGE.format(rules=name_of(PRESETS["notebook"]._replace(hp=1))), encoding="utf-8")
+    page.write_text(SMALL_PAGE, encoding="utf-8")
     follow(page, run_line)
     # Now there is another file to list.
     with pytest.raises(AssertionError, match="line 5: punish-fast agents"):

@@ -77,7 +77,7 @@ BUDGET = {
     "cli": 5800,
     "web": 1450,
     "play": 2300,
-    "arena": 1150,
+    "arena": 1300,
     "study": 900,
     "games": 5600,
     "store": 1900,

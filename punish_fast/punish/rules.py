@@ -241,12 +241,25 @@ def load_rules(name_or_path: str | Path) -> Rules:
     except (ValueError, RecursionError) as error:
         raise RulesError(f"rules: {name} is not a TOML file ({error})") from None
     try:
-        return from_mapping(fields)
+        rules = from_mapping(fields)
     except RulesError as error:
         raise RulesError(f"rules: {name}: {str(error).removeprefix('rules: ')}") from None
+    if path.stem not in PRESETS:
+        loaded_names.update(dict.fromkeys((rules, true_rules(rules)), path.stem))
+    return rules
+
+
+# Names of the files from which this process loaded rules.
+loaded_names: dict[Rules, str] = {}
 
 
 def name_of(rules: Rules) -> str:
+    """Return the name of the file from which the rules were loaded, or else `unique_name`."""
+    name = unique_name(rules)
+    return loaded_names.get(rules, name) if name.startswith("house-") else name
+
+
+def unique_name(rules: Rules) -> str:
     """Return ``PRESET``, ``PRESET-REDEAL`` if only the redeal differs from a preset, or ``house-DIGEST``."""
     for name, preset in PRESETS.items():
         if preset == rules:

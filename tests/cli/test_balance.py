@@ -11,9 +11,11 @@ TINY = ("balance", "--base", "tiny")
 
 def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    done = run(*TINY, "--set", "damage.strike=3", "-q")
+    done = run(*TINY, "--set", "damage.strike=3", "--restore", "--time", "1", "-q")
     assert done.code == 0, done.err
+    assert done.out.startswith("Not balanced: one more strike in hand is worth +")
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
+    assert " of one more rule screened. Not tried: " in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80
 
 
@@ -22,6 +24,7 @@ def test_rules_come_from_a_file(run, folder):
     (folder / "house.toml").write_text(fields, encoding="utf-8")
     report = run(*TINY, "house.toml", "--set", "hp=1", "--json").report
     assert report["change"] == "hp=1 instead of 2, healing=0 instead of 1"
+    assert run("balance", "--base", "house.toml", "--set", "hp=1", "--json").report["base"]["rules"] == "house"
 
 
 def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):

@@ -12,12 +12,21 @@ from punish_fast.arena.survey.jobs import Watch, run_jobs
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
-from punish_fast.punish.rules import Rules, true_rules
+from punish_fast.punish.rules import CARDS, Rules, by_card, true_rules
 
 # Under the standard rules, this number of iterations takes about half a minute on two cores.
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
+# Limits of a balanced game: the worth of one more copy of a card in hand (absolute win probability), and the share of a
+# card or of feints in all choices.
+_MOST_WORTH, _LEAST_SHARE, _MOST_SHARE = 0.1, 0.05, 0.4
+CRITERIA = (
+    f"one more copy of a card in hand is worth at most {100 * _MOST_WORTH:.0f} points of win rate either way",
+    f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
+)
+# Share of the time limit in which each of the two equilibria is learned; the rest is for graphs and measurements.
+_SHARE_OF_TIME = 0.3
 # Smaller changes of a win probability or a share are not mentioned in the finding.
 _LEAST = 0.001
 
@@ -37,13 +46,39 @@ class Measure:
         return None if self.standard is None or self.changed is None else self.changed - self.standard
 
 
+def faults_of(result: dict[str, Any], rules: Rules) -> list[str]:
+    """Return the reasons why a game is not balanced, the worst first; ``result`` is from `study_equilibrium`."""
+    in_play = {card: n > 0 for card, n in by_card(rules.copies).items()} | {"feint": rules.feints > 0}
+    found = [(abs(worth) / _MOST_WORTH, worth_text(card, worth)) for card, worth in result["in_hand"].items() if worth]
+    for play, share in result["plays"].items():
+        if share is not None and in_play[play]:
+            told = f"{'feints are' if play == 'feint' else f'{play} is'} {100 * share:.1f} % of all choices"
+            found.append((max(share / _MOST_SHARE, _LEAST_SHARE / max(share, 1e-9)), told))
+    return [told for size, told in sorted(found, reverse=True) if size > 1]
+
+
+def worth_text(card: str, worth: float) -> str:
+    """Describe the worth of one more copy of a card in hand."""
+    return f"one more {card} in hand is worth {100 * worth:+.1f} points of win rate"
+
+
+def deciding_card(result: dict[str, Any]) -> str:
+    """Return the card whose worth in hand is furthest from 0."""
+    return str(max(CARDS, key=lambda card: abs(result["in_hand"][card] or 0.0)))
+
+
+def verdict_of(faults: list[str]) -> str:
+    """Return the verdict in one sentence."""
+    return f"Not balanced: {'; '.join(faults)}." if faults else "Balanced: all criteria hold."
+
+
 @dataclass(frozen=True)
 class Balance:
     """Results of a game under two sets of rules."""
 
     base: Rules  # rules with which the changed rules are compared
     rules: Rules  # changed rules
-    iterations: int  # iterations of both equilibria
+    iterations: int  # maximum number of iterations of both equilibria
     standard: Outcome  # results under ``base``
     changed: Outcome  # results under ``rules``
 
@@ -88,22 +123,36 @@ class Balance:
         return each if size >= _LEAST else None
 
 
-def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
-    """Compare equilibria under two sets of rules, both with the true redeal and after ``iterations`` iterations."""
+def balance(
+    rules: Rules,
+    base: Rules,
+    iterations: int = DEFAULT_ITERATIONS,
+    watch: Watch | None = None,
+    seconds: float | None = None,
+) -> Balance:
+    """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
+
+    ``seconds`` is a target for the duration of the comparison; both equilibria are learned within six tenths of it.
+    """
     pair = true_rules(base), true_rules(rules)
-    jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
+    each = None if seconds is None else _SHARE_OF_TIME * seconds
+    jobs = [equilibrium_job(name, side, iterations, each) for name, side in zip(_SIDES, pair, strict=True)]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
 
 
 def report_of(found: Balance) -> dict[str, Any]:
     """Convert a balance to a JSON object."""
+    pair = found.standard, found.changed
+    faults = faults_of(found.changed.result, found.rules) if found.changed.result else None
     return {
+        "verdict": None if faults is None else verdict_of(faults),
+        "criteria": list(CRITERIA),
         "change": found.change,
         "finding": found.finding if found.measures else None,
         "base": dict(_sides(found.base, found.standard)),
         "changed": dict(_sides(found.rules, found.changed)),
         "play": "equilibrium play",
-        "iterations": found.iterations,
+        "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
         "measures": [
             {"group": each.group, "name": each.name, "base": each.standard, "changed": each.changed}
             | {"difference": each.difference}
@@ -117,6 +166,7 @@ def _sides(rules: Rules, outcome: Outcome) -> Iterator[tuple[str, Any]]:
 
     yield "rules", name_of(rules)
     yield "rules_digest", rules.digest
+    yield "balanced", not faults_of(outcome.result, rules) if outcome.result else None
     yield "exploitability", (outcome.result or {}).get("exploitability")
     yield "full_states", (outcome.result or {}).get("full_states")
     yield "reason", outcome.reason

@@ -17,7 +17,7 @@ from punish_fast.arena.survey.points import Point, Survey
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
+from punish_fast.equilibrium.run import IterationStatus, Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.process import Process
@@ -113,11 +113,11 @@ def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]
     return Job(label, key, study_agent, (point, policy))
 
 
-def equilibrium_job(label: str, rules: Rules, iterations: int) -> Job:
-    """Return the job that approximates and studies an equilibrium of a game."""
+def equilibrium_job(label: str, rules: Rules, iterations: int, seconds: float | None = None) -> Job:
+    """Return the job that approximates and studies an equilibrium of a game; ``seconds`` limits the learning."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
-    return Job(label, key, study_equilibrium, (rules, iterations))
+    return Job(label, key, study_equilibrium, (rules, iterations, seconds))
 
 
 def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
@@ -153,12 +153,13 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     return report
 
 
-def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, Any]:
+def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stage: Stage) -> dict[str, Any]:
     """Approximate an equilibrium of the two-player game and study it.
 
     Args:
         rules: The rules, with the true redeal.
-        iterations: Number of iterations of the equilibrium solver.
+        iterations: Maximum number of iterations of the equilibrium solver.
+        seconds: Maximum number of seconds of learning; None for no limit.
         stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
             ``self-play``, given its name.
 
@@ -168,9 +169,17 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
-    with stage("equilibrium"):
+    with stage("equilibrium") as show:
         learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
-        run = run_equilibrium(learner, Target(iterations=iterations))
+
+        # The first iteration might compile kernels, which does not count towards the limit.
+        learner.iterate()
+
+        def progress(status: IterationStatus) -> None:
+            if callable(show):
+                show(f"iteration {status.iteration} of {iterations}, {status.seconds_left or 0:.0f} s left")
+
+        run = run_equilibrium(learner, Target(iterations=iterations, seconds=seconds), progress=progress)
     report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}
     report |= study_game(graph, learner.average, stage)
     return report | {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.punish.rules import PRESETS, Rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
 from punish_fast.runtime.files import ReadError, check_output
 
 # File name endings of agents, tensors, strategies and checkpoints.
@@ -73,7 +73,7 @@ def made_with(path: Path) -> dict[str, Any]:
 
 def rules_stem(rules: Rules, option: str | None) -> str:
     """Return the name of rules for use in file names: the name of the preset or the stem of the TOML file."""
-    name = name_of(rules)
+    name = unique_name(rules)
     return Path(option).stem if option is not None and name.startswith("house-") else name
 
 

@@ -103,8 +103,11 @@ class Progress:
         self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Show a stage; while nothing new is reported, repeat the latest line with the elapsed seconds."""
+    def stage(self, name: str) -> Iterator[Callable[[str], None]]:
+        """Show a stage; while nothing new is reported, repeat the latest line with the elapsed seconds.
+
+        Yield a function that shows details after the name.
+        """
         self.start()
         self.show(name)
         ended = threading.Event()
@@ -112,7 +115,7 @@ class Progress:
         if not self._quiet:
             heartbeat.start()
         try:
-            yield
+            yield lambda details: self.show(f"{name}, {details}")
         finally:
             ended.set()
             if not self._quiet:
@@ -178,7 +181,7 @@ def watch_jobs(verb: str, quiet: bool) -> Watch:
         latest = f"{verb}: {n_done} of {count(total, 'job')} done{left}"
         lines.show(latest, is_last=n_done == total)
 
-    def stage(job: Job, name: str) -> AbstractContextManager[None]:
+    def stage(job: Job, name: str) -> AbstractContextManager[object]:
         return lines.stage(f"{latest}; {job.label}, {name}")
 
     return Watch(done, stage)

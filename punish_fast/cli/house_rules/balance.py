@@ -1,7 +1,7 @@
 """``punish-fast balance``: show how a rule change affects the cards."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
@@ -15,6 +15,7 @@ from punish_fast.cli.frame.options import (
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
+from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.printable import printable
@@ -32,26 +33,35 @@ class BalanceOptions(ComputeOptions):
         list[str] | None, option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
     ] = None
     base: BaseRulesOption = None
+    time: Annotated[
+        float, option("Time limit for learning equilibria; --restore takes as long again.", metavar="SECONDS", min=1)
+    ] = 120.0
+    restore: Annotated[bool, option("Search for a change of one more rule that restores the balance.", "--restore")] = (
+        False
+    )
     plot: PlotOption = None
 
 
 @verb(
     "punish-fast balance --set damage.strike=3 --plot strike.png",
     "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
+    "punish-fast balance --set damage.strike=3 --restore --time 300",
 )
 def balance(options: BalanceOptions) -> None:
-    """Show how a rule change affects the cards: their worth and how often they are played.
+    """Show whether changed rules are balanced, which card decides, and how the change affects all cards.
 
     The command compares equilibria of the two-player game under the base rules and the changed rules.
     """
     from punish_fast.arena.survey.balance import balance as study
     from punish_fast.arena.survey.balance import report_of
+    from punish_fast.arena.survey.restore import restore
     from punish_fast.runtime import _jit
 
     base, rules = _rules(options)
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
     clock = Stopwatch()
-    found = study(rules, base, watch=watch_jobs("balance", options.quiet))
+    watch = watch_jobs("balance", options.quiet)
+    found = study(rules, base, watch=watch, seconds=options.time)
     for outcome in (found.standard, found.changed):
         if outcome.reason is not None:
             which = "changed" if outcome is found.changed else "base"
@@ -60,8 +70,27 @@ def balance(options: BalanceOptions) -> None:
         from punish_fast.arena.survey.balance_plot import draw_balance
 
         draw_balance(found, options.plot)
+    restored = restore(found, options.time, watch) if options.restore else None
     work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
-    options.print(report_of(found) | work)
+    report = report_of(found) | {"restore": restored} | work
+    options.print(report, lambda printed: _print_balance(report, restored, printed))
+
+
+def _print_balance(report: dict[str, Any], restored: dict[str, Any] | None, printed: dict[str, Any]) -> None:
+    """Print the verdict, the changes that restore the balance, and the rest of the report in its printable form."""
+    from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
+
+    print_text(report["verdict"])
+    print_text(f"Criteria: {'; '.join(report['criteria'])}.")
+    if (least := min(report["iterations"].values())) < DEFAULT_ITERATIONS:
+        print_text(f"The time limit ended learning after {least} of {DEFAULT_ITERATIONS} iterations; see --time.")
+    if restored is not None:
+        for remedy in restored["remedies"]:
+            print_text(remedy["finding"], "  ", "* ")
+        left = "; ".join(restored["not_tried"]) or "none"
+        print_text(f"{count(restored['screened'], 'change')} of one more rule screened. Not tried: {left}.")
+    print()
+    print_report({name: value for name, value in printed.items() if name not in ("verdict", "criteria", "restore")})
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
-from punish_fast.punish.rules import PRESETS, Rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.printable import printable
 
 _SEEDS = 1_000_000
@@ -106,7 +106,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
         say(f"warning: games are not saved: {folder} cannot be created ({error.strerror}); use --db")
         return None
     # Each set of rules has its own database.
-    return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
+    return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db")
 
 
 def played_database(named: Path | None) -> Path:

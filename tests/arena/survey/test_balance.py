@@ -1,9 +1,11 @@
 import pytest
 
-from punish_fast.arena.survey.balance import Balance, balance, report_of
+from punish_fast.arena.survey.balance import Balance, balance, deciding_card, faults_of, report_of, verdict_of
 from punish_fast.arena.survey.balance_plot import draw_balance
+from punish_fast.arena.survey.jobs import Watch
+from punish_fast.arena.survey.restore import neighbours, restore
 from punish_fast.arena.survey.results_file import Outcome
-from punish_fast.punish.rule_changes import changed
+from punish_fast.punish.rule_changes import changed, changes_of
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.runtime.figures import FigureError
 from punish_fast.study.frequencies import PLAYS
@@ -23,6 +25,32 @@ def made_up(**changes):
     zero |= {"kept": dict.fromkeys(CARDS), "plays": dict.fromkeys(PLAYS, 0.0)}
     other = {name: zero[name] | changes.get(name, {}) if isinstance(zero[name], dict) else zero[name] for name in zero}
     return Balance(TINY, STRIKE, 2, Outcome(zero), Outcome(other))
+
+
+def test_a_game_is_balanced_if_no_card_is_worth_too_much_and_each_is_played():
+    fair = {"in_hand": dict.fromkeys(CARDS, 0.09), "plays": dict.fromkeys(PLAYS, 0.2)}
+    assert verdict_of(faults_of(fair, TINY)) == "Balanced: all criteria hold."
+    unfair = {"in_hand": fair["in_hand"] | {"strike": -0.3, "dodge": None}, "plays": fair["plays"] | {"guard": 0.04}}
+    assert verdict_of(faults_of(unfair, TINY)) == (
+        "Not balanced: one more strike in hand is worth -30.0 points of win rate; guard is 4.0 % of all choices."
+    )
+    assert deciding_card(unfair) == "strike"
+    without = TINY._replace(copies=(0, 2, 2, 2, 1))
+    assert [fault.split()[0] for fault in faults_of(unfair, without)] == ["one"]
+
+
+def test_balance_is_restored_by_one_more_change(found):
+    rules = neighbours(STRIKE, TINY, CARDS.index("strike"))
+    changes = [changes_of(each, STRIKE) for each in rules]
+    assert all(len(change) == 1 and "damage.strike" not in change for change in changes)
+    assert next(iter(changes[0])) == "copies.strike"
+    told = []
+    report = restore(found, 1e-6, Watch(done=lambda done, total: told.append((done, total))))
+    assert report["card"] == deciding_card(found.changed.result)
+    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 3, len(rules) - 3)
+    assert told[:2] == [(0, len(rules) + 1), (1, len(rules) + 1)]
+    for remedy in report["remedies"]:
+        assert remedy["finding"].startswith(f"With {remedy['change']}: one more {report['card']} in hand is worth ")
 
 
 def test_both_games_stand_side_by_side(found):

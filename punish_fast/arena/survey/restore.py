@@ -1,0 +1,110 @@
+"""Search for one more rule change that balances the game under changed rules.
+
+The *neighbours* of the changed rules differ from them in one rule that was not changed. They are screened in the
+one-player model against *naive*, which takes seconds: the closer the worth of each card is to its worth under the base
+rules, the better. The game is then studied in equilibrium under the three best neighbours.
+"""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from punish_fast.arena.players import Player
+from punish_fast.arena.survey.balance import (
+    DEFAULT_ITERATIONS,
+    Balance,
+    deciding_card,
+    faults_of,
+    verdict_of,
+    worth_text,
+)
+from punish_fast.arena.survey.jobs import Job, Watch, run_jobs, work_on
+from punish_fast.arena.survey.studies import equilibrium_job
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rule_changes import change_text, changes_of
+from punish_fast.punish.rules import CARDS, Rules, RulesError, validate
+from punish_fast.punish.states.openings import openings, worth
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build_compact
+from punish_fast.study.lessons import Stage
+
+_N_CONFIRMED = 3
+# Shares of the time limit for screening, and for learning each of the three equilibria.
+_SCREENING, _LEARNING = 0.5, 0.1
+
+
+def neighbours(rules: Rules, base: Rules, first: int) -> list[Rules]:
+    """Return valid rules that differ from ``rules`` in one rule that ``base`` shares, starting with card ``first``."""
+    changed = set(changes_of(rules, base))
+    found = []
+    for change in _changes(rules, first):
+        try:
+            neighbour = validate(rules._replace(**change))
+        except RulesError:
+            continue
+        if changed.isdisjoint(changes_of(neighbour, rules)):
+            found.append(neighbour)
+    return found
+
+
+def _changes(rules: Rules, first: int) -> Iterator[dict[str, Any]]:
+    for card in sorted(range(len(CARDS)), key=lambda card: card != first):
+        attacks = rules.damage[card] > 0
+        for field in ("copies", *["damage"] * attacks, *["dodge_stops", "exhausting"] * attacks):
+            values = getattr(rules, field)
+            is_mark = field in ("dodge_stops", "exhausting")
+            for value in (1 - values[card],) if is_mark else (values[card] - 1, values[card] + 1):
+                yield {field: (*values[:card], value, *values[card + 1 :])}
+    for field in ("guard_reduction", "healing", "hp", "feints", "breaths"):
+        for step in (-1, 1):
+            yield {field: getattr(rules, field) + step}
+
+
+def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
+    """Return the worth of one more copy of each card in hand, for the best agent against *naive*."""
+    with stage("screening"):
+        space = StateSpace(rules)
+        solution = solve(build_compact(space, Player("naive").policy(space)), discount=1.0)
+    found = openings(space)
+    # Values are from -1 (loss) to 1 (win).
+    return {"in_hand": [worth(hand, found.p, solution.v[found.row] / 2).step for hand in found.hand.T]}
+
+
+def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
+    """Return the changes that restore balance, the best first, and those not tried, as a JSON object.
+
+    ``found`` must contain the results of both games; ``seconds`` is a target for the duration of the search.
+    """
+    standard, changed = found.standard.result, found.changed.result
+    assert standard is not None
+    assert changed is not None
+    card = deciding_card(changed)
+    rules = neighbours(found.rules, found.base, CARDS.index(card))
+    names = [", ".join(change_text(*change) for change in changes_of(each, found.rules).items()) for each in rules]
+    jobs = [Job(name, {}, screen, (each,)) for name, each in zip(("base", *names), (found.base, *rules), strict=True)]
+    screened: list[np.ndarray] = []
+    begin = time.perf_counter()
+    for n, job in enumerate(jobs):
+        watch.done(n, len(jobs))
+        # Screening the base rules might compile kernels, and at least three changes are screened.
+        if n <= 1:
+            begin = time.perf_counter()
+        elif n > _N_CONFIRMED and time.perf_counter() - begin > _SCREENING * seconds:
+            break
+        result = work_on(job, partial(watch.stage, job)).result
+        screened.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
+    distance = np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1)
+    best = np.argsort(distance, kind="stable")[:_N_CONFIRMED].tolist()
+    confirmed = [equilibrium_job(names[k], rules[k], DEFAULT_ITERATIONS, _LEARNING * seconds) for k in best]
+    remedies = []
+    for k, outcome in zip(best, run_jobs(confirmed, watch=watch), strict=True):
+        if outcome.result is not None:
+            faults = faults_of(outcome.result, rules[k])
+            value = outcome.result["in_hand"][card] or 0.0
+            told = f"With {names[k]}: {worth_text(card, value)}. {verdict_of(faults[:2])}"
+            remedies.append({"change": names[k], "worth": value, "balanced": not faults, "finding": told})
+    remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
+    return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": names[len(screened) - 1 :]}
