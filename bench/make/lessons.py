@@ -230,7 +230,7 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")
-    study = study_file(LessonsOptions(file=file, records=games))
+    study = study_file(LessonsOptions(agent=str(file), records=games))
     text = replaced(text, blocks_of(study.report, load(file).origin))
     written = [page]
     with tempfile.TemporaryDirectory() as folder:

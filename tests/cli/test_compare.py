@@ -3,7 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.punish.rules import PRESETS, name_of
+from punish_fast.mdp.solver import evaluate
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 
 
@@ -69,11 +72,26 @@ def test_a_comparison_in_words(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_what_cannot_be_compared_is_refused(run):
+def test_what_cannot_be_compared_is_refused(run, folder):
     run("compare", "agent.h5", "strategy.h5").refused("strategy.h5: kind: a strategy has no solution")
-    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
-    for pair in (("agent.h5", "win.h5"), ("win.h5", "agent.h5")):
-        done = run("compare", *pair)
-        done.refused("agents must share their objective", "win.h5 has win-probability", "agent.h5 has discounted")
-    other = name_of(PRESETS["tiny"]._replace(redeal="reshuffle"))
-    run("compare", "agent.h5", "other-agent.h5").refused("agent.h5 has tiny", f"other-agent.h5 has {other}")
+    rules = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 1\nbreaths = 2\n"
+    (folder / "home.toml").write_text(rules)
+    run("solve", "--rules", "home.toml", "-o", "home.h5")
+    run("compare", "agent.h5", "home.h5").refused("agents must share their rules", "agent.h5 has tiny", "home.h5 has ")
+
+
+@pytest.mark.usefixtures("files")
+def test_agents_that_differ_in_objective_or_redeal_are_compared_by_win_probabilities(run):
+    real = load("other-agent.h5").rules
+    run("solve", "other-tensor.h5", "--objective", "win-probability", "-o", "win.h5")
+    own = load("win.h5").solution()
+    for name in ("agent.h5", "other-agent.h5"):
+        done = run("compare", name, "win.h5", "--json")
+        assert "compare: by win probabilities under the true redeal" in done.err
+        first, second = done.report["agents"]
+        assert (first["objective"], second["objective"]) == ("win-probability", "win-probability")
+        assert second["fingerprint"] == own.fingerprint
+        assert done.report["v"]["bias"] >= -1e-9
+        space, file = StateSpace(real), load(name)
+        v = (1 + evaluate(build(space), file.policy(space), discount=1.0)) / 2
+        assert done.report["v"]["bias"] <= (own.v - v).mean() + 1e-8

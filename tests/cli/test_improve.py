@@ -25,7 +25,7 @@ def games(run, files):
 def test_all_games_of_a_person_are_reported_and_agree_with_their_reviews(run, games):
     report = run(*IMPROVE, "--json").report
     explainer = explainer_against(Player("strategy.h5"), PRESETS["tiny"])
-    judge = Judge(explainer.data.space, explainer.solution, "soft")
+    judge = Judge(explainer.data.space, explainer.solution)
     sides = [side for game in games for side in review(judge, game) if side.name == "Ann"]
     assert (report["games"], report["reference"]) == (len(sides), "strategy")
     assert report["win_rate"] == pytest.approx(sum(side.won for side in sides) / len(sides))

@@ -88,9 +88,9 @@ def test_lessons_are_printed(run, name):
 
 def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
     shutil.copy(equilibria / "view.h5", equilibria / "naive")
-    reports = [run("lessons", "--quiet", name, "--json").report for name in ("naive", "view.h5")]
+    reports = [run("lessons", "--quiet", name, "--json").report for name in ("./naive", "view.h5")]
     assert reports[0]["mean"] == reports[1]["mean"]
-    run("lessons", "random").refused("random: there is no such file")
+    assert run("lessons", "--quiet", "naive", "--rules", "tiny", "--json").report["mean"] != reports[0]["mean"]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from playing import some_games, with_side
 
-from punish_fast.mdp.solver import solve
-from punish_fast.play.explain.review import judge_of, read_game, review
+from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.play.explain.review import chances_of, judge_of, read_game, review
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS, cards_text
 from punish_fast.punish.transitions.tensor import build
@@ -22,7 +23,7 @@ def agents(space, tmp_path_factory):
     """Agents of the rules of the recorded games, by their objective."""
     folder, mdp = tmp_path_factory.mktemp("agents"), build(space)
     for name, method in {"wins": {"objective": "win-probability"}, "total": {"discount": 1}, "discounted": {}}.items():
-        save(folder / f"{name}.h5", space, mdp, solve(mdp, **method))
+        save(folder / f"{name}.h5", space, mdp, solve(mdp, **method), enemy={"kind": "built-in", "name": "random"})
     return {path.stem: load(path) for path in folder.iterdir()}
 
 
@@ -62,9 +63,18 @@ def test_an_action_that_is_not_legal_loses_nothing(judges):
     assert rest == list(review(judges["wins"], game)[0].choices[1:])
 
 
-def test_an_agent_without_chances_to_win_cannot_judge(agents):
-    with pytest.raises(match=r"discount 0\.95 instead of win probabilities"):
-        judge_of(agents["discounted"])
+def test_discounted_agents_judge_by_the_win_probabilities_of_their_policies(agents, space):
+    found, best = (chances_of(agents[name], space) for name in ("discounted", "wins"))
+    policy, mdp = agents["discounted"].solution().greedy(), build(space)
+    v = (1 + evaluate(mdp, policy, discount=1.0)) / 2
+    values = np.append(v, [1.0, 0.0])
+    for row in range(0, len(space.action), 7):
+        entries = slice(*mdp.indptr[row : row + 2])
+        assert found.q[row] == pytest.approx(mdp.data[entries] @ values[mdp.indices[entries]], abs=1e-8)
+    assert (best.v >= found.v - 1e-8).all()
+    assert (found.v >= v - 1e-8).all()
+    game = some_games(1)[0]
+    assert review(judge_of(agents["discounted"]), game)[0].choices[0].loss is not None
 
 
 def test_positions_of_other_rules(judges):

@@ -241,7 +241,7 @@ class _Session:
 
         record, won = game.record(), game.winner == 0
         with Progress(self.options.quiet).stage("judging your choices"):
-            judge = Judge(coach.space, coach.solution, coach.name)
+            judge = Judge(coach.space, coach.solution)
             side = judge.side(record.winner if won else record.loser, won)
         worst = side.worst(1)
         self.screen.say(f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point.")

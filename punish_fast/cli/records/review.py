@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
+from punish_fast.cli.frame.errors import say
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.review import Judge
@@ -27,11 +29,12 @@ class ReviewOptions(CommonOptions):
     ] = None
     db: PlayedDatabaseOption = None
     agent: Annotated[
-        Path | None,
+        str | None,
         option(
-            "Agent that judges; its values must be win probabilities.  [default: the best choices against the built-in "
-            "player that a person played against, or against veteran]",
-            metavar="FILE.h5",
+            "Agent file, which judges by its win probabilities, or a player; the choices are then compared with the "
+            "best choices against that player.  [default: the built-in player in the game, or veteran]",
+            metavar="AGENT",
+            complete=complete_agents,
         ),
     ] = None
 
@@ -45,38 +48,39 @@ def review(options: ReviewOptions) -> None:
     """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.
 
     In a game between a person and a built-in player, the choices are by default compared with the best choices against
-    the built-in player; in other games, with the best choices against the veteran. With --agent, win probabilities are
-    against the enemy against which the agent was solved (by `solve --objective win-probability`).
+    the built-in player; in other games, with the best choices against the veteran. If --agent is an agent file, win
+    probabilities are against the enemy against which the agent was solved. If its values are discounted or assume
+    another redeal, win probabilities are computed from its policy, and stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as judge
 
     game = read_game(played_database(options.db), options.game)
-    jury, enemy = _jury(options.agent, game, options.quiet)
+    jury, agent, enemy = _jury(options.agent, game, options.quiet)
     players = [side.report() for side in judge(jury, game)]
-    report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}
+    report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
-def _jury(file: Path | None, game: RecordedGame, quiet: bool) -> tuple[Judge, str]:
-    """Return the judge, and a description of the enemy against which it was solved."""
+def _jury(name: str | None, game: RecordedGame, quiet: bool) -> tuple[Judge, Path | None, str]:
+    """Return the judge, its agent file (None for best choices), and a description of its enemy."""
+    from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.review import Judge, judge_of, played_opponent
+    from punish_fast.play.explain.review import Judge, has_chances, judge_of, played_opponent
+    from punish_fast.play.explain.why import explainer_against
     from punish_fast.punish.rules import load_rules
-    from punish_fast.store.reader import load
     from punish_fast.store.schema import enemy_text
 
-    if file is not None:
-        agent = load(file)
-        return judge_of(agent), enemy_text(agent.enemy)
-    from punish_fast.arena.players import Player
-    from punish_fast.play.explain.why import explainer_against
-
     rules = load_rules("tabletop")
-    enemy = played_opponent(game) or default_opponent(rules)
+    player = Player(name or played_opponent(game) or default_opponent(rules))
     with Progress(quiet).stage("solving"):
-        best = explainer_against(Player(enemy), rules)
-    return Judge(best.data.space, best.solution, enemy), enemy
+        if player.file is not None and player.file.kind == "agent":
+            judge = judge_of(player.file)
+            if not has_chances(player.file):
+                say(f"{player.path}: win probabilities under the true redeal were computed from its policy")
+            return judge, player.path, enemy_text(player.file.enemy)
+        best = explainer_against(player, player.rules or rules)
+    return Judge(best.data.space, best.solution), None, printable(player.name)
 
 
 def _print_report(report: dict[str, Any]) -> None:

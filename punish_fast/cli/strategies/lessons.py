@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import PlotOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, rules_report, work_report
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
-    file: Annotated[Path, argument("FILE.h5", "Agent or strategy that plays both sides.")]
+    agent: Annotated[
+        str, argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.", complete_agents)
+    ]
     records: Annotated[
         Path | None,
         option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),
@@ -53,7 +54,7 @@ def lessons(options: LessonsOptions) -> None:
     """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
     if options.records is None and (options.player is not None or options.with_bots):
         raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --records")
-    check_outputs([], [options.file, options.records, *rules_files(options.rules)], "show", options.plot)
+    check_outputs([], [Path(options.agent), options.records, *rules_files(options.rules)], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
@@ -71,8 +72,7 @@ def study_file(options: LessonsOptions) -> Study:
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play
 
-    # A path with a folder always names a file, even if the file is named like a built-in agent.
-    lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
+    lineup = options.lineup([options.agent])
     choices = None
     if options.records is not None:
         choices = read_choices(options.records, with_bots=options.with_bots, player=options.player)

@@ -12,14 +12,19 @@ from math import comb, prod
 
 import numpy as np
 
+from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.play.punish.game_data import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.solution_cache import cached_solution
+
+# Maximum error of the value of a policy.
+_TOLERANCE = 1e-9
 
 
 class Coach:
@@ -72,6 +77,30 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
 
 def _win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     return solve(build(space, enemy), objective="win-probability")
+
+
+def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:
+    """Return the win probability of every choice against an enemy, if a given policy chooses afterwards.
+
+    The solution is stored in the user's cache folder. The value of a state is its largest ``q``.
+
+    Args:
+        policy: Policy to evaluate, float64 ``[n_rows]``.
+        enemy: The enemy's policy, float64 ``[n_rows]``.
+    """
+
+    def compute() -> Solution:
+        mdp = build(space, enemy)
+        v = (1 + evaluate(mdp, policy, discount=1.0, tolerance=_TOLERANCE)) / 2
+        q = np.asarray(mdp.to_scipy() @ np.append(v, np.maximum(mdp.terminal_reward, 0)))
+        best = best_values(space.state_ptr, q)
+        return Solution(
+            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"),
+            *(_TOLERANCE, 0, 0.0, _TOLERANCE, Log()),
+        )
+
+    settings = space.rules.digest, "evaluation"
+    return cached_solution(space.state_ptr, np.concatenate([policy, enemy]), settings, compute)
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:

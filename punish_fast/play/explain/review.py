@@ -1,6 +1,7 @@
 """Reviews of recorded games, choice by choice.
 
-An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. The loss
+An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. If an
+agent has discounted values, the win probability of an action is that of the agent's policy after the action. The loss
 of a choice is ``v - q``; a point is a loss of 0.01. Losses refer to the enemy that the values were solved
 against; other choices can be best against other enemies.
 """
@@ -11,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import NAMES
+from punish_fast.arena.players import NAMES, PlayerError, recorded_enemy
 from punish_fast.mdp.solution import Solution
+from punish_fast.play.explain.coach import policy_solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
-from punish_fast.punish.rules import cards_text, name_of
+from punish_fast.punish.rules import cards_text, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
@@ -104,14 +106,9 @@ class ReviewedSide:
 class Judge:
     """Judge of choices by their win probabilities against one enemy."""
 
-    def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
-        """Store the win probabilities; raise `NoAnswerError` if the solution contains other values."""
+    def __init__(self, space: StateSpace, solution: Solution) -> None:
+        """Store the win probabilities; total rewards are converted."""
         chances = as_chances(solution)
-        if chances.objective != "win-probability":
-            raise NoAnswerError(
-                f"{name}: has values with the discount {solution.discount:g} instead of win probabilities; see: "
-                "punish-fast solve --objective win-probability"
-            )
         self._v, self._q = chances.v, chances.q
         self._space, self._choice = space, solution.choice
 
@@ -133,11 +130,30 @@ class Judge:
 
 
 def judge_of(agent: Artefact) -> Judge:
-    """Return a judge that uses the values in an agent file."""
-    solution = agent.solution()
-    space = StateSpace(agent.rules)
+    """Return a judge that uses the win probabilities of an agent file (see `chances_of`)."""
+    space = StateSpace(true_rules(agent.rules))
     agent.must_have_states(space)
-    return Judge(space, solution, str(agent.path))
+    return Judge(space, chances_of(agent, space))
+
+
+def chances_of(agent: Artefact, space: StateSpace) -> Solution:
+    """Return an agent's win probabilities under the true redeal, against the enemy recorded in the file.
+
+    They are computed from the policy of the agent unless `has_chances`. ``space`` contains the states of the game.
+    """
+    if has_chances(agent):
+        return as_chances(agent.solution())
+    try:
+        enemy = recorded_enemy(agent)
+    except PlayerError as error:
+        told = str(error).partition(";")[0]
+        raise NoAnswerError(f"{told}, so the win probabilities of this agent cannot be computed") from None
+    return policy_solution(space, agent.solution().greedy(), enemy.policy(space))
+
+
+def has_chances(agent: Artefact) -> bool:
+    """Return True if the values of an agent file are win probabilities, or total rewards, under the true redeal."""
+    return agent.solution().discount == 1 and agent.rules == true_rules(agent.rules)
 
 
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:

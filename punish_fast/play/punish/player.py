@@ -14,7 +14,7 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import Coach, win_solution
 from punish_fast.play.explain.improvement import improvement, worst_positions
 from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
-from punish_fast.play.explain.review import Judge, review
+from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, Explanation, explainer_of
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.punish.match import PunishMatch
@@ -79,7 +79,7 @@ class PunishPlayer(Player, ServedPlayer):
             "values": self.has_values,
             "explains": self.information == "view",
             # If the player is a strategy, games are judged by the best choices against it.
-            "judges": self.information == "view" and (objective in (None, "win-probability") or discount == 1),
+            "judges": self.information == "view",
             "against": self.name if enemy is None else enemy,
         }
 
@@ -200,10 +200,11 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge that uses the player's values or, for a strategy, the best choices against it."""
+        """Judge that uses the player's win probabilities or, for a strategy, the best choices against it."""
         self._must_have_view()
-        solution = self.explainer.solution if self.solution is None else self.solution
-        return Judge(self.space, solution, self.name)
+        if self.file is not None and self.file.kind == "agent":
+            return Judge(self.space, chances_of(self.file, self.space))
+        return Judge(self.space, self.explainer.solution)
 
     def review(self, game: RecordedGame) -> dict[str, Any]:
         """Judge all choices of a recorded game; return a JSON-like object with ``rules`` and ``players``."""

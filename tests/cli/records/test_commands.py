@@ -237,6 +237,21 @@ def test_both_players_are_judged(run):
             assert worst["words"] in text
 
 
+@pytest.mark.usefixtures("reviewing")
+def test_any_player_judges(run):
+    run("solve", "--rules", "house.toml", "--discount", "0.9", "-o", "discounted.h5", "-q")
+    run("equilibrium", "--rules", "house.toml", "--iterations", "2", "-o", "strategy.h5", "-q")
+    done = run(*REVIEW[:-1], "discounted.h5", "--json")
+    assert "discounted.h5: win probabilities under the true redeal were computed from its policy" in done.err
+    best, found = run(*REVIEW, "--json").report, done.report
+    assert (found["agent"], found["enemy"]) == ("discounted.h5", "random")
+    for mine, theirs in zip(found["players"][0]["choices"], best["players"][0]["choices"], strict=True):
+        assert mine["win_probability"] <= theirs["win_probability"] + 1e-8
+        assert mine["loss"] >= 0
+    found = run(*REVIEW[:-1], "strategy.h5", "--json").report
+    assert (found["agent"], found["enemy"]) == (None, "strategy")
+
+
 @pytest.mark.slow
 def test_without_a_judge_the_best_choices_are_solved_for(run, folder):
     (folder / "saves.json").write_text(write_log(some_games(1, rules=PRESETS["tabletop"])))
@@ -265,8 +280,9 @@ def test_reviews_know_which_built_in_player_was_played(name, is_bot, temperature
 
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7; punish-fast records list")
-    run("solve", "--rules", "house.toml", "--objective", "discounted", "-o", "discounted.h5", "-q")
-    run(*REVIEW[:-1], "discounted.h5").refused("instead of win probabilities; see: punish-fast solve --objective")
+    run("solve", "--rules", "house.toml", "--discount", "0.9", "--enemy", "agent.h5", "-o", "counter.h5", "-q")
+    (reviewing / "agent.h5").rename(reviewing / "old.h5")
+    run(*REVIEW[:-1], "counter.h5").failed_with("agent.h5 does not exist, so the win probabilities")
     rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
     (reviewing / "frail.toml").write_text(rules)
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
