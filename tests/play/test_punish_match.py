@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -7,6 +10,7 @@ import pytest
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from policies import mixed, uniform
 from scripted import ScriptedPlayer
 
@@ -124,3 +128,37 @@ def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch)
     assert sorted(found) == sorted(set(ids))
     assert {game.second for game in found.values()} == {1_700_000_000}
     assert all(LAST_SECOND < game_id < 2**53 for game_id in ids)
+
+
+_NO_CACHE = """
+from numba.core.event import RecordingListener, install_listener
+from punish_fast.arena.players import PolicyPlayer
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch, play_ahead
+from punish_fast.play.session import PlaySession
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
+
+data = GameData(StateSpace(true_rules(PRESETS["tiny"])))
+play_ahead(data)
+player = PolicyPlayer("random", uniform_policy(data.space))
+with install_listener("numba:compile", RecordingListener()) as compiled:
+    for seed in range(1, 21):
+        session = PlaySession(PunishMatch(data, seed), (player, player))
+        session.begin()
+        for _ in range(40):
+            if session.is_on:
+                session.reveal()
+print([event.data["dispatcher"].__name__ for _, event in compiled.buffer])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_no_kernel_is_compiled_during_a_game(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", _NO_CACHE], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -138,6 +138,7 @@ class _Session:
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.play.punish.game_data import GameData
+        from punish_fast.play.punish.match import play_ahead
         from punish_fast.play.punish.records import Keeper
         from punish_fast.play.punish.screen import Screen, open_console
         from punish_fast.punish.states.space import StateSpace
@@ -148,6 +149,7 @@ class _Session:
         with Progress(options.quiet).stage("preparing the game"):
             space, opponents = lineup.in_game()
             self.table = GameData(space)
+            play_ahead(self.table)
             view = space if space.is_view else StateSpace(space.rules)
         self.keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()

@@ -10,21 +10,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View
-from punish_fast.play.session import UndoError
+from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import NOTHING, REST, WIN
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.codes import STATUS, State, join_statuses, split_digits, to_decimal
 from punish_fast.punish.rules import Five
+from punish_fast.punish.strategy import uniform_policy
 
 _MOST_BREATHS = 100_000
+# Enough for several deals and feints.
+_BREATHS_AHEAD = 40
 
 
 def _nothing() -> np.ndarray:
@@ -229,3 +233,13 @@ class PunishMatch:
 def _five(counts: np.ndarray) -> Five:
     guard, rush, dodge, strike, punish = counts.tolist()
     return guard, rush, dodge, strike, punish
+
+
+def play_ahead(data: GameData) -> None:
+    """Play the beginning of a random game, so that no kernel has to be compiled while people play."""
+    player = PolicyPlayer("random", uniform_policy(data.space))
+    session = PlaySession(PunishMatch(data, seed=0), (player, player))
+    session.begin()
+    for _ in range(_BREATHS_AHEAD):
+        if session.is_on:
+            session.reveal()

@@ -17,7 +17,7 @@ from punish_fast.play.explain.practice import Question, recorded_questions, simu
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, Explanation, explainer_of
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
-from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.match import PunishMatch, play_ahead
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
@@ -142,8 +142,9 @@ class PunishPlayer(Player, ServedPlayer):
         return identity(states, space.state_ptr, space.action, values)
 
     def open(self) -> None:
-        """Compute the strategy, the identity and the presentation."""
+        """Compute the strategy, the identity and the presentation, and compile the kernels of games."""
         self.opponents(None)
+        play_ahead(self.data)
         _ = self.identity, self.presentation
 
     def is_ready(self, temperature: float | None) -> bool:
