@@ -123,6 +123,13 @@ def test_exhaustion_is_explained_to_both():
     assert "naive is exhausted" in text
 
 
+def test_house_rules_are_marked_by_what_differs_from_the_standard_rules():
+    changes = {name: PunishPresentation(rules).rules()["changes"] for name, rules in PRESETS.items()}
+    assert (changes["tabletop"], changes["notebook"]) == ([], [])
+    house = PRESETS["tabletop"]._replace(hp=4, exhausting=(0, 0, 0, 1, 1))
+    assert PunishPresentation(house).rules()["changes"] == ["hp=4", "exhausting=strike, punish"]
+
+
 def test_the_documents_have_the_table_of_clashes():
     text = (Path(__file__).parents[2] / "docs" / "playing.md").read_text(encoding="utf-8")
     shown = PunishPresentation(PRESETS["tabletop"]).rules()

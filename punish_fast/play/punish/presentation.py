@@ -13,7 +13,8 @@ from punish_fast.play.words import Teller
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import State, action_name, to_decimal
 from punish_fast.punish.position import position_text
-from punish_fast.punish.rules import CARDS, RESOLVED, Rules, name_of
+from punish_fast.punish.rule_changes import change_text, changes_of
+from punish_fast.punish.rules import CARDS, RESOLVED, Rules, load_rules, name_of, true_rules
 
 
 class PunishPresentation:
@@ -33,6 +34,10 @@ class PunishPresentation:
         rules = self._rules
         return {
             "name": name_of(rules),
+            # Differences from the standard rules, such as "damage.strike=3".
+            "changes": [
+                change_text(*change) for change in changes_of(true_rules(rules), load_rules("tabletop")).items()
+            ],
             "cards": list(CARDS),
             "effects": [effect(rules, kind) for kind in range(len(CARDS))],
             # Damage that the player of the row's card takes from the column's card; the last row and column are rest.

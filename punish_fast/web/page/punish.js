@@ -23,6 +23,9 @@ import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 // Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
+/** House rules: what differs from the standard rules. */
+const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/[._=]/g, " "))));
+
 export class Punish {
   static isKept = true;
 
@@ -61,6 +64,7 @@ export class Punish {
     const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, `${counted(rules.copies[kind], "copy", "copies")}: ${rules.effects[kind]}`));
     return [
       h("h2", {}, "What the cards do"),
+      badge(rules),
       h("ul", { class: "faces" }, CARDS.map(face)),
       h("div", { class: "halves" }, Punish.clashes(rules), h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line)))),
     ];
@@ -86,7 +90,7 @@ export class Punish {
 
   legend(rules) {
     const lines = CARDS.map((name, kind) => [h("dt", {}, tag(name)), h("dd", {}, rules.effects[kind])]);
-    return [h("h2", {}, "What the cards do"), h("dl", { class: "effects" }, lines)];
+    return [h("h2", {}, "What the cards do"), badge(rules), h("dl", { class: "effects" }, lines)];
   }
 
   update(table, events) {
