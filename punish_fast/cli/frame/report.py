@@ -26,7 +26,8 @@ _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens":
 # Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
 # Fields printed as percentages, and fields printed in scientific notation.
-_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "rounds", "second", "upper_bound", "win_rate"}
+_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "rounds", "second", "upper_bound"}
+_CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
 
