@@ -17,10 +17,10 @@ from typing import Any
 
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
-from punish_fast.records.database import open_to_read, open_to_write, read_file
+from punish_fast.records.database import RecordsError, open_to_read, open_to_write, read_file
 from punish_fast.records.games import GameWriter, read_games
 from punish_fast.records.log_fields import explains, roundings_of
-from punish_fast.records.logs import GameLog, RecordedGame, check_names, log_of
+from punish_fast.records.logs import MALFORMED, GameLog, RecordedGame, Refused, check_names, log_of
 from punish_fast.records.schema import new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 
@@ -87,8 +87,15 @@ def _read(path: Path) -> GameLog:
     if not content.startswith(_SQLITE):
         return log_of(content, path)
     with open_to_read(path) as connection:
-        games = tuple(game for _, game in read_games(connection))
-    return GameLog(path, hashlib.sha256(content).hexdigest(), "database", games, ())
+        found = [game for _, game in read_games(connection)]
+    games, refused = [], []
+    for game in found:
+        try:
+            check_names([game])
+            games.append(game)
+        except RecordsError as error:
+            refused.append(Refused(game.id, (), str(error), MALFORMED))
+    return GameLog(path, hashlib.sha256(content).hexdigest(), "database", tuple(games), tuple(refused))
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:

@@ -112,6 +112,8 @@ def test_hands_are_shown_with_what_to_play(run, files, space, name):
     assert ("of the best choices against it" in text) == (name == "strategy.h5")
     # Rush deals 1 to dodge, strike, punish and rest.
     assert "<tr><th>rush</th><td>0</td><td>0</td><td>1</td><td>1</td><td>1</td><td>1</td></tr>" in page
+    assert report["is_chance"] == ("One more in your first hand" in page)
+    assert report["is_chance"] == (f"(points of {report['value_is']})" in page)
     run("openings", name, "--print", "page.txt").refused("page.txt", ".html")
 
 

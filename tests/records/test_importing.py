@@ -213,6 +213,14 @@ def test_games_that_the_original_mixed_up_are_known(tmp_path, space, db, games):
     assert import_logs(space, [log], db).imported == 1
 
 
+def test_games_of_a_database_with_names_that_no_log_holds_are_refused(tmp_path, space, db, games):
+    run_sql(db, "UPDATE players SET username = 'A' || char(27) || 'n' WHERE username = 'Ann'")
+    report = import_logs(space, [db], tmp_path / "new.db")
+    assert (report.games, report.rejected) == (30, sum("Ann" in (g.winner.name, g.loser.name) for g in games))
+    assert report.rejected > 0
+    assert all(r"player 'A\x1bn': logs allow only" in remark.reason for remark in report.remarks)
+
+
 def test_an_original_database_takes_new_games(tmp_path, space, original, games, db):
     old = "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000 ORDER BY rowid"
     before = query(original, old)

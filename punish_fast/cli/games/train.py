@@ -97,8 +97,10 @@ def train(options: TrainOptions) -> None:
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)
     if options.output is None and options.former is None:
-        timed = options.time is not None
-        default_output(output, _settings(trainer, timed), lambda path: _settings(load_agent(path), timed))
+        if options.time is None:
+            default_output(output, _settings(trainer), lambda path: _settings(load_agent(path)))
+        else:
+            default_output(output)
     before, begin = trainer.games, time.perf_counter()
     saved = begin
 
@@ -209,12 +211,12 @@ def _new(options: TrainOptions, game: Game) -> Any:
     return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **changes_of(MuZeroMethod, settings)), options.seed)
 
 
-def _settings(trainer: Trainer, timed: bool) -> dict[str, Any]:
-    """Return the settings that determine the trained agent, without the number of games if training is ``timed``."""
+def _settings(trainer: Trainer) -> dict[str, Any]:
+    """Return the settings that determine the trained agent."""
     from punish_fast.games.registry import describe
 
     settings = {"game": describe(trainer.game), "method": asdict(trainer.method), "seed": trainer.seed}
-    return settings | {"name": trainer.name} | ({} if timed else {"games": trainer.games_wanted})
+    return settings | {"name": trainer.name, "games": trainer.games_wanted}
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:

@@ -39,6 +39,7 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
     lower = " &lt; ".join(sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)]))
     hands = sorted(report["hands"], key=lambda each: tuple(each["hand"].values()), reverse=True)
     key = ", ".join(f"{card[0]} {card}" for card in CARDS)
+    points = f"<h2>One more in your first hand (points of {report['value_is']})</h2>{_table(['card', 'points'], worth)}"
     listed = "".join(f"<div><b>{letters(each['hand'])}</b> {plays_text(each['plays'], 3)}</div>" for each in hands)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>How to play Punish well</title><style>{_STYLE}</style></head><body>
@@ -46,7 +47,7 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
 <p>As {escape(player)} plays it. If both players fall in one breath, the lower card wins: {lower}. All numbers except
 damage are per cent.</p>
 <div class="row"><div><h2>Damage of your card (row) to the other card</h2>{_table(["", *CARDS, "rest"], clashes)}
-<h2>One more in your first hand</h2>{_table(["card", "points"], worth)}</div>
+{points if report["is_chance"] else ""}</div>
 <div><h2>How often to play each card when you can</h2>{_table(["situation", *PLAYS], often)}</div></div>
 <h2>What to play first, by hand ({key}, f guard: feint with guard)</h2><div class="hands">{listed}</div>
 </body></html>

@@ -37,6 +37,9 @@ def test_training_stops_after_a_time_limit_and_names_the_next_command(run, folde
     assert agent.games == agent.games_wanted == agent.curve[-1]["games"] < 900000000
     further = run(*TABLE, "--from", "timed.h5", "--games", "50", "--json").report
     assert further["games"] == agent.games + 50
+    # An agent of hours is not replaced by one of seconds.
+    (folder / "timed.h5").rename(folder / "tapnswap.h5")
+    run(*TABLE[:3], "--time", "0.01").refused("tapnswap.h5: already exists; choose another output with -o")
 
 
 @needs_jax
