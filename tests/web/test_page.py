@@ -219,9 +219,14 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
             ann.reload()
             ann.get_by_text(re.compile(r"You chose .*\. Waiting for Bert …")).wait_for()
             assert breath_of(ann) == logs[0]
+            ben.locator(".hand button:enabled").last.click()
+            picked = ben.locator(".hand [aria-pressed=true]").get_attribute("data-kind")
         by_clicks(ben, breath)
         after(ann, logs[0])
         after(ben, logs[1])
+        if breath == 0:
+            assert ben.locator(".mine [data-card]").get_attribute("data-card") == picked
+            assert ann.locator(".theirs [data-card]").get_attribute("data-card") == picked
     links = [page.get_by_role("link", name="Review this game") for page in (ann, ben)]
     game = must_be_kept(ben, database, "Bert", enemy="Ann")
     for page in (ann, ben):

@@ -121,6 +121,7 @@ class FriendSeat extends Seat {
 
   /** Show a table unless a later version has been shown. Keep the picked move if only the friend has acted. */
   take(table) {
+    if (this.isGone) return;
     const [before, { friend }] = [this.table, table];
     if (before && friend.version <= before.friend.version) return;
     if (before && !before.is_on && table.is_on) return void this.sitDown(table);
@@ -204,7 +205,8 @@ class FriendSeat extends Seat {
   }
 
   onKey(event) {
-    if (this.table?.friend.chosen && keyOf(event) === "Escape") this.takeBack();
+    const mayTakeBack = this.table?.is_on && this.table.friend.chosen && !event.repeat && !event.target.closest("dialog[open]");
+    if (mayTakeBack && keyOf(event) === "Escape") this.takeBack();
     else super.onKey(event);
   }
 }

@@ -37,7 +37,7 @@ function tableAt(step) {
   const feinted = Number(deck < 2);
   const exhausted = STEPS[step - 1]?.play?.[1] === "punish";
   return {
-    rules: RULES, names: ["you", "Clara"], is_on: true,
+    rules: RULES, names: ["you", "Clara"], seat: 0, is_on: true,
     legal: play ? [{ action: 10 * (CARDS.indexOf(own) + 1) + (drawn ? 1 : 0), name: own }] : [],
     view: {
       breath, breaths: 4, measure: step < LAST ? 1 : 2, hand, discard, deck, unseen: hand.map((n, kind) => 3 - n - discard[kind]),

@@ -48,24 +48,39 @@ export class Seat {
   }
 
   leave() {
+    this.isGone = true;
+    this.table = null;
     document.removeEventListener("keydown", this.listener);
     document.querySelector("dialog")?.close();
   }
 
+  /** Return true unless the user has left the page or the table, or has sat down at another one. */
+  isAt(table) {
+    return !this.isGone && this.table?.table === table;
+  }
+
   welcome() {
     this.table = null;
+    this.isBusy = false;
     keep(SEAT, null);
     if (!this.models.length) throw new Error("This server has no opponent. Start it with one: punish-fast serve veteran");
-    this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal())));
+    this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal(), () => this.isAt(undefined))));
   }
 
   /** Begin a game with the settings last chosen in the form. */
   async deal() {
+    if (this.isBusy) return;
+    this.isBusy = true;
     calm();
+    const before = this.table?.table;
     try {
-      this.sitDown(await post("/tables", lastChoice()));
+      const table = await post("/tables", lastChoice());
+      if (this.isAt(before)) this.sitDown(table);
+      else await remove(`/tables/${table.table}`);
     } catch (error) {
-      complain(error);
+      if (this.isAt(before)) complain(error);
+    } finally {
+      this.isBusy = false;
     }
   }
 
@@ -118,7 +133,7 @@ export class Seat {
     calm();
     try {
       const { moves, exact } = await this.patiently("Looking ahead …", get(`/tables/${table}/hint`));
-      if (this.table.table !== table || this.table.n_events !== n) return;
+      if (!this.isAt(table) || this.table.n_events !== n) return;
       this.renderer.hint(moves);
       const best = moves.filter((move) => move.best);
       const names = best.length === moves.length && best.length > 1 ? "All moves are equally good" : `Best: ${best.map(({ name }) => name).join(", ")}`;
@@ -127,7 +142,7 @@ export class Seat {
       this.coach.replaceChildren(h("p", {}, words));
       announce(words);
     } catch (error) {
-      complain(error);
+      if (this.isAt(table)) complain(error);
     }
   }
 
@@ -141,12 +156,15 @@ export class Seat {
     this.isBusy = true;
     calm();
     const focused = document.activeElement.id;
+    const { table } = this.table;
     try {
-      this.sitDown(await post(`/tables/${this.table.table}/undo`, { n_events: this.seen }));
+      const undone = await post(`/tables/${table}/undo`, { n_events: this.seen });
+      if (!this.isAt(table)) return;
+      this.sitDown(undone);
       announce("Your last move is undone.");
       if (focused === "undo") document.getElementById("undo").focus();
     } catch (error) {
-      complain(error);
+      if (this.isAt(table)) complain(error);
     } finally {
       this.isBusy = false;
     }
@@ -193,25 +211,28 @@ export class Seat {
     if (this.isBusy) return;
     this.isBusy = true;
     calm();
+    const { table, names } = this.table;
     try {
-      const choice = post(`/tables/${this.table.table}/choice`, { action, n_events: this.seen });
-      this.take(await this.patiently(`${this.table.names.slice(1).join(" and ")} ${this.table.names.length > 2 ? "are" : "is"} thinking …`, choice));
+      const choice = post(`/tables/${table}/choice`, { action, n_events: this.seen });
+      const next = await this.patiently(`${names.slice(1).join(" and ")} ${names.length > 2 ? "are" : "is"} thinking …`, choice);
+      if (this.isAt(table)) this.take(next);
     } catch (error) {
-      await this.mend(error);
+      await this.mend(error, table);
     } finally {
       this.isBusy = false;
     }
   }
 
   /** Recover from a refused move: the game may have continued in another window, or the table may be gone. */
-  async mend(error) {
+  async mend(error, id) {
+    if (!this.isAt(id)) return;
     complain(error);
     try {
-      const table = await get(`/tables/${this.table.table}`);
-      if (table.n_events > this.seen) this.take(table);
+      const table = await get(`/tables/${id}`);
+      if (this.isAt(id) && table.n_events > this.seen) this.take(table);
     } catch (problem) {
       // Leave the table only if it is gone; a lost connection may recover.
-      if (problem.status === GONE) this.welcome();
+      if (this.isAt(id) && problem.status === GONE) this.welcome();
     }
   }
 
@@ -235,11 +256,11 @@ export class Seat {
     if (!this.coach.firstChild) this.coach.replaceChildren(h("p", { class: "quiet small" }, "The coach is thinking …"));
     try {
       const coach = await get(`/tables/${table}/coach`);
-      if (this.table.table !== table || this.table.n_events !== n || !recall("coach", false)) return;
+      if (!this.isAt(table) || this.table.n_events !== n || !recall("coach", false)) return;
       this.renderer.advise(coach);
       this.coach.replaceChildren(...advice(coach, this.table.names[1]).filter(Boolean));
     } catch (error) {
-      this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
+      if (this.isAt(table)) this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
     }
   }
 
@@ -301,6 +322,7 @@ export class Seat {
     if (document.querySelector("dialog[open]")) return;
     const { table, is_on: isOn, rules, game } = this.table;
     const paragraphs = isOn ? await guide(table) : [];
+    if (!this.isAt(table)) return;
     const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], rendererOf(game).isInTurn && ["u", "undo your last move"], ["Enter n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
     const dialog = h(
       "dialog",

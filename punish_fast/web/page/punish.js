@@ -224,7 +224,7 @@ export class Punish {
     const reveal = this.shown?.[0];
     const seat = (number, css) => {
       if (!reveal) return h("figure", {}, noCard(), h("figcaption", {}, names[number]));
-      const { card: pick, drawn } = reveal.plays[number];
+      const { card: pick, drawn } = reveal.plays[(number + this.table.seat) % 2];
       const played = drawn ?? pick;
       return h(
         "figure",
@@ -248,8 +248,9 @@ export class Punish {
     ];
   }
 
-  /** Return the HP that a seat lost in the last clash; 0 if the measure has ended and players have healed. */
-  lost(seat) {
+  /** Return the hearts that player 0 (the user) or 1 lost in the last clash; 0 if the measure has ended and players have healed. */
+  lost(number) {
+    const seat = (number + this.table.seat) % 2;
     const events = this.shown ?? [];
     if (events.some((event) => event.kind === "reshuffle")) return 0;
     return events.filter((event) => event.kind === "damage" && event.seat === seat).reduce((sum, e) => sum + e.amount, 0);

@@ -29,31 +29,34 @@ export function lastChoice() {
   return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", YOU), game, second, seed: seed || null };
 }
 
-/** Wait until the server has opened an agent, and enter its hash. */
-async function open(model) {
+/** Wait until the server has opened an agent, and enter its hash. Return null if the user has left the start page. */
+async function open(model, isCurrent) {
   for (;;) {
     const { hash, flaw } = (await allModels()).find(({ name, game }) => name === model.name && game === model.game);
+    if (!isCurrent()) return null;
     if (flaw) throw new Error(flaw);
     if (hash) return Object.assign(model, { hash });
     await pause(300);
   }
 }
 
-/** Return the start page; it calls `deal` after the choice of an opponent has been stored. */
-export function welcome(models, deal) {
+/** Return the start page; it calls `deal` after the choice of an opponent has been stored, if
+ * `isCurrent()` is still true. */
+export function welcome(models, deal, isCurrent) {
   const start = async (model, options = {}) => {
     try {
-      const { hash, game } = await open(model);
-      keep("opponent", { hash, game, ...options });
+      const opened = await open(model, isCurrent);
+      if (!opened) return;
+      keep("opponent", { hash: opened.hash, game: opened.game, ...options });
       await deal();
     } catch (error) {
-      complain(error);
+      if (isCurrent()) complain(error);
     }
   };
   const games = Object.keys(GAMES).map((game) => models.filter((model) => model.game === game)).filter(({ length }) => length);
   const tiles = h("section", { class: "game-tiles", "aria-label": "Other games" }, games.map((players) => tile(players, start)));
   const duel = models.filter(({ game }) => game === PUNISH);
-  return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0])] : [tiles]), more(models, start)];
+  return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0], isCurrent)] : [tiles]), more(models, start)];
 }
 
 /** A form whose button is disabled while the game begins. */
@@ -114,10 +117,11 @@ function tile(players, start) {
 }
 
 /** The rules of the duel, once its first opponent is open. */
-function primer(model) {
+function primer(model, isCurrent) {
   const place = h("section", { class: "panel primer", "aria-label": "Rules" });
   const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields));
-  open(model).then(({ hash }) => get(`/models/${hash}/meta`)).then(show).catch(complain);
+  const load = async () => (await open(model, isCurrent)) && show(await get(`/models/${model.hash}/meta`));
+  load().catch((error) => isCurrent() && complain(error));
   return place;
 }
 
