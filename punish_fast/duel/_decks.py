@@ -109,7 +109,7 @@ def tabulate_draws(begin, end, draws):
 
 @routine
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
-    """List the possible decks of a block from index ``ptr[0]`` on, or count them in ``ptr[drawn]``.
+    """Write the possible decks of a block, starting at index ``ptr[0]``, or write their number to ``ptr[drawn]``.
 
     Decks are counted if ``decks.deck`` is empty. A deck is possible only if the layer contains the mirrored block for
     the hand that the deck leaves to the enemy.

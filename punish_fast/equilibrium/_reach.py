@@ -84,7 +84,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weigh
 
 @inlined_routine
 def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
-    """Return all columns of reach of a full state after the player takes a row."""
+    """Return the four reach values of a full state, one for each column, after the player takes a row."""
     own = reach[number, OWN] * strategy[own_row]
     others = reach[number, OTHERS] * max(strategy[own_row], off_policy)
     response_own, response_others = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""Functions that write transition tensors and agents, from complete arrays or while they are built and solved."""
+"""Functions that write transition tensors and agents, from complete arrays or during construction and solution."""
 
 import json
 from collections.abc import Callable

@@ -92,7 +92,10 @@ class Reachability(Layered):
         self._bracket = Bracket(lower, upper, self._n_carried, patience)
 
     def _narrow(self, bracket: Bracket) -> float:
-        """Sweep both bounds and set `v` to their mean; return the error bound after `close`, or 1 if none is proved."""
+        """Sweep both bounds and set `v` to their mean.
+
+        Return the error bound that holds after a call of `close`, or 1 if no bound is proved yet.
+        """
         n = self.mdp.n_states
         lower, upper = bracket.lower.copy(), bracket.upper.copy()
         lower = self._sweep_with(self._payment.reward, lower)
