@@ -145,7 +145,7 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """Count the possible decks of the given blocks in ``counts[block, drawn]``; ``decks.deck`` must be empty."""
+    """Write the numbers of possible decks of some blocks to ``counts[block, drawn]``; ``decks.deck`` must be empty."""
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])

@@ -138,7 +138,7 @@ def _loadings() -> np.ndarray:
 
 
 def _is_free(counts: Counts) -> np.ndarray:
-    """Return a mask of the states with at least two legal actions and at least one legal choice, bool ``[k]``."""
+    """Return a mask of the states with at least two legal actions and a recorded legal choice, bool ``[k]``."""
     return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
 
 

@@ -58,7 +58,8 @@ def prepare_streams() -> None:
 
 
 def _layer_over(stream: Any) -> _Stream:
-    """Return a new text layer over the binary layer of ``stream``. On Windows, the stream may be a console."""
+    """Return a new text layer over the binary layer of ``stream``."""
+    # On Windows, the stream may be a console, which is always blocking.
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)

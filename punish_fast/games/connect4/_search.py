@@ -250,7 +250,7 @@ def _score_by_successor(stack, base, target, n_stones, table):
 
 @routine
 def _score_at_sight(own, filled, moves, n_stones, target):
-    """Decide whether the score reaches ``target`` without search; return a bound or ``_UNKNOWN``.
+    """Decide without search, if possible, whether the score reaches ``target``; return a bound or ``_UNKNOWN``.
 
     ``moves`` are the safe moves, from `_safe_moves`.
     """

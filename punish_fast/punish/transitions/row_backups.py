@@ -94,7 +94,7 @@ def total(counts: Sequence[NonzeroCount]) -> NonzeroCount:
 
 
 def total_change(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the maximum of the largest changes, and the sums of the other statistics, in the order of the batches."""
+    """Return the maximum of the largest changes, and the other statistics, summed in the order of the batches."""
     table = np.array(parts).reshape(-1, 3)
     return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 

@@ -27,7 +27,7 @@ class RowBatches:
     """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the entries of all rows if the enemy follows ``policy``, float64 ``[n_rows]``; None if it is uniform."""
+        """Count the entries of all rows if the enemy follows ``policy``, float64 ``[n_rows]``; None if uniform."""
         self.space = space
         self.policy = policy
         self.builder = RowBuilder(space, policy)
