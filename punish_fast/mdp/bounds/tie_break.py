@@ -1,4 +1,4 @@
-"""Tie-breaking by the first row, if the resulting policy provably earns the values (``policy.py``)."""
+"""Tie-breaking in favour of the first row, provided that the policy provably attains the values; see ``policy.py``."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -213,7 +213,7 @@ def join_multisets(places, digits, joining, joined):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Set ``change[n]`` to the change of a cards code by a pick if ``n`` cards of the picked kind (0 to 3) join."""
+    """Set ``change[n]`` to the change of the cards code due to a pick if ``n`` cards (0 to 3) of its kind join."""
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(places.joined.shape[1]):
         change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])

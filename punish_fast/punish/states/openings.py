@@ -26,7 +26,7 @@ class Openings(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Expected value of the openings, by the number of copies of a card in hand."""
+    """Expected value of the openings, by the number of copies of a card in hand or among the revealed cards."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
     p: np.ndarray  # float64 [m], probability of each number of copies
@@ -50,10 +50,10 @@ def openings(states: CodedStates) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """Return the expected value of the openings, by the number of copies of a card in hand.
+    """Return the expected value of the openings, by the number of copies of a card.
 
-    For each opening, ``counts``, ``p`` and ``value`` (``[n]`` each) contain the number of copies in hand, the
-    probability and the value.
+    For each opening, ``counts``, ``p`` and ``value`` (``[n]`` each) contain the number of copies, in hand or among the
+    revealed cards, the probability and the value.
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)

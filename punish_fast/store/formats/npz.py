@@ -25,7 +25,7 @@ Win and loss have no rows. The values of an imported model for one objective are
     error_bound   float64                  upper bound on the error of every finite value
     objective     text
 
-The indices of choices count one choice for each state without choices.
+In the numbering of choices, a state without choices has one.
 """
 
 import json
