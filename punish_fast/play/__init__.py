@@ -1,1 +1,1 @@
-"""Games played by people: sessions, players, explanations, terminals, and data for pages."""
+"""Games played by people: sessions, players, explanations, terminal interfaces, and data for web pages."""

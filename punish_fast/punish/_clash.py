@@ -20,7 +20,7 @@ from punish_fast.runtime._jit import kernel, routine
 GUARD = 0
 DODGE = 2
 REST = 5
-# Kind of the drawn card if nothing was drawn.
+# Stands for the kind of the drawn card if no card was drawn.
 NOTHING = N_KINDS
 # Resolved cards (0 to 4, and 5 for rest), each with or without a feint.
 N_RESOLVED = 2 * (N_KINDS + 1)

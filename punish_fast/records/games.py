@@ -119,7 +119,7 @@ class GameWriter:
         return number
 
     def _known(self, query: str, value: str | float | None) -> tuple[int | None, Any]:
-        """Return the row of a query with the smallest id, or (None, None) if there are no rows."""
+        """Return the result of a query that has the smallest id, or (None, None) if there are no results."""
         rows = self._connection.execute(f"{query} ORDER BY 1 LIMIT 1", (value,)).fetchall()
         return rows[0] if rows else (None, None)
 
