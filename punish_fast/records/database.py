@@ -68,7 +68,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     killed before its first commit, is read as a database without games.
     """
     _require_file(path)
-    # SQLite needs write access to roll back an unfinished change. In this mode, it can still read read-only files.
+    # SQLite needs write access to roll back an unfinished change. With "rw", it can still read read-only files.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         before = _state_of(path)
         # Use one transaction, so that all reads are consistent.

@@ -92,7 +92,7 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
 
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
-    """Raise `RecordsError` if too many of the recorded states do not exist, or there are more than ``n_in_all``."""
+    """Raise `RecordsError` if too many of the recorded states do not exist, or more than ``n_in_all`` are recorded."""
     n_known = int((rows_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")

@@ -105,7 +105,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
-        """Return a player's results, costly habits and worst positions, with the agent ``model`` as the reference player."""
+        """Return a player's results, costly habits and worst positions; the reference is the agent ``model``."""
         found, name = registry.find(model), clean_name(player)
         report = found.able("improve")
         choices = await workers.run("reader", lambda: database.choices(name))

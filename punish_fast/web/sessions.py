@@ -1,4 +1,4 @@
-"""Routes of tables, at which people play against agents or each other."""
+"""Routes for tables, where people play against agents or each other."""
 
 from typing import Annotated, Any
 

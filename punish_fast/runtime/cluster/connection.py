@@ -207,7 +207,7 @@ def _why_no_worker(client: Client) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return by name: the package's version, a digest of its files, the libraries' versions, and compiler settings."""
+    """Return a dictionary of the package version, a digest of its files, library versions, and compiler settings."""
     # Cached, because files might be replaced after this process has imported them.
     return {
         "punish-fast": __version__,

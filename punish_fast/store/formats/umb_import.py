@@ -298,7 +298,7 @@ def _rewards(
 
 
 def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Return the index of each choice's action, None if the file has no actions, and the names of the actions."""
+    """Return the index of each choice's action (None if the file has no actions) and the names of the actions."""
     folder = "actions/choices"
     if sizes.actions == 0 or f"{folder}/values.bin" not in content:
         return None, ()

@@ -25,7 +25,9 @@ class MuZeroMethod(NetworkMethod):
     of_games: ClassVar[str] = "planning"
     keeps_rules: ClassVar[bool] = True  # True because the search considers only legal actions
 
-    model: str = hyperparameter(LEARNED, MODELS, "Model of the search: learned, or the rules (AlphaZero).")
+    model: str = hyperparameter(
+        LEARNED, MODELS, "Model used by the search: learned, or the rules of the game (AlphaZero)."
+    )
     search: str = hyperparameter(GUMBEL, SEARCHES, "Search algorithm.")
     simulations: int = hyperparameter(25, (1, 1000), "Simulations per search.")
     considered: int = hyperparameter(16, (2, 1024), "Maximum number of actions at the root of a Gumbel search.")
