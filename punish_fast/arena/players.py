@@ -38,6 +38,7 @@ from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.compilation import TENSOR
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
+from punish_fast.runtime._jit import threads
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead
 from punish_fast.store.reader import Artefact, load
@@ -330,7 +331,7 @@ class PlayerGroup:
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
-        compile_ahead([*self._groups, GRAPH])
+        compile_ahead([*self._groups, GRAPH], threads())
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
@@ -339,6 +340,6 @@ class PlayerGroup:
 
     def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states."""
-        compile_ahead(self._groups)
+        compile_ahead(self._groups, threads())
         space = StateSpace(self.rules, self.information)
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

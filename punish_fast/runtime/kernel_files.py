@@ -119,22 +119,31 @@ class KernelGroup(NamedTuple):
     kernels: tuple[Any, ...]
 
 
-def compile_ahead(groups: Sequence[KernelGroup]) -> None:
+def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     """Start to compile the groups that are not in the kernel cache, in processes on the other cores.
 
-    Do nothing if there is no cache or no other core. The processes end with this one.
+    Do nothing if there is no cache, or only one core or thread. The processes end with this one.
     """
-    n_processes = usable_cores() - 1
-    caches = [(group.compile, [getattr(kernel, "_cache", None) for kernel in group.kernels]) for group in groups]
-    missing = [(function, files) for function, files in caches if any(each and each.is_empty for each in files)]
+    n_processes = min(n_threads, usable_cores()) - 1
+    caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]
+    missing = [(function, files) for function, files in caches if any(each.is_empty for each in files)]
     for first in range(min(n_processes, len(missing)) if sys.executable else 0):
         mine = missing[first::n_processes]
         functions = [function for function, _ in mine]
         code = "; ".join(f"from {each.__module__} import {each.__name__}; {each.__name__}()" for each in functions)
-        no = subprocess.DEVNULL
-        process = subprocess.Popen([sys.executable, "-c", code], stdin=no, stdout=no, stderr=no)
-        atexit.register(process.kill)
-        _processes.update((each.name, process) for _, files in mine for each in files if each)
+        # With -P, modules in the current folder are not imported.
+        command, no = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
+        # If no process can be started, this one compiles the kernels.
+        with suppress(OSError):
+            process = subprocess.Popen(command, stdin=no, stdout=no, stderr=no)
+            atexit.register(process.kill)
+            _processes.update((each.name, process) for _, files in mine for each in files)
+
+
+def _files_of(kernel: Any) -> KernelFiles | None:
+    """Return a kernel's cache, or None if there is none or another process compiles the kernel."""
+    files = getattr(kernel, "_cache", None)
+    return files if isinstance(files, KernelFiles) and files.name not in _processes else None
 
 
 def wait_for(name: str, load: Callable[[], Any]) -> Any:

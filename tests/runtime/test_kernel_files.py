@@ -50,16 +50,18 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
         def __init__(self, command, **_streams):
             started.append(command)
 
-    monkeypatch.setattr(kernel_files, "_processes", {})
     monkeypatch.setattr(subprocess, "Popen", Process)
-    groups = [KernelGroup(compile_nothing, (_Kernel(tmp_path),))] * 2
-    for n_cores, n_processes in ((1, 0), (2, 1), (9, 2)):
+    group = KernelGroup(compile_nothing, (_Kernel(tmp_path),))
+    for n_cores, n_threads, n_processes in ((1, 9, 0), (9, 1, 0), (2, 9, 1), (9, 9, 2)):
+        monkeypatch.setattr(kernel_files, "_processes", {})
         monkeypatch.setattr(kernel_files, "usable_cores", lambda n=n_cores: n)
-        compile_ahead(groups)
+        compile_ahead([group, group], n_threads)
+        compile_ahead([group], n_threads)
         assert len(started) == n_processes
         started.clear()
-    groups[0].kernels[0]._cache.save("key", "data")
-    compile_ahead(groups)
+    monkeypatch.setattr(kernel_files, "_processes", {})
+    group.kernels[0]._cache.save("key", "data")
+    compile_ahead([group], 9)
     assert started == []
 
 

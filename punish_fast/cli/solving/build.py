@@ -67,6 +67,7 @@ class ModelOptions(ComputeOptions):
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.compilation import TENSOR
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
+        from punish_fast.runtime._jit import threads
         from punish_fast.runtime.kernel_files import compile_ahead
         from punish_fast.store.tensors import ModelSource
 
@@ -74,7 +75,7 @@ class ModelOptions(ComputeOptions):
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
-        compile_ahead([TENSOR])
+        compile_ahead([TENSOR], threads())
         with clock("states"), progress.stage("states"):
             limit = memory_limit(None if may_exceed else self.memory_bytes)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))

@@ -64,6 +64,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import StateSpace
+    from punish_fast.runtime._jit import threads
     from punish_fast.runtime.kernel_files import compile_ahead
 
     target = _target(options)
@@ -76,7 +77,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
     clock, progress = Stopwatch(), Progress(options.quiet)
-    compile_ahead([GRAPH])
+    compile_ahead([GRAPH], threads())
     with progress.stage("game: listing information states (1 of 2)"), clock("states"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))
