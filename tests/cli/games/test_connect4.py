@@ -80,7 +80,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
         (["solve", "tapnswap", "44"], "tapnswap: POSITION and --value-only apply only to connect4"),
         (["judge", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
         (["league", "connect4", "x"], "connect4: does not offer 'league'"),
-        (["train", "connect4", "-q"], "connect4: has more than 2,000,000 positions"),
+        (["train", "connect4", "--method", "q", "-q"], "connect4: has more than 2,000,000 positions"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, arguments, problem):
