@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.punish.codes import DISCARD, FIELDS, HAND, action_name, digits_of, to_decimal
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import StrategyError
+from punish_fast.runtime.json_values import brief
 
 
 class Cards(NamedTuple):
@@ -116,13 +117,19 @@ def _names(actions: bytes) -> tuple[str, ...]:
     return tuple(map(action_name, actions))
 
 
-def _weights(moves: tuple[str, ...], chosen: str | Mapping[str, float]) -> list[float]:
+def _weights(moves: tuple[str, ...], chosen: Any) -> list[float]:
     """Return the probabilities of the legal moves that a bot chose or weighted."""
-    weights = chosen if isinstance(chosen, Mapping) else {chosen: 1.0}
+    if not isinstance(chosen, (str, Mapping)):
+        wanted = f"a legal move or a mapping of weights; the legal moves are {', '.join(moves)}"
+        raise StrategyError(f"{brief(chosen)} is not {wanted}")
+    weights = {chosen: 1.0} if isinstance(chosen, str) else chosen
     if illegal := [move for move in weights if move not in moves]:
         raise StrategyError(f"{illegal[0]!r} is not a legal move; the legal moves are {', '.join(moves)}")
-    row = [float(weights.get(move, 0.0)) for move in moves]
+    try:
+        row = [float(weights.get(move, 0.0)) for move in moves]
+    except (TypeError, ValueError, OverflowError):
+        row = [math.nan]
     total = sum(row)
     if not (min(row) >= 0 and 0 < total < math.inf):
-        raise StrategyError(f"the weights {dict(weights)} must be finite, not negative and not all 0")
+        raise StrategyError(f"the weights {brief(dict(weights))} must be finite numbers, not negative and not all 0")
     return [value / total for value in row]

@@ -34,7 +34,12 @@ def folder() -> Path:
 
 def files() -> list[Path]:
     """Return the cached files, the least recently used first."""
-    return sorted(folder().glob("*.h5"), key=lambda path: path.stat().st_mtime)
+    found = []
+    for path in folder().glob("*.h5"):
+        # Another process may have removed the file.
+        with suppress(OSError):
+            found.append((path.stat().st_mtime, path))
+    return [path for _, path in sorted(found)]
 
 
 def cached_solution(
@@ -67,7 +72,9 @@ def _load(path: Path, state_ptr: np.ndarray) -> Solution:
     header.pop("kind")
     if not len(arrays["rows_taken"]) == len(arrays["v"]) == len(state_ptr) - 1 or len(arrays["q"]) != state_ptr[-1]:
         raise ReadError(f"{path}: solution of another game")
-    path.touch()
+    # A folder that cannot be written is still read.
+    with suppress(OSError):
+        path.touch()
     header["log"] = Log(**header["log"])
     fields: dict[str, Any] = {**header, **arrays, "state_ptr": state_ptr}
     return Solution(**fields)
@@ -86,10 +93,12 @@ def _save(path: Path, solution: Solution) -> None:
     for each in found:
         if total > MOST_BYTES:
             total -= each.stat().st_size
-            each.unlink()
+            with suppress(OSError):
+                each.unlink()
 
 
 def clear() -> None:
     """Remove all files of the cache."""
     for path in files():
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()

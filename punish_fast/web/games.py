@@ -60,7 +60,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         found = registry.find(model)
         recorded = await workers.run("reader", lambda: database.game(game))
         judge = found.able("review")
-        judged = await workers.answer(lambda: judge(recorded), found.able("is_explained"))
+        judged = await workers.answer(lambda: judge(recorded), found.able("is_known")("judge"))
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
 
@@ -101,7 +101,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         draw = found.able("practice")
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
-        return await workers.answer(lambda: draw(choices, n, drawn), found.able("is_explained"))
+        return await workers.answer(lambda: draw(choices, n, drawn), found.able("is_known")("explainer"))
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
@@ -112,6 +112,6 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         results = await workers.run("reader", database.results)
         if choices is None:
             raise HTTPException(404, f"player: no games of {printable(name, 40)}")
-        return await workers.answer(lambda: report(choices, results, name), found.able("is_explained"))
+        return await workers.answer(lambda: report(choices, results, name), found.able("is_known")("best_choices"))
 
     return routes

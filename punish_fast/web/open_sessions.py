@@ -148,6 +148,7 @@ class OpenSession:
     def keep(self, game_id: int | None, flaw: str | None) -> None:
         """Set the game's id in the database, or the reason why the game could not be stored."""
         self.kept, self.flaw = game_id, flaw
+        self.change()
 
 
 @dataclass(eq=False)

@@ -88,6 +88,6 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
         """
         found = registry.find(hash)
         why = found.able("why")
-        return await workers.answer(lambda: why(int(state)), found.able("is_explained"))
+        return await workers.answer(lambda: why(int(state)), found.able("is_known")("explainer"))
 
     return routes

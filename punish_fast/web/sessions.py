@@ -1,5 +1,6 @@
 """Routes for tables, where people play against agents or each other."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
@@ -93,11 +94,15 @@ def session_routes(
             raise HTTPException(422, f"seed: {seed} is not from 0 to {_LAST_SEED}")
         if wanted.second and player.no_second is not None:
             raise HTTPException(422, f"second: must be false, because in {game} {player.no_second}")
-        name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
-        if not player.is_ready(wanted.temperature):
-            await workers.run("solver", lambda: player.opponents(wanted.temperature))
         if wanted.friend and (seed is not None or player.rules is None):
             raise HTTPException(422, "friend: must be false with a seed, and in games other than Punish")
+        name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
+        if wanted.friend or not player.is_ready(wanted.temperature):
+            # Two people need the states of the game, but no strategy of the agent.
+            await workers.answer(
+                partial(player.match, 0) if wanted.friend else partial(player.opponents, wanted.temperature),
+                wanted.friend,
+            )
         clock = float(wanted.clock) if wanted.friend else None
         seat = tables.open(player, name, wanted.temperature, seed, int(wanted.second), request.state.client, clock)
         seat.table.keeps = recorder is not None and recorder.rules == player.rules and seed is None
@@ -198,11 +203,11 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     async def costliest(table: TableId) -> dict[str, Any] | None:
         """Return your costliest choice in a finished game, judged by the opponent; null if no choice lost a point."""
         found = tables.find(table)
-        judge, is_explained = found.table.player.able("costliest"), found.table.player.able("is_explained")
+        judge, is_known = found.table.player.able("costliest"), found.table.player.able("is_known")("judge")
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
-        worst: dict[str, Any] | None = await workers.answer(lambda: judge(game, won), is_explained)
+        worst: dict[str, Any] | None = await workers.answer(lambda: judge(game, won), is_known)
         return worst
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])

@@ -44,8 +44,11 @@ def test_a_move_is_played_always_and_weights_are_normalized(space):
     ("chosen", "said"),
     [
         ("rest", r"bot: 'rest' is not a legal move; the legal moves are .*, in state \d{18}"),
-        (None, "bot: None is not a legal move"),
-        ({}, r"bot: the weights {} must be finite, not negative and not all 0"),
+        (None, "bot: None is not a legal move or a mapping of weights; the legal moves are "),
+        (["rush"], r"bot: \['rush'\] is not a legal move or a mapping of weights; the legal moves are "),
+        ({}, r"bot: the weights {} must be finite numbers, not negative and not all 0"),
+        ({"rush": None}, "bot: the weights {'rush': None} must be finite numbers"),
+        ({"rush": "x"}, "bot: the weights {'rush': 'x'} must be finite numbers"),
         ({"rush": -1.0, "strike": 1}, "bot: the weights"),
         ({"strike": float("nan")}, "bot: the weights"),
     ],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,6 +60,18 @@ def test_damaged_files_are_replaced_and_the_oldest_are_removed(ask, monkeypatch)
     solution_cache.clear()
     ask()
     assert not solution_cache.files()
+
+
+def test_a_cache_that_cannot_be_written_is_read(ask, monkeypatch):
+    def refuse(path, **_):
+        raise PermissionError(path)
+
+    ask()
+    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert not ask()[1]
+    solution_cache.clear()
+    assert len(solution_cache.files()) == 1
 
 
 def test_without_a_folder_solutions_are_computed(ask, tmp_path):

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.settings import parsed
@@ -52,10 +53,14 @@ class GameOptions(CommonOptions):
 
         name, _, variant = self.game.partition(":")
         parameters = inspect.signature(entry_of(name, verb).variant_of).parameters
-        given: dict[str, Any] = {} if decks is None else {"decks": decks_of_file(str(decks))}
+        given: dict[str, Any] = {}
         for text in variant.split(",") if variant else ():
             key, _, value = text.partition("=")
             given[key] = parsed(key, value, type(parameters[key].default)) if key in parameters else value
+        if decks is not None:
+            if "decks" in given:
+                raise UsageError(f"--decks cannot be combined with decks={given['decks']}, an option of the variant")
+            given["decks"] = decks_of_file(str(decks))
         return make_game(name, given, verb)
 
 

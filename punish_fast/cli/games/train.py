@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -104,13 +105,20 @@ def train(options: TrainOptions) -> None:
     before, begin = trainer.games, time.perf_counter()
     saved = begin
 
+    def checkpoint() -> Trainer:
+        # If training resumes from the file, there is no time limit.
+        kept = copy(trainer)
+        if options.time is not None and options.games is None:
+            kept.drop_plans()
+        return kept
+
     def on_round() -> None:
         nonlocal saved
         progress.show(f"train: {_games_left(trainer, before, begin, options.time)}{_strength(trainer)}")
         if options.time is not None and time.perf_counter() - begin >= options.time:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
-            save_agent(output, trainer)
+            save_agent(output, checkpoint())
             saved = time.perf_counter()
 
     with clock("train"), progress.stage("train"):

@@ -172,10 +172,11 @@ def _boards(files: list[str], decks: Path | None) -> list[GamePlayer]:
         decks: File with decks of Gwent Lite, or None for the default decks.
     """
     from punish_fast.arena.players import names_of
+    from punish_fast.games.gwent.decks import decks_of_file
     from punish_fast.games.registry import GAMES, make_game, perfect_play
     from punish_fast.play.games.player import file_player, level_players
 
-    given = {} if decks is None else {"gwent": {"decks": str(decks)}}
+    given = {} if decks is None else {"gwent": {"decks": decks_of_file(str(decks))}}
     games = [make_game(name, given.get(name, {})) for name, entry in GAMES.items() if "play" in entry.verbs]
     exact = [(game, perfect_play(game)) for game in games]
     oracles = [oracle for _, oracle in exact if oracle is not None]

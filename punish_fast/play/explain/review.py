@@ -167,8 +167,12 @@ def played_opponent(game: RecordedGame) -> str | None:
     if len(bots) != 1:
         return None
     name, _, temperature = bots[0].name.partition("@")
-    warmth = float(temperature) if temperature else bots[0].temperature
-    return None if name not in NAMES else f"{name}@{warmth!r}" if warmth else name
+    try:
+        warmth = float(temperature) if temperature else bots[0].temperature
+    except ValueError:
+        return None
+    # Of the built-in players, only naive takes a temperature.
+    return None if name not in NAMES else f"{name}@{warmth!r}" if name == "naive" and warmth else name
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:

@@ -194,10 +194,9 @@ class PunishPlayer(Player, ServedPlayer):
             return Explainer(self.data, uniform_policy(self.space), self.solution)
         return explainer_of(self.file)
 
-    @property
-    def is_explained(self) -> bool:
-        """True if `review`, `why` and `practice` need no computation."""
-        return "explainer" in vars(self)
+    def is_known(self, name: str) -> bool:
+        """Return True if the property ``name``, such as ``"judge"``, needs no computation."""
+        return name in vars(self)
 
     @cached_property
     def judge(self) -> Judge:

@@ -68,6 +68,7 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
         ("judge gwent other.h5", "other.h5: its game is tictactoe, not gwent"),
         ("solve gwent", "gwent: does not offer 'solve', only show, train, judge"),
         ("train gwent --method q", "to train a network instead of a table, use --method dqn"),
+        ("show gwent:decks=random --decks x.json", "--decks cannot be combined with decks=random"),
         ("decks tapnswap", "tapnswap: does not offer 'decks', only solve, show"),
     ):
         run("games", *line.split()).refused(problem)

@@ -268,6 +268,8 @@ def test_without_a_judge_the_best_choices_are_solved_for(run, folder):
         ("careful", True, None, "careful"),
         ("naive@0.05", True, 0.05, "naive@0.05"),
         ("naive", True, 0.0, "naive"),
+        ("naive@warm", True, None, None),
+        ("careful", True, 0.05, "careful"),
         ("mine", True, None, None),
         ("careful", False, None, None),
     ],
