@@ -37,7 +37,7 @@ ROUTES = {
     "#/explore": "details.move",
     "#/review": "table.games a",
     "#/practice": "button.answer",
-    "#/you": ".halves table",
+    "#/you/Ada": ".halves table",
     "#/dashboard": ".tiles",
 }
 
@@ -241,6 +241,10 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ann.get_by_role("button", name="Leave").click()
     ben.get_by_text("Ann has left. The game is over and is not recorded.").wait_for()
     assert not ben.get_by_role("button", name="Play again").is_visible()
+    # Nothing is requested of a friend who has left.
+    ben.keyboard.press("n")
+    ben.get_by_role("button", name="Leave").click()
+    ben.wait_for_selector(".start")
 
 
 def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
@@ -594,6 +598,12 @@ def test_your_worst_positions_are_practised_at_once(visit, address):
     page.get_by_role("button", name="Practise these positions").click()
     page.locator("h2", has_text=f"Question 1 of {len(asked['positions'])}:").wait_for()
     type_an_answer(page)
+    page.get_by_role("link", name="Back to You").click()
+    page.wait_for_selector(".lessons")
+    page = each.go("#/you", ".title p")
+    page.get_by_text("No games of yours yet.").wait_for()
+    page.get_by_label("Player").select_option("Ada")
+    page.wait_for_selector(".halves table")
 
 
 @pytest.mark.usefixtures("played")
@@ -667,7 +677,7 @@ def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
     for step, key in enumerate(["Enter", "Enter", "g", "d", "s", "g", "Enter"], 1):
         assert f"{step} of 8" in page.locator(".learn").inner_text()
         page.keyboard.press(key)
-    assert page.locator(".player .hp").all_inner_texts() == ["2 HP", "3 HP"]
+    assert page.locator(".player .hp").all_inner_texts() == ["2 hearts", "3 hearts"]
     assert each.flaws() == []
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Play against Clara").wait_for()

@@ -17,7 +17,7 @@ export function hearts(hp, most, lost = 0) {
     "span",
     { class: "hearts" },
     Array.from({ length: most }, (_, k) => heart(k)),
-    h("span", { class: "hp" }, `${shown} HP`),
+    h("span", { class: "hp" }, counted(shown, "heart")),
   );
 }
 
@@ -30,7 +30,7 @@ function statuses(side, rules) {
   ];
 }
 
-/** A player's row: name, hearts, number of cards, and statuses if the game is on; `lost` is the number of HP just lost. */
+/** A player's row: name, hearts, number of cards, and statuses if the game is on; `lost` is the number of hearts just lost. */
 export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
   return h(
     "div",

@@ -6,6 +6,7 @@ import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 import { SEAT, Seat } from "./play.js";
+import { form } from "./welcome.js";
 
 // Without a clock, people have ten minutes for each move.
 const CLOCKS = [["600", "no clock"], ["120", "2 minutes"], ["60", "1 minute"], ["30", "30 seconds"]];
@@ -43,11 +44,10 @@ function refuse(main, { status }) {
 }
 
 /** A form with a name and other fields; `send(name)` makes the request that returns a table. */
-function form(label, send, ...fields) {
+function nameForm(label, send, ...fields) {
   const past = recall("name", "you");
   const name = h("input", { value: past === "you" ? "" : past, maxlength: 60, required: true, autocomplete: "nickname" });
-  const onsubmit = async (event) => {
-    event.preventDefault();
+  const start = async () => {
     try {
       const { table, friend } = await send(name.value.trim());
       keep("name", name.value.trim());
@@ -59,17 +59,17 @@ function form(label, send, ...fields) {
       complain(error);
     }
   };
-  return h("form", { class: "seat-form", onsubmit }, h("label", { class: "field" }, h("span", {}, "Your name"), name), fields, h("button", { class: "main" }, label));
+  return form({ class: "seat-form" }, start, h("label", { class: "field" }, h("span", {}, "Your name"), name), fields, h("button", { class: "main" }, label));
 }
 
 function inviting({ hash }) {
   const clock = choice("Time for each move", CLOCKS, CLOCKS[0][0]);
   const send = (name) => post("/tables", { opponent: hash, friend: true, name, clock: Number(clock.select.value) });
-  return h("section", { class: "panel" }, title("Play with a friend", "You get a link to send. Your friend opens it, and both of you play, each with a hand that the other cannot see."), form("Make a link", send, clock.field));
+  return h("section", { class: "panel" }, title("Play with a friend", "You get a link to send. Your friend opens it, and both of you play, each with a hand that the other cannot see."), nameForm("Make a link", send, clock.field));
 }
 
 function accepting(invitation, { host, game, rules, clock }) {
-  const entry = form("Start the game", (name) => post(`/tables/invitations/${invitation}`, { name }));
+  const entry = nameForm("Start the game", (name) => post(`/tables/invitations/${invitation}`, { name }));
   return [
     h("section", { class: "panel" }, title(`${host} invites you to a game`, clock < 600 && `You have ${clock} seconds for each move.`), entry),
     h("section", { class: "panel primer" }, rendererOf(game).primer(rules)),
@@ -160,14 +160,15 @@ class FriendSeat extends Seat {
     const { signal } = this.waiting;
     let next = table;
     try {
-      next = await get(`/tables/${table.table}`, { version: (this.table ?? table).friend.version }, signal);
+      next = await get(`/tables/${table.table}`, { version: this.isLost ? null : (this.table ?? table).friend.version }, signal);
+      if (this.isLost && !signal.aborted) calm();
+      this.isLost = false;
     } catch (error) {
-      if (error.status === GONE) this.welcome();
-      else if (!signal.aborted) {
-        complain(error);
-        await pause(RETRY);
-        calm();
-      }
+      if (signal.aborted) return;
+      if (error.status === GONE) return void this.welcome();
+      this.isLost = true;
+      complain(error);
+      await pause(RETRY);
     }
     if (!signal.aborted) this.follow(next);
   }
@@ -175,7 +176,7 @@ class FriendSeat extends Seat {
   takeBack = () => remove(`/tables/${this.table.table}/choice`).then((table) => this.take(table), complain);
 
   /** Request another game with the same friend. */
-  deal = () => post(`/tables/${this.table.table}/again`, {}).then((table) => this.take(table), complain);
+  deal = () => this.table.friend.is_here && post(`/tables/${this.table.table}/again`, {}).then((table) => this.take(table), complain);
 
   /** Return true for "judges" if the game was finished; the judge is the agent that defines the rules. */
   offers = (what) => what === "judges" && !this.table.friend.ended;

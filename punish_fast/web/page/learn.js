@@ -82,7 +82,8 @@ export function show(main) {
     target().focus();
   };
   const onKey = (event) => {
-    // Enter activates the focused card or button.
+    // Enter activates the focused card or button; a held Enter key must not skip steps.
+    if (event.key === "Enter" && event.repeat) event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || keyOf(event) !== STEPS[step].play?.[0][0]) return;
     event.preventDefault();
     target().click();

@@ -20,11 +20,24 @@ const main = document.getElementById("main");
 let leave = () => {};
 let visit = 0;
 
+/** Decode a part of the address; a malformed part stays as it is. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 async function route() {
-  const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const key = name || "play";
   const page = Object.hasOwn(PAGES, key) ? PAGES[key] : missing;
   if (page.follow?.(rest)) return;
+  if (visit) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
   leave();
   leave = () => {};
   calm();
@@ -71,10 +84,6 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
-addEventListener("hashchange", () => {
-  scrollTo(0, 0);
-  main.focus({ preventScroll: true });
-  route();
-});
+addEventListener("hashchange", route);
 dress(document.getElementById("theme"));
 route();

@@ -189,7 +189,7 @@ export class Seat {
     this.seen = table.n_events;
     this.renderer.update(table, events);
     this.record(events);
-    const over = table.is_on || isTouch() ? "" : " Press Enter to play again.";
+    const over = table.is_on || isTouch() || table.friend?.is_here === false ? "" : " Press Enter to play again.";
     announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
     if (table.is_on) this.advise();
     else this.finish(events.at(-1)?.words ?? "The game is over.");
@@ -278,7 +278,7 @@ export class Seat {
         { class: "row" },
         keyButton("Play again", "Enter", { class: "main rematch", onclick: () => this.deal() }),
         this.reviewLink(),
-        h("button", { type: "button", onclick: () => this.stand() }, "Choose another opponent"),
+        h("button", { type: "button", onclick: () => this.stand() }, this.table.friend ? "Leave" : "Choose another opponent"),
       ),
     );
     // Do not focus the button, so that one Enter too many does not skip the result.
@@ -305,10 +305,11 @@ export class Seat {
       else if (table.flaw !== null) place.replaceChildren(table.flaw);
       else if (table.keeps && tries > 0) {
         await pause(200);
+        if (!this.isAt(table.table)) return;
         await look(await get(`/tables/${table.table}`, { since: table.n_events }), tries - 1);
       }
     };
-    look(this.table, TRIES).catch(complain);
+    look(this.table, TRIES).catch((error) => error.status !== GONE && complain(error));
     return place;
   }
 

@@ -54,8 +54,8 @@ export class Punish {
     const { breaths, healing, hand_size: full, feints, hp, reveal_size: open, deck_size: deck } = rules;
     const often = feints === 1 ? "Once" : `${feints} times`;
     const lines = [
-      `Both players start with ${hp} HP and ${counted(full, "card")}. ${counted(open, "card")} are turned face up as the discard pile, and ${deck} stay face down as the deck.`,
-      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${healing} HP (up to ${hp}), keep the cards in hand and draw back up to ${full}; ${open} new cards are turned face up.`,
+      `Both players start with ${counted(hp, "heart")} and ${counted(full, "card")}. ${counted(open, "card")} are turned face up as the discard pile, and ${deck} stay face down as the deck.`,
+      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${counted(healing, "heart")} (up to ${hp}), keep the cards in hand and draw back up to ${full}; ${open} new cards are turned face up.`,
       feints && `${often} per measure you may feint: throw a card away, and play the top card of the deck instead.`,
       "A player who must rest or has no cards left plays nothing and takes the full damage.",
       `If both players fall in the same breath, the lower card wins: ${rules.priority.join(" < ")}.`,

@@ -24,9 +24,11 @@ async function showList(main, isCurrent) {
   const rows = h("tbody");
   const older = h("button", { type: "button", hidden: true }, "Older games");
   const none = h("p", { class: "quiet", hidden: true }, "No games yet. Finish one on the Play page, and it is listed here.");
-  let player = "";
+  let [player, turn] = ["", 0];
   const add = async (before) => {
+    const mine = ++turn;
     const games = await get("/games", { player, limit: PAGE, before });
+    if (mine !== turn) return;
     if (!before) rows.replaceChildren();
     rows.append(...games.map(gameRow));
     older.hidden = games.length < PAGE;
@@ -71,12 +73,14 @@ async function showGame(main, game, isCurrent) {
   const first = (judges.find(({ name }) => name === bot) ?? judges[0])?.hash;
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
+  let turn = 0;
   const load = async (model) => {
+    const mine = ++turn;
     try {
       const found = await get(`/games/${game}/review`, { model });
-      if (isCurrent()) body.replaceChildren(...new Story(found, isPerson).parts);
+      if (isCurrent() && mine === turn) body.replaceChildren(...new Story(found, isPerson).parts);
     } catch (error) {
-      body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
+      if (mine === turn) body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
   };
   const pairs = judges.map(({ hash, name }) => [hash, name]);

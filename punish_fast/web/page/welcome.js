@@ -13,6 +13,9 @@ const LEVEL_WORDS = { random: "beginner", casual: "medium", "rule-of-thumb": "me
 // Explanations of the lowest and highest temperatures.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
+// Text of a button while its game begins, and milliseconds until it is shown.
+const [READY, PATIENCE] = ["Getting ready …", 300];
+
 const [YOU, OTHER] = ["you", "other"];
 // In other games, players move simultaneously, or the first player is drawn at random.
 const isInTurn = (game) => Boolean(game && rendererOf(game).isInTurn);
@@ -59,13 +62,18 @@ export function welcome(models, deal, isCurrent) {
   return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0], isCurrent)] : [tiles]), more(models, start)];
 }
 
-/** A form whose button is disabled while the game begins. */
-function form(attributes, start, ...children) {
+/** A form whose button is disabled while the game begins, and changes its text if that takes long. */
+export function form(attributes, start, ...children) {
   const onsubmit = async (event) => {
     event.preventDefault();
-    event.submitter.disabled = true;
+    const { submitter } = event;
+    const words = [...submitter.childNodes];
+    const timer = setTimeout(() => submitter.replaceChildren(READY), PATIENCE);
+    submitter.disabled = true;
     await start();
-    event.submitter.disabled = false;
+    clearTimeout(timer);
+    submitter.disabled = false;
+    if (submitter.textContent === READY) submitter.replaceChildren(...words);
   };
   return h("form", { ...attributes, onsubmit }, children);
 }
@@ -118,7 +126,7 @@ function tile(players, start) {
 
 /** The rules of the duel, once its first opponent is open. */
 function primer(model, isCurrent) {
-  const place = h("section", { class: "panel primer", "aria-label": "Rules" });
+  const place = h("section", { class: "panel primer", "aria-label": "Rules" }, h("p", { class: "quiet" }, "Loading the rules …"));
   const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields));
   const load = async () => (await open(model, isCurrent)) && show(await get(`/models/${model.hash}/meta`));
   load().catch((error) => isCurrent() && complain(error));

@@ -14,14 +14,19 @@ const panel = (heading, ...parts) => h("section", { class: "panel stack" }, h("h
 export async function show(main, [wanted], isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
-  const name = wanted ?? (people.includes(recall("name", "you")) ? recall("name", "you") : people[0]);
+  const name = wanted ?? people.find((each) => each === recall("name", "you"));
   const found = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
   if (!isCurrent()) return null;
   let quiz = null;
-  const practise = () => (quiz = new Quiz(main, judges, found));
-  const who = choice("Player", people.map((each) => [each, each]), name, (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
-  const lead = found ? `${name}: ${results(found)} Compared with the best moves against ${found.reference}, which would lose ${points(found.reference_loss)} in the same positions.` : "No games yet. Finish one on the Play page, and come back.";
-  main.replaceChildren(title("You", lead), found ? h("div", { class: "stack" }, people.length > 1 && h("div", { class: "row" }, who.field), report(found, practise)) : "");
+  const practise = () => {
+    quiz = new Quiz(main, judges, found);
+    // The address stays the same, so the link itself changes nothing.
+    main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
+  };
+  const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
+  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against ${found.reference}; ${found.reference} itself would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
+  const isChoice = people.length > Number(Boolean(name));
+  main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practise)));
   return () => quiz?.leave();
 }
 
@@ -38,8 +43,8 @@ function report(found, practise) {
     h(
       "div",
       { class: "halves" },
-      panel("Opponents", table(["opponent", "games", "won", "lost"], opponents.map((each) => [each.name, each.games, each]))),
-      panel("Trend", table(["games", "won", "lost"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
+      panel("Opponents", table(["opponent", "games", "won", "points lost per game"], opponents.map((each) => [each.name, each.games, each]))),
+      panel("Trend", table(["games", "won", "points lost per game"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
     positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: practise }, "Practise these positions"))),
@@ -50,5 +55,5 @@ function report(found, practise) {
 function table(labels, rows) {
   const head = labels.map((text, k) => h("th", { scope: "col", class: k > 0 && "number" }, text));
   const cells = (row) => [...row.slice(1, -1), percent(row.at(-1).win_rate, 0), points(row.at(-1).loss)].map((text) => h("td", { class: "number" }, text));
-  return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row[0]), cells(row)))));
+  return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", class: "who" }, row[0]), cells(row)))));
 }
