@@ -61,7 +61,7 @@ async function showList(main, isCurrent) {
 
 function gameRow({ game, played, winner, loser, breaths }) {
   const link = h("a", { href: `#/review/${game}` }, dateOf(played));
-  return h("tr", {}, h("td", {}, link), h("td", {}, winner), h("td", {}, loser), h("td", { class: "number" }, breaths));
+  return h("tr", {}, h("td", {}, link), h("td", { class: "who" }, winner), h("td", { class: "who" }, loser), h("td", { class: "number" }, breaths));
 }
 
 async function showGame(main, game, isCurrent) {
