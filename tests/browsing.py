@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,11 +73,14 @@ class Visit:
         from axe_playwright_python.sync_playwright import Axe
 
         found = Axe().run(self.page).response["violations"]
-        return [
+        # Texts of values that a script did not mean to show.
+        odd = re.findall(r"\b(?:false|null|undefined|NaN)\b|\[object", self.page.locator("body").inner_text())
+        inaccessible = [
             f"{flaw['id']}: {flaw['help']}: {[node['html'][:120] for node in flaw['nodes'][:4]]}"
             for flaw in found
             if flaw["impact"] in _SERIOUS
         ]
+        return odd + inaccessible
 
     def width(self) -> int:
         width = self.page.evaluate("document.documentElement.scrollWidth")

@@ -67,7 +67,7 @@ export class Punish {
       badge(rules),
       h("ul", { class: "faces" }, CARDS.map(face)),
       h("div", { class: "halves" }, Punish.clashes(rules), h("ul", { class: "lines" }, lines.filter(Boolean).map((line) => h("li", {}, line)))),
-    ];
+    ].filter(Boolean);
   }
 
   /** Table of the damage that both players deal in each clash. */
@@ -90,7 +90,7 @@ export class Punish {
 
   legend(rules) {
     const lines = CARDS.map((name, kind) => [h("dt", {}, tag(name)), h("dd", {}, rules.effects[kind])]);
-    return [h("h2", {}, "What the cards do"), badge(rules), h("dl", { class: "effects" }, lines)];
+    return [h("h2", {}, "What the cards do"), badge(rules), h("dl", { class: "effects" }, lines)].filter(Boolean);
   }
 
   update(table, events) {
