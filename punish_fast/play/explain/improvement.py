@@ -47,7 +47,11 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
         **_totals(games),
         "reference_loss": float(assessed.policy_loss.sum() / assessed.n_games),
         "opponents": [
-            {"name": name, "is_bot": is_bot, **_totals([game for game in games if game["opponent"] == name])}
+            {
+                "name": name,
+                "is_bot": is_bot,
+                **_totals([game for game in games if (game["opponent"], game["is_bot"]) == (name, is_bot)]),
+            }
             for (name, is_bot), _ in met.most_common()
         ],
         "trend": [
