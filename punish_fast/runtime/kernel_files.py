@@ -23,9 +23,10 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -112,7 +113,8 @@ class KernelFiles:
             path.unlink(missing_ok=True)
 
 
-class KernelGroup(NamedTuple):
+@dataclass(frozen=True)
+class KernelGroup:
     """Kernels that one function compiles."""
 
     compile: Callable[[], None]  # function in a module, which another process imports
@@ -132,10 +134,10 @@ def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
         functions = [function for function, _ in mine]
         code = "; ".join(f"from {each.__module__} import {each.__name__}; {each.__name__}()" for each in functions)
         # With -P, modules in the current folder are not imported.
-        command, no = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
+        command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
         # If no process can be started, this one compiles the kernels.
         with suppress(OSError):
-            process = subprocess.Popen(command, stdin=no, stdout=no, stderr=no)
+            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
             atexit.register(process.kill)
             _processes.update((each.name, process) for _, files in mine for each in files)
 
@@ -149,11 +151,10 @@ def _files_of(kernel: Any) -> KernelFiles | None:
 def wait_for(name: str, load: Callable[[], Any]) -> Any:
     """Return the first result of ``load`` that is not None, or None if no other process may compile kernel ``name``."""
     process = _processes.get(name)
-    found = load()
-    while found is None and process is not None:
-        has_ended = process.poll() is not None
+    while True:
+        # Before loading, because the process may save the kernel and end in between.
+        has_ended = process is None or process.poll() is not None
         found = load()
-        if has_ended:
-            break
+        if found is not None or has_ended:
+            return found
         time.sleep(_SECONDS_BETWEEN_CHECKS)
-    return found
