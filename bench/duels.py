@@ -37,7 +37,7 @@ from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.records.choices import read_choices
+from punish_fast.records.games import read_choices
 from punish_fast.store.formats.flux import read_flux
 
 DISCOUNT = 0.95

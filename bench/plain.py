@@ -33,8 +33,7 @@ from bench.processes.seeded import KINDS, LARGEST, Seeded, make
 from bench.report import fact
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.objectives.average_reward import average_reward
-from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.objectives.total_reward import total_reward
+from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime._jit import set_threads
 

@@ -9,7 +9,7 @@ from seen import Key, Seen, key_of
 from bench import reference
 from punish_fast.punish.codes import State, to_decimal
 from punish_fast.punish.rules import Rules
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 
 
 class Played(NamedTuple):

@@ -1,21 +1,24 @@
 """Graph of the real game: all pairs of an information state and an enemy hand, and their successors.
 
 See ``_graph.py`` for the numbering. The redeal is always the true one, which shuffles all cards in neither hand.
+The kernels can be compiled without enumerating states (`GRAPH`).
 """
 
 import numpy as np
 
-from punish_fast.duel import _best_response, _graph, _passes
+from punish_fast.duel import _best_response, _decks, _graph, _passes
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.breath import status_tables
 from punish_fast.duel.dealer import Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish._codes import Status, play_status
 from punish_fast.punish.codes import join_statuses, split_pairs
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
 from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
-from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
+from punish_fast.runtime.parallel import balanced_chunks, calls_for_nothing, cumulated, for_chunks, for_each
 
 _MAX_ENTRIES = 2**31 - 1
 
@@ -238,3 +241,28 @@ def must_be_graph(graph: object) -> None:
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
         raise TypeError(f"graph: {kind} is not allowed; it must be a Graph, such as Graph(space)")
+
+
+def compile_graph() -> None:
+    """Compile the kernels that build a graph, and those that evaluate two policies."""
+    with calls_for_nothing():
+        graph = Graph(StateSpace.empty(true_rules(PRESETS["tiny"])))
+        weights = np.zeros(0)
+        graph.back_up(weights, weights, np.zeros((graph.n_values, 2)))
+        graph.spread(weights, weights, np.zeros(0))
+
+
+GRAPH = KernelGroup(
+    compile_graph,
+    (
+        _decks.tabulate_draws,
+        _decks.count_decks,
+        _decks.fill_decks,
+        _graph.count_full,
+        _graph.fill_full,
+        _graph.number_nodes,
+        _graph.list_deals,
+        _passes.back_up_full,
+        _passes.spread_full,
+    ),
+)

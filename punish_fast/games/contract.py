@@ -39,8 +39,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from punish_fast.games.events import Event, Moved, Step
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import PunishFastError, printable
 
 # Value of ``player(s)`` in a chance state.
 CHANCE = -1

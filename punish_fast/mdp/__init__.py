@@ -10,11 +10,9 @@ if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP, ModelError, check, from_rows
     from punish_fast.mdp.objectives.average_reward import average_reward
     from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-    from punish_fast.mdp.objectives.reachability import reach_probability
-    from punish_fast.mdp.objectives.total_reward import total_reward
+    from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
     from punish_fast.mdp.policy import greedy, softmax
-    from punish_fast.mdp.solution import Solution
-    from punish_fast.mdp.solve_options import Effort
+    from punish_fast.mdp.solution import Effort, Solution
     from punish_fast.mdp.solver import evaluate, solve
 
 __all__ = ["MDP", "Effort", "ModelError", "Solution", "SolveError", "average_reward", "check", "compare", "evaluate"]
@@ -26,11 +24,9 @@ _NAMES = {
     "model": ["MDP", "ModelError", "check", "from_rows"],
     "objectives.average_reward": ["average_reward"],
     "objectives.finite_horizon": ["finite_horizon"],
-    "objectives.reachability": ["reach_probability"],
-    "objectives.total_reward": ["total_reward"],
+    "objectives.reachability": ["reach_probability", "total_reward"],
     "policy": ["greedy", "softmax"],
-    "solution": ["Solution"],
-    "solve_options": ["Effort"],
+    "solution": ["Effort", "Solution"],
     "solver": ["evaluate", "solve"],
 }
 __getattr__ = on_first_use(__name__, _NAMES)

@@ -9,7 +9,8 @@ solved games of Punish, unequal values differ by at least 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
 lower value. A solver therefore takes the first of tied rows only if the resulting policy provably earns the computed
-values up to the error bound; otherwise it takes the rows of a policy for which this has been proved (``tie_break.py``).
+values up to the error bound; otherwise it takes the rows of a policy for which this has been proved
+(``component_solver.py``).
 """
 
 import numpy as np

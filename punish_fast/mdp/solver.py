@@ -14,7 +14,7 @@ unless rounded probabilities of the MDP cause a larger error or the MDP is too l
 **The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. With a discount, the last backup
 proves this (``improvement.py``); otherwise, the proof consists of lower bounds that were raised by backups of the
 policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes the first of tied rows
-(``policy.py``, ``tie_break.py``).
+(``policy.py``, ``component_solver.py``).
 """
 
 import time
@@ -40,8 +40,7 @@ from punish_fast.mdp.objectives.discounted_solver import solve_discounted
 from punish_fast.mdp.objectives.reachability import largest_probability
 from punish_fast.mdp.policy import flaw_of, preferring
 from punish_fast.mdp.process import Process
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import (
+from punish_fast.mdp.solution import (
     DEFAULT_DISCOUNT,
     DEFAULT_TOLERANCE,
     JACOBI,
@@ -49,6 +48,7 @@ from punish_fast.mdp.solve_options import (
     MAX_SWEEPS,
     Effort,
     Progress,
+    Solution,
     check_options,
 )
 

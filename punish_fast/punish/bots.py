@@ -10,7 +10,7 @@ import numpy as np
 from punish_fast.punish.codes import DISCARD, FIELDS, HAND, action_name, digits_of, to_decimal
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import StrategyError
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import brief
 
 
 class Cards(NamedTuple):

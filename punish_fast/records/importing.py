@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read, open_to_write, read_file
-from punish_fast.records.games import GameWriter, read_games
+from punish_fast.records.games import GameWriter, Selection, read_games
 from punish_fast.records.log_fields import explains, roundings_of
 from punish_fast.records.logs import MALFORMED, GameLog, RecordedGame, Refused, check_names, log_of
 from punish_fast.records.schema import new_id

@@ -12,8 +12,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import PunishFastError, brief
 
 _LONGEST_NUMBER = 4000
 # Reasons in decoding errors if the input ends within a character.

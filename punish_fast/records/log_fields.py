@@ -13,7 +13,7 @@ from punish_fast.punish.codes import CodedStates, rows_of
 from punish_fast.records.json_entries import EntryError
 from punish_fast.records.names import NAMES, PlayerNameError, checked_name, clean_name, is_name
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from punish_fast.records.database import RecordsError, read_file
 from punish_fast.records.json_entries import EntryError, read_entries
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import brief
 
 # Names that the original program reserves for its bots. Its logs by breath identify bots only by these names.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")

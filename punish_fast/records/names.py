@@ -17,8 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import PunishFastError, brief
 
 MAX_NAME = 60
 NAMES = f"names of 1 to {MAX_NAME} printable characters"

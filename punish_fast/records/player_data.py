@@ -3,12 +3,11 @@
 import sqlite3
 from pathlib import Path
 
-from punish_fast.records.choices import Selection, require_player
 from punish_fast.records.database import RecordsError, open_to_read, open_to_write
-from punish_fast.records.games import read_games
+from punish_fast.records.games import Selection, read_games, require_player
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.names import clean_name
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import brief
 
 
 def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:

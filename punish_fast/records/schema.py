@@ -30,8 +30,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from punish_fast.records.names import clean_name, numbered_names
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.errors import PunishFastError, brief
 
 FORMAT_VERSION = 2
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from punish_fast.punish.codes import BREATH, STATUS, rows_of, split_digits
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import CHOICES, GAME_ORDER, GAMES, Selection, arrays_of, require_player
 from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.games import CHOICES, GAME_ORDER, GAMES, Selection, arrays_of, require_player
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Base class of the package's errors, and checks for missing extras (optional dependencies)."""
+"""Base class of the package's errors, missing extras (optional dependencies), and untrusted values in messages."""
 
 from importlib.util import find_spec
 
@@ -27,3 +27,39 @@ def are_installed(*modules: str) -> bool:
         return all(find_spec(module) is not None for module in modules)
     except ValueError:  # sys.modules[module] is None
         return False
+
+
+# Maximum numbers of characters of a name and of a message.
+MOST_OF_NAME = 200
+MOST_OF_LINE = 500
+_GAP = " ... "
+
+
+def printable(text: str, most: int = MOST_OF_NAME) -> str:
+    """Escape unprintable characters in ``text``, and shorten it to ``most`` characters by omitting the middle."""
+    # Keep both ends, because a message begins with the file name and ends with the fault.
+    ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in ends)
+    if len(line) <= most and ends is text:
+        return line
+    end = (most - len(_GAP)) // 2
+    return line[: most - len(_GAP) - end] + _GAP + line[-end:]
+
+
+_MOST_CHARACTERS = 60
+
+
+def is_whole(value: object, low: int, high: int) -> bool:
+    """Return True if a value is an integer from ``low`` to ``high``."""
+    return type(value) is int and low <= value <= high
+
+
+def is_number(value: object, low: float, high: float) -> bool:
+    """Return True if a value is a finite number from ``low`` to ``high``."""
+    return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
+
+
+def brief(value: object) -> str:
+    """Format a value in ASCII for a message; texts of more than 60 characters are truncated."""
+    text = ascii(value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

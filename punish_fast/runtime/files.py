@@ -1,10 +1,11 @@
-"""Atomic writing of files, and checks of paths.
+"""Atomic writing of files, CSV tables among them, and checks of paths.
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
 the new one is complete. If a process is killed, the next process that writes a file to the folder removes the temporary
 file.
 """
 
+import csv
 import ctypes
 import itertools
 import os
@@ -12,9 +13,10 @@ import platform
 import re
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from punish_fast.runtime.errors import PunishFastError
 
@@ -176,3 +178,11 @@ def write_text(path: Path, text: str) -> None:
     """Write text to a UTF-8 file atomically; raise the errors of `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write a UTF-8 CSV file with a header row; None is written as an empty cell, and floats keep all digits."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

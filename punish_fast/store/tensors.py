@@ -11,8 +11,7 @@ import numpy as np
 
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import Process
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules
@@ -26,8 +25,7 @@ from punish_fast.punish.transitions.memory_plan import (
     memory_limit,
     plan_memory,
 )
-from punish_fast.punish.transitions.row_backups import Executor
-from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.row_batches import Executor, RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT

@@ -23,7 +23,7 @@ from punish_fast.enemies.counts import locate_choices
 from punish_fast.enemies.cross_validation import mean_by_games
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, Grouping, groupings
 from punish_fast.study.observations import columns_of_rows, observe

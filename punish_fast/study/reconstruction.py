@@ -22,7 +22,7 @@ from punish_fast.punish.codes import ACTIONS, DISCARD, ENEMY_HAND, HAND, STATUS,
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 from punish_fast.study.selfplay import SelfPlay
 
 # Indices of the player's and the enemy's statuses among the digits of a state.

@@ -16,8 +16,8 @@ from punish_fast.play.explain.review import read_game
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Choices, Selection, read_choices
 from punish_fast.records.database import RecordsError
+from punish_fast.records.games import Choices, Selection, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import draw

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Resp
 
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 from punish_fast.web.game_database import PLOTS, GameDatabase
 from punish_fast.web.limits import costs
 from punish_fast.web.players import PlayerRegistry

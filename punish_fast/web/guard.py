@@ -23,8 +23,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import PunishFastError, printable
 from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of, sender
 from punish_fast.web.protocol import MOST_HEAD
 

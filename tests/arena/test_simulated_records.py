@@ -10,7 +10,7 @@ from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.records.choices import Selection
+from punish_fast.records.games import Selection
 from punish_fast.records.summary import read_results
 from punish_fast.records.validation import check_games
 

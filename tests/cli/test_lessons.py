@@ -12,7 +12,7 @@ from punish_fast.cli.strategies.lessons_text import headlines
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, by_card, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import read_choices
+from punish_fast.records.games import read_choices
 from punish_fast.store.reader import load
 from punish_fast.study.deviations import deviations
 from punish_fast.study.frequencies import PLAYS

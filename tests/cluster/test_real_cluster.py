@@ -17,7 +17,7 @@ import pytest
 
 import punish_fast
 from cluster.test_tasks import results_of
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, Effort
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -107,7 +107,7 @@ def altered_package(folder: Path) -> Path:
     copy = shutil.copytree(
         Path(punish_fast.__file__).parent, folder / "punish_fast", ignore=shutil.ignore_patterns("__pycache__")
     )
-    source = copy / "punish" / "transitions" / "row_backups.py"
+    source = copy / "punish" / "transitions" / "row_batches.py"
     before, end = source.read_text(encoding="utf-8"), "    return statistics\n"
     assert end in before
     source.write_text(before.replace(end, "    arrays.values[:] += 1e-6\n" + end), encoding="utf-8")
@@ -226,7 +226,7 @@ def test_workers_that_are_all_paused_are_told(cluster, batches):
 @pytest.fixture
 def _short_limits(monkeypatch):
     monkeypatch.setattr("punish_fast.runtime.cluster.limited_client.CALL_SECONDS", 6)
-    monkeypatch.setattr("punish_fast.runtime.cluster.worker_watch._LOOKS_WITHOUT_HEARTBEAT", 3)
+    monkeypatch.setattr("punish_fast.runtime.cluster.tasks._LOOKS_WITHOUT_HEARTBEAT", 3)
 
 
 @pytest.mark.usefixtures("_short_limits")

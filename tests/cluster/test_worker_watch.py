@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.runtime.cluster import worker_watch
+from punish_fast.runtime.cluster import tasks
 from punish_fast.runtime.cluster.connection import ClusterError
-from punish_fast.runtime.cluster.worker_watch import WorkerWatch
+from punish_fast.runtime.cluster.tasks import WorkerWatch
 
 
 class Scheduler:
@@ -34,7 +34,7 @@ def scheduler():
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(worker_watch.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(tasks.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -45,7 +45,7 @@ def checked(monkeypatch):
     def check(_client, workers):
         checked.append(sorted(workers))
 
-    monkeypatch.setattr(worker_watch, "check_workers", check)
+    monkeypatch.setattr(tasks, "check_workers", check)
     return checked
 
 
@@ -83,8 +83,8 @@ def test_workers_that_join_are_checked_once(scheduler, clock, checked):
 )
 @pytest.mark.usefixtures("checked")
 def test_paused_workers_must_not_hold_tasks_up(scheduler, clock, workers, is_held_up):
-    for number, (status, executing, tasks) in enumerate(workers):
-        scheduler.set(f"{number}", status, executing, tasks)
+    for number, (status, executing, held) in enumerate(workers):
+        scheduler.set(f"{number}", status, executing, held)
     watch = WorkerWatch(scheduler, ["one", "two"])
     look_for(watch, clock, 10)
     if is_held_up:
@@ -106,7 +106,7 @@ def test_a_worker_may_pause_for_a_moment(scheduler, clock):
 @pytest.mark.usefixtures("checked")
 def test_a_worker_without_heartbeats_is_removed(scheduler, clock, monkeypatch):
     removed = []
-    monkeypatch.setattr(worker_watch, "remove_workers", lambda _client, workers: removed.extend(workers))
+    monkeypatch.setattr(tasks, "remove_workers", lambda _client, workers: removed.extend(workers))
     for name in ("a", "b"):
         scheduler.set(name, tasks=["one"])
     watch = WorkerWatch(scheduler, ["one"])
@@ -129,6 +129,6 @@ def test_a_worker_that_is_refused_or_frozen_when_it_is_checked_ends_the_wait(sch
 
     scheduler.set("a")
     for check, error in ((refuse, ClusterError), (lambda *_: True, TimeoutError)):
-        monkeypatch.setattr(worker_watch, "check_workers", check)
+        monkeypatch.setattr(tasks, "check_workers", check)
         with pytest.raises(error):
             look_for(WorkerWatch(scheduler, ["one"]), clock, 3)

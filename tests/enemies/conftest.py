@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from punish_fast.records.choices import Choices, read_choices
+from punish_fast.records.games import Choices, read_choices
 
 # The last game that the published enemies were learned from.
 LAST_PUBLISHED = 1668358800

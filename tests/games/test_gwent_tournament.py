@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from punish_fast.games.gwent import tournament as gwent_tournament
+from punish_fast.games.gwent import deck_search as gwent_tournament
+from punish_fast.games.gwent.deck_search import FreshGames, RoundRobin, play_random_decks, play_round_robin
 from punish_fast.games.gwent.decks import random_decks
 from punish_fast.games.gwent.players import play_games
-from punish_fast.games.gwent.tournament import FreshGames, RoundRobin, play_random_decks, play_round_robin
 
 DECKS = random_decks(np.random.default_rng(1), 5)
 

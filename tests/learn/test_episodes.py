@@ -7,8 +7,17 @@ from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent.players import play_games, rule_player
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.players import best_responder, player_named
-from punish_fast.games.learn.episodes import NONE, EpisodeError, match_of, play, play_match, play_out, retrace
-from punish_fast.games.learn.movers import ValueMover, random_mover
+from punish_fast.games.learn.episodes import (
+    NONE,
+    EpisodeError,
+    ValueMover,
+    match_of,
+    play,
+    play_match,
+    play_out,
+    random_mover,
+    retrace,
+)
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant

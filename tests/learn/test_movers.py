@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.games.learn.movers import ValueMover, drawn_actions, first_best_actions, random_mover, softmax
+from punish_fast.games.learn.episodes import ValueMover, drawn_actions, first_best_actions, random_mover, softmax
 
 N = 4000
 LEGAL = np.tile([True, False, True, True], (N, 1))

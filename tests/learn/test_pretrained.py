@@ -11,8 +11,7 @@ from punish_fast.games.incan_gold.players import player_named
 from punish_fast.games.learn import networks
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
-from punish_fast.games.learn.episodes import play_match
-from punish_fast.games.learn.movers import ValueMover, random_mover
+from punish_fast.games.learn.episodes import ValueMover, play_match, random_mover
 from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe

@@ -5,8 +5,7 @@ import pytest
 from games.small import Corridor
 
 from punish_fast.games.learn.dqn import Samples, drawn_samples, samples_of
-from punish_fast.games.learn.episodes import NONE, play, retrace
-from punish_fast.games.learn.movers import random_mover
+from punish_fast.games.learn.episodes import NONE, play, random_mover, retrace
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_games import vectorise_positions
 

@@ -39,9 +39,8 @@ from numba.core.event import install_recorder
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.objectives.total_reward import total_reward
-from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, METHODS
+from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, METHODS
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 from tests.mdp import exact_policies as exact
 from tests.mdp.exact_policies import Chain, Process, Row, Sample, Value, random_sample

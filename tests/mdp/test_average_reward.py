@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from processes import random_processes
 
 from punish_fast.mdp import SolveError, average_reward, from_rows
-from punish_fast.mdp.chain.stationary_weights import gain_of_chain
+from punish_fast.mdp.chain.component_gains import gain_of_chain
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from tests.mdp.exact_policies import Chain, class_gain
 

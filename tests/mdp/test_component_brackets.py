@@ -23,7 +23,7 @@ from punish_fast.mdp.bounds.component_brackets import bracketed
 from punish_fast.mdp.chain import elimination, rational
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP, from_rows
-from punish_fast.mdp.solve_options import OBJECTIVES, Effort
+from punish_fast.mdp.solution import OBJECTIVES, Effort
 from punish_fast.mdp.solver import SolveError, solve
 
 pytestmark = pytest.mark.kernels

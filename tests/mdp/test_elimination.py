@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
-from punish_fast.mdp.chain import minimum_degree
+from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.chain.elimination import Elimination, components, is_affordable, patience
 from punish_fast.mdp.model import MDP, from_rows
 
@@ -39,8 +39,8 @@ def walk(n, p):
 @pytest.fixture(params=[0, 2, 64], ids=["dense", "border", "sparse"])
 def matrix(request, monkeypatch):
     """Leave all states, states with more than two neighbours, or none to a dense matrix."""
-    monkeypatch.setattr(minimum_degree, "_HUB_FACTOR", 0.0)
-    monkeypatch.setattr(minimum_degree, "_LEAST_HUB", request.param)
+    monkeypatch.setattr(elimination, "_HUB_FACTOR", 0.0)
+    monkeypatch.setattr(elimination, "_LEAST_HUB", request.param)
 
 
 @pytest.mark.usefixtures("matrix")

@@ -25,7 +25,7 @@ from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model import check, from_rows
 from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.solve_options import SCHEDULES
+from punish_fast.mdp.solution import SCHEDULES
 from punish_fast.mdp.solver import SolveError, solve
 
 pytestmark = pytest.mark.kernels

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import exact_values, random_processes
 
+from punish_fast.mdp.bounds import improvement
 from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
-from punish_fast.mdp.chain import policy_chain
 from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 
 
 @given(random_processes(), st.sampled_from([0.5, 0.9]), st.integers(1, 6), st.floats(-20, 20))
@@ -103,7 +103,7 @@ def test_sweeps_are_those_of_the_rows_of_the_last_policy(sample, data):
     mdp = from_rows(states, terminals=terminals)
     v = np.linspace(-1, 1, mdp.n_columns)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy_chain, "_BLOCK_STATES", data.draw(st.integers(1, 8)))
+        patch.setattr(improvement, "_BLOCK_STATES", data.draw(st.integers(1, 8)))
         point = Improvement(mdp, DISCOUNT, 1e-9)
         boundary = point.greedy_chain()._blocks.tolist()
         for _ in range(3):

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.conversion.named_process import NamedProcess, NameUnknownError
-from punish_fast.mdp.conversion.objective_text import ObjectiveError, parse_objective, solve_objective
+from punish_fast.mdp.conversion.objective_text import (
+    NamedProcess,
+    NameUnknownError,
+    ObjectiveError,
+    parse_objective,
+    solve_objective,
+)
 from punish_fast.mdp.model import from_rows
 
 pytestmark = pytest.mark.kernels

@@ -13,7 +13,7 @@ from processes import compacted, error, exact_values, random_processes, sparse_p
 from punish_fast.mdp.methods.value_iteration import Evaluation
 from punish_fast.mdp.model import ModelError, from_rows
 from punish_fast.mdp.policy import greedy
-from punish_fast.mdp.solve_options import SCHEDULES
+from punish_fast.mdp.solution import SCHEDULES
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 
 pytestmark = pytest.mark.kernels

@@ -13,7 +13,7 @@ from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.practice_terminal import PracticeTerminal
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.punish.codes import action_name, from_decimal, to_decimal
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 
 
 @pytest.fixture(scope="module")

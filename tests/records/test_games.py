@@ -3,9 +3,8 @@ from dataclasses import replace
 import pytest
 from playing import FIRST_ID, some_games
 
-from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read, open_to_write
-from punish_fast.records.games import GameWriter, read_games
+from punish_fast.records.games import GameWriter, Selection, read_games
 from punish_fast.records.logs import RecordedGame
 from records.conftest import query, run_sql
 

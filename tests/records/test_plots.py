@@ -6,8 +6,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from punish_fast.records import plots
-from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
+from punish_fast.records.games import Selection
 from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, read_results
 from punish_fast.runtime.figures import FigureError

@@ -10,9 +10,8 @@ import pytest
 from playing import RULES
 
 from punish_fast.punish.rules import to_json
-from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read
-from punish_fast.records.games import read_games
+from punish_fast.records.games import Selection, read_games
 from punish_fast.records.summary import list_games
 from records.conftest import query
 

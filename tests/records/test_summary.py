@@ -8,8 +8,8 @@ from scipy.stats import pearsonr, spearmanr
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Selection, read_choices
 from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.games import Selection, read_choices
 from punish_fast.records.summary import latest_game, list_games, read_results, summarise
 from records.conftest import run_sql
 

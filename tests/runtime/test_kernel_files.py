@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from numba import config
 
-from punish_fast.duel.compilation import GRAPH
-from punish_fast.duel.graph import Graph
-from punish_fast.punish.transitions.compilation import TENSOR
-from punish_fast.punish.transitions.tensor import build
+from punish_fast.duel.graph import GRAPH, Graph
+from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.runtime import kernel_files
 from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_ahead, wait_for
 

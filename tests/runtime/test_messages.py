@@ -2,9 +2,7 @@ import sys
 
 import pytest
 
-from punish_fast.runtime.errors import ExtraError, require
-from punish_fast.runtime.json_values import brief, is_number, is_whole
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import ExtraError, brief, is_number, is_whole, printable, require
 
 
 def test_whole_numbers_have_a_range_and_no_other_type():

@@ -28,12 +28,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import BY_CARD, CARDS, FIELDS, Rules, RulesError, from_mapping, load_rules
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, brief, is_number
 from punish_fast.runtime.files import fault_of_input
-from punish_fast.runtime.json_values import brief, is_number
 
 MOST_POINTS = 10_000
 # Maximum size of a file in bytes; the time to parse dotted keys grows with the square of their length.

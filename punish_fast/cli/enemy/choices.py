@@ -14,7 +14,7 @@ from punish_fast.cli.records.selection import WithBotsOption, require_games
 if TYPE_CHECKING:
     from punish_fast.enemies.pawnn import Network
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.records.choices import Choices
+    from punish_fast.records.games import Choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class ChoicesOptions(CommonOptions):
         """Return the state space and the selected choices; raise UsageError if fewer than ``needed`` games match."""
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
-        from punish_fast.records.choices import read_choices
+        from punish_fast.records.games import read_choices
 
         rules = load_rules(self.rules or "notebook")
         choices = read_choices(

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, Output
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import SetOption, with_changes
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.enemies.training import Examples, TrainingOptions

@@ -32,7 +32,7 @@ def import_(options: ImportOptions) -> None:
     A file of values, in which a loss is negative, becomes an agent; any other file becomes a strategy. The default
     output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
-    from punish_fast.mdp.solve_options import check_options
+    from punish_fast.mdp.solution import check_options
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
 
     clock = Stopwatch()

@@ -14,8 +14,7 @@ from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Progress
-    from punish_fast.punish.transitions.row_backups import Executor
-    from punish_fast.punish.transitions.row_batches import RowBatches
+    from punish_fast.punish.transitions.row_batches import Executor, RowBatches
 
 ClusterOption = Annotated[
     str | None,

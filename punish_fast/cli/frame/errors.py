@@ -14,9 +14,8 @@ from typing import Any
 
 import typer
 
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
 from punish_fast.runtime.files import discard_temporaries
-from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 _INTERRUPTED = 128 + signal.SIGINT
 # Width of the progress line currently shown on the terminal.

@@ -37,8 +37,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import PunishFastError, printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.filesize import decimal
 
 from punish_fast.punish.rules import Rules, name_of
-from punish_fast.runtime.printable import MOST_OF_LINE, printable
+from punish_fast.runtime.errors import MOST_OF_LINE, printable
 
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Stopwatch

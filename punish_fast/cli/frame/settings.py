@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 S = TypeVar("S")
 

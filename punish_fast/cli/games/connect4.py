@@ -17,7 +17,7 @@ from punish_fast.games.connect4.known_scores import PositionSet, position_sets, 
 from punish_fast.games.connect4.solver import Connect4Solver, compile_search, value_of
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.agent_file import load_as
-from punish_fast.games.learn.movers import Values, first_best_actions
+from punish_fast.games.learn.episodes import Values, first_best_actions
 from punish_fast.games.learn.strength import SampledStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
 

@@ -14,7 +14,7 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 _SHARES = ("win", "tie", "loss")
 

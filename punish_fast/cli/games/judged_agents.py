@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.games.contract import Game, Mover, VectorGame
 from punish_fast.games.learn.dqn import DqnLearner, values_of
-from punish_fast.games.learn.movers import PLAY_TEMPERATURE, ValueMover, Values
+from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.networks import pretrained_network
 from punish_fast.games.registry import vectorise
-from punish_fast.runtime.errors import require
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable, require
 
 # Default number of games in a match.
 GAMES = 3000

@@ -16,7 +16,7 @@ from punish_fast.cli.frame.report import print_json, terminal_width
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.games.options import DecksOption, GameOptions
 from punish_fast.cli.playing.table import asks_on, table_stream, wants_more
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,7 +91,7 @@ def _report(
 
     columns = table_of(points, found)
     if options.csv is not None:
-        from punish_fast.store.formats.tables import write_csv
+        from punish_fast.runtime.files import write_csv
 
         write_csv(options.csv, columns)
     if options.plot is not None:

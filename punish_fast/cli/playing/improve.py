@@ -48,7 +48,7 @@ def improve(options: ImproveOptions) -> None:
     from punish_fast.play.explain.improvement import improvement, position_report, worst_positions
     from punish_fast.play.explain.why import explainer_against
     from punish_fast.punish.rules import load_rules
-    from punish_fast.records.choices import Selection, read_choices
+    from punish_fast.records.games import Selection, read_choices
     from punish_fast.records.names import clean_name
     from punish_fast.records.summary import read_results
 

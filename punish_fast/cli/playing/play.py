@@ -26,8 +26,8 @@ from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream, wants_more
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.records.names import PlayerNameError, checked_name
+from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup, PolicyPlayer

@@ -24,7 +24,7 @@ from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, played_database, seed_of, table_stream
 from punish_fast.cli.records.selection import require_games
 from punish_fast.punish.rules import load_rules, name_of
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.practice import Question, Verdict
@@ -131,7 +131,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[Question]:
     from punish_fast.play.explain.practice import recorded_questions, simulated_questions
-    from punish_fast.records.choices import read_choices
+    from punish_fast.records.games import read_choices
 
     if options.database is None:
         return simulated_questions(explainer, options.questions, seed)

@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.punish.rules import PRESETS, Rules, unique_name
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 _SEEDS = 1_000_000
 _STANDARD = "games.db"

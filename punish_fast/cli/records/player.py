@@ -10,7 +10,7 @@ from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.report import count
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.review import Judge

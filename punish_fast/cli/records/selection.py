@@ -12,7 +12,7 @@ from punish_fast.cli.frame.report import count
 from punish_fast.cli.playing.table import played_database
 
 if TYPE_CHECKING:
-    from punish_fast.records.choices import Choices, Selection
+    from punish_fast.records.games import Choices, Selection
 
 PlayedDatabaseOption = Annotated[
     Path | None,
@@ -49,6 +49,6 @@ class SelectionOptions(CommonOptions):
 
     def selection(self) -> Selection:
         """Return the selection of games."""
-        from punish_fast.records.choices import Selection
+        from punish_fast.records.games import Selection
 
         return Selection(player=self.player)

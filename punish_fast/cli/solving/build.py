@@ -65,8 +65,8 @@ class ModelOptions(ComputeOptions):
         If `may_exceed` is True, list the states even if they exceed `memory_bytes`, for a report on the memory needed.
         """
         from punish_fast.punish.states.space import StateSpace
-        from punish_fast.punish.transitions.compilation import TENSOR
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
+        from punish_fast.punish.transitions.tensor import TENSOR
         from punish_fast.runtime._jit import threads
         from punish_fast.runtime.kernel_files import compile_ahead
         from punish_fast.store.tensors import ModelSource

@@ -11,10 +11,9 @@ from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import work_report
 from punish_fast.cli.solving.solve import SolveOptions, check_error_bound
 from punish_fast.mdp.conversion import objective_text
-from punish_fast.mdp.conversion.named_process import NamedProcess
-from punish_fast.mdp.solution import ObjectiveValues, Solution
-from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, check_options
-from punish_fast.runtime.printable import printable
+from punish_fast.mdp.conversion.objective_text import NamedProcess
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, ObjectiveValues, Solution, check_options
+from punish_fast.runtime.errors import printable
 from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb
 

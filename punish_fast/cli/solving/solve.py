@@ -112,7 +112,7 @@ def solve(options: SolveOptions) -> None:
 
         solve_imported(options, options.tensor)
         return
-    from punish_fast.mdp.solve_options import Effort
+    from punish_fast.mdp.solution import Effort
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
@@ -153,7 +153,7 @@ def solve(options: SolveOptions) -> None:
 
 
 def _check(options: SolveOptions) -> None:
-    from punish_fast.mdp.solve_options import check_options
+    from punish_fast.mdp.solution import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
         raise UsageError("--tolerance and --sweeps cannot be combined")
@@ -191,7 +191,7 @@ def _stored(options: SolveOptions, path: Path) -> Artefact:
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
-    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
+    from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
     # An agent for the two-player game should maximize its win probability; the notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
@@ -210,7 +210,7 @@ def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
     """Return the default output path, whose name includes a model, objective or discount other than the notebook's."""
-    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+    from punish_fast.mdp.solution import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
         assert enemy is not None

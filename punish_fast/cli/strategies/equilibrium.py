@@ -59,8 +59,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
     rules are not tabletop, the file name begins with their name.
     """
-    from punish_fast.duel.compilation import GRAPH
-    from punish_fast.duel.graph import Graph, Outline
+    from punish_fast.duel.graph import GRAPH, Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import StateSpace

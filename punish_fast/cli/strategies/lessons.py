@@ -67,7 +67,7 @@ def lessons(options: LessonsOptions) -> None:
 def study_file(options: LessonsOptions) -> Study:
     """Compute the lessons from the file in ``options``, and the deviations of people if records are given."""
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.records.choices import read_choices
+    from punish_fast.records.games import read_choices
     from punish_fast.study import lessons as study
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play

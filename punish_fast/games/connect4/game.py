@@ -35,7 +35,7 @@ from punish_fast.games.connect4 import _game as kernels
 from punish_fast.games.contract import GameError
 from punish_fast.games.solve.vector_games import GameKernels, PackedGame
 from punish_fast.games.squares import SquareGame
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 WIDTH, HEIGHT, N_SQUARES, STEP = kernels.WIDTH, kernels.HEIGHT, kernels.N_SQUARES, kernels.STEP
 _LINES = (1, STEP - 1, STEP, STEP + 1)

@@ -24,7 +24,7 @@ from punish_fast.games.gwent import _playouts as _gwent_playouts
 from punish_fast.games.gwent.decks import MAX_CARD, MAX_SUM, MIN_CARDS
 from punish_fast.games.gwent.game import DRAWS, HAND_SIZE, N_PLAYERS
 from punish_fast.games.gwent.state import GwentState, words_of
-from punish_fast.games.learn.movers import random_mover
+from punish_fast.games.learn.episodes import random_mover
 from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.parallel import for_each
 

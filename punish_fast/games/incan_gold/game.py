@@ -56,7 +56,7 @@ from punish_fast.games.incan_gold.state import (
     words_of,
 )
 from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 _ANSWERS = ("leave", "stay")
 ARTIFACT_VALUES = ("drawn", "taken")

@@ -24,7 +24,7 @@ from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, sol
 from punish_fast.games.incan_gold.state import N_PLAYERS, IncanGoldState, words_of
 from punish_fast.games.learn.episodes import MatchResult, match_of, play_match, returns_in_seat
 from punish_fast.games.solve.vector_games import filled
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 # Length of a policy along the axis of points; larger numbers of points use the last entry.
 N_HELD = 128

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Self
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.registry import GAMES
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.json_values import brief, is_number, is_whole
+from punish_fast.runtime.errors import PunishFastError, brief, is_number, is_whole
 
 MAX_GAMES = 1 << 48
 LAST_SEED = (1 << 63) - 1

@@ -27,8 +27,8 @@ from punish_fast.games.matches import exact_score
 from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
 from punish_fast.mdp.policy import greedy
+from punish_fast.runtime.errors import is_whole
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.json_values import is_whole
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")

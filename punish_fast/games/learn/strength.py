@@ -16,8 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
-from punish_fast.games.learn.episodes import SEATS, play, retrace
-from punish_fast.games.learn.movers import ValueMover, Values, random_mover
+from punish_fast.games.learn.episodes import SEATS, ValueMover, Values, play, random_mover, retrace
 from punish_fast.games.matches import both_scores
 from punish_fast.games.solve.judgement import judge
 from punish_fast.games.solve.positions import Positions, enumerate_positions

@@ -14,13 +14,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from punish_fast.games.contract import Game, VectorGame
-from punish_fast.games.learn.episodes import NONE, SEATS
+from punish_fast.games.learn.episodes import NONE, SEATS, Values
 from punish_fast.games.learn.hyperparameters import LAST_SEED, MAX_GAMES, LearnError
-from punish_fast.games.learn.movers import Values
 from punish_fast.games.learn.networks import n_weights_of, on_processor, random_weights
 from punish_fast.games.learn.strength import Strength
+from punish_fast.runtime.errors import brief, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.json_values import brief, is_number, is_whole
 
 # Number of games at the first point of a learning curve. The number doubles with each further point; the last point
 # marks the end of training.

@@ -88,7 +88,7 @@ def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, 
 
 @kernel
 def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, unit, smallest, errors):
-    """Set ``errors[chunk]`` to a bound on the rounding error of backing up the chunk's states (``rounding.py``)."""
+    """Set ``errors[chunk]`` to a bound on the rounding error of backing up the chunk's states (``process.py``)."""
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
         largest = 0.0

@@ -1,6 +1,6 @@
 """Undiscounted total rewards, computed and proved one strongly connected component at a time.
 
-Components are solved in topological order (``topological_order.py``), so no component is revisited. Each component goes
+Components are solved in topological order (``end_components.py``), so no component is revisited. Each component goes
 through two stages:
 
 * *Values* are computed by in-place sweeps in alternating directions; in a large component, pairs of sweeps are
@@ -33,13 +33,12 @@ import numpy as np
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _component_brackets
 from punish_fast.mdp.bounds._component_brackets import Bounds, ValueRange
-from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
+from punish_fast.mdp.graph.end_components import Order
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
-from punish_fast.mdp.methods.topological_order import Order
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import Payment, RowChoices, tensor_of
-from punish_fast.mdp.solve_options import Effort
+from punish_fast.mdp.process import UNIT_ROUNDOFF, Payment, RowChoices, tensor_of
+from punish_fast.mdp.solution import Effort
 from punish_fast.runtime.parallel import balanced_chunks
 
 # Components of at least this many states are extrapolated.

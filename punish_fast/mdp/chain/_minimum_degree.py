@@ -1,4 +1,4 @@
-"""Minimum-degree elimination on the quotient graph; see ``minimum_degree.py``.
+"""Minimum-degree elimination on the quotient graph; see ``elimination.py``.
 
 An eliminated state is an *element*, a list of the later states that it connects. Eliminating a state *absorbs* the
 elements that contain it into the new element. Each state stores the unabsorbed elements that contain it, and the

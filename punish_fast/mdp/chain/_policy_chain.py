@@ -1,4 +1,4 @@
-"""Sweeps over the rows taken by a policy; see ``policy_chain.py``.
+"""Sweeps over the rows taken by a policy; see ``improvement.py``.
 
 Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """

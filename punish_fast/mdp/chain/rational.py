@@ -26,8 +26,8 @@ import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.elimination import closed_classes
+from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
-from punish_fast.mdp.methods.topological_order import components_of
 from punish_fast.mdp.model import MDP
 
 _LARGEST_COMPONENT = 32

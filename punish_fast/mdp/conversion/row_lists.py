@@ -16,8 +16,8 @@ import numpy as np
 from punish_fast.mdp.conversion.construction import from_scipy
 from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_entry, refused_entry
 from punish_fast.mdp.model import MDP, ModelError
+from punish_fast.runtime.errors import printable
 from punish_fast.runtime.parallel import cumulated
-from punish_fast.runtime.printable import printable
 
 
 def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: bool = False) -> MDP:

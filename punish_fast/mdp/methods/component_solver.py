@@ -4,23 +4,26 @@ If play might never end, end components are collapsed first (``end_components.py
 is then solved and bracketed by sweeps (``component_brackets.py``). If 50 to 1,000 sweeps, depending on the cost of an
 elimination, do not reach the tolerance, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its
 error bound is too large, sweeps are tried again, up to the maximum number allowed. Finally, the policy takes the first
-of tied rows if it still provably earns its values (``tie_break.py``).
+of tied rows if it still provably earns its values (see also ``policy.py``).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.bounds.component_brackets import bracketed
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
 from punish_fast.mdp.chain.elimination import patience
 from punish_fast.mdp.chain.rational import PRECISION, is_small, solve_certified
 from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import TransitionGraph, ending_choice, endless_states
+from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solve_options import Effort
+from punish_fast.mdp.policy import TIE, preferring
+from punish_fast.mdp.solution import Effort
 
 # As a last resort, accept an error bound of policy iteration up to this fraction of the largest value.
 _LEAST_PRECISION = 1e-3
@@ -125,3 +128,54 @@ def explain_endless(endless: np.ndarray) -> str:
         f"first is number {endless.argmax()}) it can collect rewards forever, so values may be infinite; use a "
         "discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
     )
+
+
+# Largest difference that rounding causes between equal values, as a share of the largest value.
+_ROUNDING = 1e-15
+# Permitted loss from taking tied rows, in multiples of the error bound; rational arithmetic bounds the optimal values,
+# but not always the values of the policy.
+_MOST_BOUNDS = 4
+
+
+class TieBreak(NamedTuple):
+    """Functions that choose the first of tied rows and evaluate the policy that takes them."""
+
+    # Returns a policy, int64 ``[n_states]``, given a mask of tied rows, bool ``[n_rows]``
+    first: Callable[[np.ndarray], np.ndarray]
+    # Returns the values of a chain; returns None or raises `SolveError` if none are proved
+    evaluate: Callable[[MDP], Exact | None]
+
+
+def settle_ties(
+    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
+) -> tuple[Exact, np.ndarray]:
+    """Take the first of tied rows if the proved loss is within the tolerance or four times the error bound.
+
+    Rows tie as in ``policy.py`` or, if the policy then loses too much, if they are within 1e-15 of the largest value.
+
+    Args:
+        tolerance: Allowed difference between the values and those earned by the policy.
+        scale: Lower bound on the largest absolute value.
+
+    Returns:
+        Values and policy, and row values, float64 ``[n_rows]``, for which the policy takes the first best row of each
+        state.
+    """
+    least, n = found.v[states_of_rows(mdp)], mdp.n_states
+    largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
+    for tie in (TIE * largest, _ROUNDING * largest):
+        first = break_ties.first(q >= least - tie)
+        if np.array_equal(first, found.choice):
+            break
+        selection = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
+        rows = {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
+        try:
+            earned = break_ties.evaluate(replace(mdp, **rows, **selection._asdict()))
+        except SolveError:
+            continue
+        if earned is not None:
+            loss = float(np.nextafter((found.v - earned.v).max(initial=0) + earned.error_bound, np.inf))
+            if loss <= max(tolerance, _MOST_BOUNDS * found.error_bound):
+                found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
+                break
+    return found, preferring(mdp.state_ptr, q, found.choice, found.v)

@@ -37,13 +37,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.bounds._component_brackets import ValueRange
-from punish_fast.mdp.bounds.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.chain import _elimination
 from punish_fast.mdp.chain.elimination import Elimination
 from punish_fast.mdp.graph.qualitative import approaching_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:

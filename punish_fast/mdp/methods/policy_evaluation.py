@@ -35,8 +35,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.chain.policy_chain import PolicyChain
+from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
 from punish_fast.mdp.methods.value_iteration import Log
 
 GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"

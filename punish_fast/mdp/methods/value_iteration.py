@@ -29,12 +29,11 @@ from itertools import pairwise, starmap
 import numpy as np
 
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.bounds.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, discounted, undiscounted
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring
-from punish_fast.mdp.process import Payment, Process, RowChoices
+from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 
 
 @dataclass

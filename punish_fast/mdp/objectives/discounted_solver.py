@@ -4,7 +4,7 @@ The methods of ``policy_evaluation.py`` are tried first. With ``auto``, exact po
 if these methods do not reach the tolerance with the work of 50 to 20,000 sweeps, depending on the cost of an
 elimination, or if rounding leaves an error bound above both the tolerance and 1e-9 of the largest value. If values may
 exceed 1e150, only exact policy iteration is used. The policy takes the first of tied rows if it still provably earns
-its values (``improvement.py``, ``tie_break.py``).
+its values (``improvement.py``, ``component_solver.py``).
 """
 
 import math
@@ -15,17 +15,16 @@ import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Closed, Improvement
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
 from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.chain.rational import PRECISION, solve_certified
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import first_marked
+from punish_fast.mdp.methods.component_solver import TieBreak, settle_ties
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import Effort
+from punish_fast.mdp.solution import Effort, Solution
 
 # Work, in sweeps over the MDP, after which exact policy iteration is tried: `_CHECKS` if an elimination is cheap, and
 # `_PATIENCE` in any case.

@@ -14,7 +14,7 @@ from punish_fast.play.explain.practice import Question, judged, recorded_questio
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import action_name, to_decimal
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 from punish_fast.records.summary import Results
 from punish_fast.study.deviations import assess_by_values
 from punish_fast.study.habits import habits

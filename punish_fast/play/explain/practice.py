@@ -18,7 +18,7 @@ from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import NoAnswerError, PlaySession
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 
 # Answers with a smaller loss count as right.
 MOST_OF_RIGHT = 0.01

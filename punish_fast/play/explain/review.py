@@ -20,9 +20,8 @@ from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
 from punish_fast.punish.rules import cards_text, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
-from punish_fast.records.games import read_games
+from punish_fast.records.games import Selection, read_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
 from punish_fast.store.reader import Artefact

@@ -8,7 +8,7 @@ import numpy as np
 
 from punish_fast.games.contract import Game, Oracle, VectorBoardGame
 from punish_fast.games.learn.agent_file import load_agent
-from punish_fast.games.learn.movers import PLAY_TEMPERATURE, softmax
+from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.networks import Architecture, evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, new_learner

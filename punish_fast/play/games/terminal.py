@@ -11,7 +11,7 @@ from punish_fast.play.games.match import GameView
 from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.play.words import ending_of
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import PunishFastError, printable
 
 if TYPE_CHECKING:
     from punish_fast.play.games.terminal import Ask

@@ -24,7 +24,7 @@ from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import identity, uniform_policy
-from punish_fast.records.choices import Choices
+from punish_fast.records.games import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
 from punish_fast.store.schema import enemy_text

@@ -11,7 +11,7 @@ from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move
 from punish_fast.play.punish.screen import Screen
 from punish_fast.punish.codes import action_name
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.errors import printable
 
 _HELP, _LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
 _KEYS = "? shows the rules, q ends the quiz."

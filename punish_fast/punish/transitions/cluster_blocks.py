@@ -23,8 +23,7 @@ import numpy as np
 
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.row_backups import RowArrays, Work, find_rewards
-from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.row_batches import RowArrays, RowBatches, Work, find_rewards
 from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder
 from punish_fast.runtime.cluster.connection import n_threads
 from punish_fast.runtime.cluster.tasks import finished, hand_out, submit
@@ -81,7 +80,7 @@ class TaskResult(NamedTuple):
 
 
 class ClusterBlocks:
-    """Executor (see ``row_backups.py``) that uses the workers of a cluster."""
+    """Executor (see ``row_batches.py``) that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
         """Prepare the executor; ``progress`` is called after each task."""

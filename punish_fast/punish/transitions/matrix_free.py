@@ -15,9 +15,10 @@ import numpy as np
 
 from punish_fast.mdp.process import NonzeroCount, Payment, Process, RowChoices
 from punish_fast.punish.states.space import Progress
-from punish_fast.punish.transitions.row_backups import (
+from punish_fast.punish.transitions.row_batches import (
     Executor,
     RowArrays,
+    RowBatches,
     Work,
     close,
     evaluate,
@@ -26,7 +27,6 @@ from punish_fast.punish.transitions.row_backups import (
     total,
     total_change,
 )
-from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 

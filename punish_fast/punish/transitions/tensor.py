@@ -13,11 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.model import MDP
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions import _tensor
+from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows
+from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
-from punish_fast.runtime.parallel import cumulated, for_chunks
+from punish_fast.runtime.parallel import calls_for_nothing, cumulated, for_chunks
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -166,3 +169,23 @@ class Refillable:
         for number in range(len(self.space.layers) - 1):
             _fill(builder, number, rows)
         return mdp
+
+
+def compile_tensor() -> None:
+    """Compile the kernels that build the tensor against the uniform enemy."""
+    with calls_for_nothing():
+        build(StateSpace.empty(PRESETS["tiny"]))
+
+
+TENSOR = KernelGroup(
+    compile_tensor,
+    (
+        _tensor.mark_keys,
+        _marginals.fill_uniform_marginals,
+        _tensor.count_entries,
+        _redeal.count_redeals,
+        _tensor.place_rows,
+        _tensor.fill_blocks,
+        _redeal.fill_redeals,
+    ),
+)

@@ -24,8 +24,7 @@ import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import check_options
+from punish_fast.mdp.solution import Solution, check_options
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules

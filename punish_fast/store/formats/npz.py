@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.named_process import NamedProcess
+from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import ObjectiveValues, Solution
 from punish_fast.punish.codes import CodedStates

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from punish_fast.runtime.errors import printable
 from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.runtime.limits import total_memory
-from punish_fast.runtime.printable import printable
 
 INDEX = "index.json"
 

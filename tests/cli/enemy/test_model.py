@@ -6,7 +6,7 @@ import pytest
 
 from punish_fast.enemies.choice_model import choice_model_policy, fit_choice_model
 from punish_fast.enemies.counts import locate_choices
-from punish_fast.records.choices import read_choices
+from punish_fast.records.games import read_choices
 from punish_fast.store.reader import load
 
 TINY = ("--rules", "tiny")

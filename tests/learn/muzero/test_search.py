@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.movers import random_mover
+from punish_fast.games.learn.episodes import random_mover
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.search import after_actions, plan_of, policy_logits, search
 from punish_fast.games.learn.networks import random_weights

@@ -1,6 +1,6 @@
 import csv
 
-from punish_fast.store.formats.tables import write_csv
+from punish_fast.runtime.files import write_csv
 
 COLUMNS = {
     "point": ["hp=3, say", 'a "b"', "é"],

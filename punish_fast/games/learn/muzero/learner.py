@@ -21,8 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.learn.episodes import NONE
-from punish_fast.games.learn.movers import Values, random_mover
+from punish_fast.games.learn.episodes import NONE, Values, random_mover
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
