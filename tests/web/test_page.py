@@ -29,6 +29,7 @@ PROGRAM = need_a_browser()
 
 # Whether no table is cut off, unless it can be scrolled by keys.
 FITS = "(tables) => tables.every((each) => each.scrollWidth <= each.clientWidth)"
+FOCUS_IS_ON_THE_BOARD = "document.activeElement.closest('.board') !== null"
 # More breaths than any game takes.
 MOST_BREATHS = 200
 ROUTES = {
@@ -322,6 +323,7 @@ def test_another_game_has_a_board_of_its_own_and_the_opponent_may_begin(visit):
         page.keyboard.press("1")
         page.keyboard.press("Enter")
         said(page, 2 * move)
+        assert page.evaluate(FOCUS_IS_ON_THE_BOARD)
     assert breath_of(page).startswith("you: tap 1 on 1")
     page.keyboard.press("h")
     page.wait_for_selector(".controls .good")
@@ -351,10 +353,12 @@ def test_card_games_are_played_by_keys_and_fit_a_phone(visit, game, keys, board,
     assert page.locator(".confirm").is_visible()
     page.keyboard.press("Escape")
     assert (page.locator(".confirm").count(), breath_of(page)) == (0, log)
+    assert page.evaluate(FOCUS_IS_ON_THE_BOARD)
     page.keyboard.press(keys[0])
     assert (each.flaws(), each.width()) == ([], PHONE["width"])
     page.keyboard.press("Enter")
     after(page, log)
+    assert page.evaluate(FOCUS_IS_ON_THE_BOARD)
     n_cards, headings = page.locator(board).count(), page.locator(".log h3").all_inner_texts()
     assert headings[0] == "Round 1"
     page.reload()
@@ -376,6 +380,11 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
     assert page.evaluate("document.activeElement.ariaLabel") == "bottom: empty"
+    # In the log, arrow keys scroll.
+    page.locator(".log").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Log of the duel"
+    page.get_by_role("button", name="bottom: empty").focus()
     page.keyboard.press("h")
     page.wait_for_selector(".outcome")
     assert page.locator(".outcome").all_inner_texts() == ["draw"] * 7

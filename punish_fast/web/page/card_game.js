@@ -6,8 +6,8 @@ import { OpenGame, latest } from "./open_game.js";
 export class CardGame extends OpenGame {
   static isInTurn = false;
 
-  constructor(choose) {
-    super(choose);
+  constructor(place, choose) {
+    super(place, choose);
     this.events = [];
     this.said = h("div", { class: "result said" });
     this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your moves" });
@@ -23,7 +23,7 @@ export class CardGame extends OpenGame {
     this.events.push(...events);
     const lines = latest(events, table.seat).filter(({ kind }) => kind !== "end").map(({ kind, words }) => h("span", { class: kind === "move" ? "quiet" : null }, words));
     this.said.replaceChildren(...lines);
-    this.draw();
+    this.redraw();
   }
 
   /** Return the seat of the player shown at a position: you are at position 0, followed by the other players in order. */

@@ -18,7 +18,7 @@ export class Gwent extends CardGame {
   ];
 
   constructor(place, choose) {
-    super(choose);
+    super(place, choose);
     this.clock = h("div", { class: "clock" });
     this.sides = h("div", { class: "gwent-sides" });
     this.unplayed = h("details", { class: "unplayed" }, h("summary"), h("p", { class: "small" }));
@@ -37,10 +37,6 @@ export class Gwent extends CardGame {
     if (!step || !cards.length) return super.press(key);
     const here = cards.indexOf(this.picked);
     return this.pick(cards[here < 0 ? 0 : Math.min(Math.max(here + step, 0), cards.length - 1)]);
-  }
-
-  pressed() {
-    return this.moves.querySelector(".confirm");
   }
 
   draw() {
@@ -72,7 +68,7 @@ export class Gwent extends CardGame {
       const isPicked = Boolean(move) && move === this.picked;
       return h(
         "button",
-        { type: "button", class: "gwent-card", "aria-pressed": String(isPicked), "aria-label": `Card ${value}`, disabled: !move, onclick: () => this.pick(move) },
+        { type: "button", class: "gwent-card", "data-action": k + 1, "aria-pressed": String(isPicked), "aria-label": `Card ${value}`, disabled: !move, onclick: () => this.pick(move) },
         h("span", { class: "value" }, value),
         move && h("kbd", { "aria-hidden": "true" }, this.keyOf(move)),
       );

@@ -42,7 +42,7 @@ export class IncanGold extends CardGame {
   ];
 
   constructor(place, choose) {
-    super(choose);
+    super(place, choose);
     this.clock = h("div", { class: "clock" });
     this.path = h("ol", { class: "path" });
     this.left = h("div", { class: "temple-left" });

@@ -15,8 +15,10 @@ export class OpenGame {
   /** True if players take turns and either may begin. */
   static isInTurn = true;
 
-  /** Subclasses implement `draw()`; `picked` is the move to be confirmed, or null. */
-  constructor(choose) {
+  /** Subclasses implement `draw()`, and set `data-action` of controls to their action; `picked` is the move to be
+   * confirmed, or null. */
+  constructor(place, choose) {
+    this.place = place;
     this.choose = choose;
     this.picked = null;
     this.hints = [];
@@ -62,21 +64,29 @@ export class OpenGame {
       this.choose(move.action);
       return true;
     }
+    const { action } = move ?? this.picked;
     this.picked = move;
     this.draw();
-    this.pressed()?.focus();
+    this.controlOf(action)?.focus();
     return true;
   }
 
-  /** Return the control of the picked move, which gets the focus. */
-  pressed() {
-    return this.moves.querySelector("[aria-pressed=true]");
+  controlOf(action) {
+    return this.place.querySelector(`[data-action="${action}"]`);
+  }
+
+  /** Draw, and keep the focus on the control of the same action or, if it is gone, on the first control. */
+  redraw() {
+    const focused = document.activeElement;
+    const isHere = this.place.contains(focused);
+    this.draw();
+    if (isHere && !focused.isConnected) (this.controlOf(focused.dataset.action) ?? this.place.querySelector("button:enabled"))?.focus();
   }
 
   /** Show the outcome of each move with perfect play. */
   hint(moves) {
     this.hints = moves;
-    this.draw();
+    this.redraw();
   }
 
   /** A button that picks a move or, once picked, plays it. */
@@ -84,7 +94,7 @@ export class OpenGame {
     const isPicked = move === this.picked;
     const hint = this.hints.find(({ action }) => action === move.action);
     const shown = hint && h("span", { class: hint.best ? "good" : "quiet" }, ` (${outcome(hint)})`);
-    const look = { class: isPicked ? "confirm" : null, "aria-pressed": String(isPicked), onclick: () => this.pick(move) };
+    const look = { class: isPicked ? "confirm" : null, "aria-pressed": String(isPicked), "data-action": move.action, onclick: () => this.pick(move) };
     return keyButton([isPicked ? `Play: ${words}` : words, shown], isPicked ? "Enter" : this.keyOf(move), look);
   }
 
@@ -107,7 +117,7 @@ export class ButtonGame extends OpenGame {
   ];
 
   constructor(place, choose) {
-    super(choose);
+    super(place, choose);
     this.board = h("div", {});
     this.said = h("div", { class: "result" });
     this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your moves" });
@@ -124,7 +134,7 @@ export class ButtonGame extends OpenGame {
     this.hints = [];
     this.drawBoard(this.board, table);
     this.said.replaceChildren(...(events.length ? latest(events, table.seat).map(({ words }) => h("span", {}, words)) : ["Pick a move."]));
-    this.draw();
+    this.redraw();
   }
 
   draw() {

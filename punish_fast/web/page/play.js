@@ -352,6 +352,8 @@ export class Seat {
     // Enter and space activate the focused button or link.
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
     if (this.isBusy) return;
+    // Arrow keys belong to the board, unless another control has the focus, such as the log, which they scroll.
+    if (key.startsWith("Arrow") && !event.target.matches("body, main") && !event.target.closest(".board")) return;
     if (key === "?") this.help();
     else if (key === "c") document.getElementById("coach")?.click();
     else if (key === "h" && document.getElementById("hint")) this.hint();

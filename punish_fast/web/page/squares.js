@@ -21,14 +21,14 @@ export class Squares extends OpenGame {
   /** `names` are the names of the two players' stones, `spot` is the noun for a button ("square" or "column"), and `css`
    * is the CSS class of the board. */
   constructor(place, choose, { css, names, n_buttons: n, kind, spot }) {
-    super(choose);
+    super(place, choose);
     this.names = names;
     this.kind = kind;
     this.prompt = isTouch() ? `Tap a ${spot}.` : `Pick a ${spot}: click it, or type its number.`;
     this.side = h("p", { class: "stones-of" });
     this.said = h("div", { class: "result" });
     this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your move" });
-    this.buttons = Array.from({ length: n }, (_, action) => h("button", { type: "button", class: "spot", onclick: () => this.click(action) }));
+    this.buttons = Array.from({ length: n }, (_, action) => h("button", { type: "button", class: "spot", "data-action": action, onclick: () => this.click(action) }));
     place.replaceChildren(this.side, h("div", { class: `squares ${css}`, role: "group", "aria-label": "Board" }, this.buttons), this.said, this.moves);
   }
 
@@ -44,16 +44,12 @@ export class Squares extends OpenGame {
     );
     this.said.replaceChildren(...(events.length ? latest(events, table.seat).map(({ words }) => h("span", {}, words)) : ["Your turn."]));
     this.last = events.findLast(({ kind }) => kind === "move")?.action ?? null;
-    this.draw();
+    this.redraw();
   }
 
   click(action) {
     const move = this.legal.find((each) => each.action === action);
     if (move) this.pick(move);
-  }
-
-  pressed() {
-    return this.buttons[this.picked?.action];
   }
 
   draw() {
