@@ -1,7 +1,5 @@
 """Fixtures shared by all tests: a game small enough for exact fractions, and the notebook's own game."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """README and docs show what runs, and what it prints."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The architecture: who may import whom, which files hold kernels, and how many lines of code each room has."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize
@@ -49,10 +47,7 @@ HOMES = {
     "matplotlib": {"arena", "enemies", "games", "records", "runtime", "study"},
 }
 # Imports that a room may have: mdp imports no game, and the other games import nothing of the card game.
-BLIND = {
-    "mdp": {"mdp", "runtime"},
-    "games": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"},
-}
+BLIND = {"mdp": {"mdp", "runtime"}, "games": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"}}
 # Rooms that do not name another game.
 PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "games"}
 # The one module that owns the decorators.
@@ -65,10 +60,7 @@ WIDE_KERNELS = {
     "mdp/_bellman.py: back_up_rows",
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
-DEEP_KERNELS = {
-    "equilibrium/exploitation/_belief_tree.py: branch",
-    "punish/states/_redeal.py: count_deals",
-}
+DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/states/_redeal.py: count_deals"}
 # Files that stand beside the rooms.
 TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
@@ -92,14 +84,7 @@ BUDGET = {
 }
 # A room may be smaller than its budget by this many lines.
 SLACK = 100
-BLANK_TOKENS = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
+BLANK_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))

@@ -1,7 +1,5 @@
 """The prose of the package and the documents: unidiomatic turns of phrase, counted in each room."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Solutions on real processes: workers that are killed, frozen, altered or full, and schedulers that die or freeze."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -16,7 +14,7 @@ from typing import Self
 import pytest
 
 import punish_fast
-from cluster.test_tasks import results_of
+from cluster.test_worker_watch import results_of
 from punish_fast.mdp.solution import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS

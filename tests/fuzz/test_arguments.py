@@ -36,12 +36,7 @@ _WIDE = "".join(chr(ord(digit) + 0xFEE0) for digit in _STATE)
 CODES = [_STATE, "101010200220000009", "1" * 18, _WIDE, f" {_STATE}"]
 TYPED = ["", "q\n", "1\n1\n1\nq\n", "?\nhint\nundo\n\x00\xff\n" + "9" * 5000 + "\n"]
 # What these change on purpose, whatever they are told to read.
-CHANGES = {
-    "records import": "games.db",
-    "records player": "games.db",
-    "arena": "games.db",
-    "games league": "agents",
-}
+CHANGES = {"records import": "games.db", "records player": "games.db", "arena": "games.db", "games league": "agents"}
 # What ends verbs that would never end.
 ENDINGS = {"serve": ["--check"]}
 

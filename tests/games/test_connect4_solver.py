@@ -1,13 +1,23 @@
-"""The solver of Connect Four against slow ones."""
+"""The solver of Connect Four against slow ones, perfect play, and the opening book."""
 
 import random
+import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from bench.make.connect4 import is_win
-from punish_fast.games.connect4.game import Connect4, Connect4State
+from bench.make.connect4 import is_win, save_book
+from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
+from punish_fast.games.connect4.known_scores import position_sets
+from punish_fast.games.connect4.oracle import (
+    MOST_STONES,
+    MOST_STONES_OF_PLAY,
+    Connect4Oracle,
+    OpeningBook,
+    opening_book,
+    read_book,
+)
 from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end, value_of
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
@@ -107,3 +117,100 @@ def test_ends_need_no_search(solver):
     assert solver.score_moves(GAME.state_of("1122334")) == ([None] * 7, 0)
     assert solver.line(GAME.state_of("1122334"), -18) == []
     assert [value_of(score) for score in (-3, 0, 1)] == ["loss", "draw", "win"]
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    oracle = Connect4Oracle(GAME)
+    oracle.open()
+    return oracle
+
+
+def test_the_values_of_moves_are_those_of_the_position_sets(oracle):
+    found = position_sets()["easy-ends"]
+    for state, scores in zip(found.states[:20], found.scores.tolist(), strict=False):
+        moves = oracle.move_values(state)
+        assert [move.action for move in moves] == GAME.actions(state)
+        assert [move.value for move in moves] == [(s > 0) - (s < 0) for s in (scores[move.action] for move in moves)]
+        assert [move.is_best for move in moves] == [scores[move.action] == max(scores) for move in moves]
+        best = [move.action for move in moves if move.is_best]
+        action = oracle.best_action(state)
+        assert action in best
+        assert distance_to_centre(action) == min(map(distance_to_centre, best))
+
+
+def test_what_a_search_that_is_cut_short_knows_is_right(oracle):
+    n_known = n_short = 0
+    for state in position_sets()["hard-ends"].states[:10]:
+        is_ready, (known, is_exact) = oracle.prepare(state, 0.0), oracle.known_values(state, 0.0)
+        n_short += not is_exact and not is_ready
+        exact = oracle.move_values(state)
+        assert oracle.prepare(state, time.monotonic() + 60)
+        for move, value in zip(known, exact, strict=True):
+            if move is not None:
+                n_known += 1
+                assert (move.action, move.value) == (value.action, value.value)
+                assert move.plies in (None, value.plies)
+                assert value.is_best or not move.is_best
+        assert oracle.known_values(state, 0.0) == (exact, True)
+    assert n_known > 0
+    assert n_short > 0
+
+
+@pytest.mark.compiled
+def test_a_search_ends_at_its_deadline(oracle):
+    state = GAME.state_of("71223")
+    begin = time.monotonic()
+    _, is_exact = oracle.known_values(state, begin + 0.5)
+    assert not is_exact
+    assert time.monotonic() - begin < 3
+
+
+def test_openings_come_from_the_book_and_a_win_at_once_is_made(oracle):
+    moves = oracle.move_values(GAME.initial())
+    outer = [(-1, 40, False), (-1, 42, False), (0, None, False)]
+    assert [(move.value, move.plies, move.is_best) for move in moves] == [*outer, (1, 41, True), *outer[::-1]]
+    assert oracle.best_action(GAME.initial()) == WIDTH // 2
+    assert oracle.best_action(GAME.state_of("112233")) == 3
+    assert oracle.best_action(GAME.state_of("7717276")) == 6
+
+
+def test_a_book_finds_positions_and_their_mirror_images(tmp_path):
+    book = OpeningBook()
+    first = next(GAME.state_of(text) for text in "17" if GAME.position(GAME.state_of(text)) == GAME.state_of(text))
+    book.scores |= {first: -2, GAME.position(GAME.state_of("4455")): 3}
+    book.columns[first] = 1 if first == GAME.state_of("1") else 5
+    save_book(book, tmp_path / "book.npz")
+    for found in (book, read_book(tmp_path / "book.npz")):
+        assert [found.score(GAME.state_of(text)) for text in ("1", "7", "4455", "4433", "4")] == [-2, -2, 3, 3, None]
+        assert [found.best_column(GAME.state_of(text)) for text in ("1", "7", "4455", "4")] == [1, 5, None, None]
+
+
+def successors(state):
+    return [GAME.apply(state, action) for action in GAME.actions(state)]
+
+
+def test_the_book_has_all_early_positions_and_each_is_worth_what_its_best_successor_is():
+    book, layer = opening_book(), {GAME.initial()}
+    # Who begins wins with the last but one stone of its own, but only by the centre.
+    assert [-book.score(each) for each in successors(GAME.initial())] == [-2, -1, 0, 1, 0, -1, -2]
+    for _ in range(MOST_STONES):
+        for state in layer:
+            scores = [-book.score(after) for after in successors(state)]
+            assert book.score(state) == max(scores) == scores[GAME.actions(state).index(book.best_column(state))]
+        layer = {GAME.position(after) for state in layer for after in successors(state)}
+    assert all(book.score(state) is not None for state in layer)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_whoever_plays_by_the_book_stays_in_it(seat):
+    book, layer = opening_book(), {GAME.initial()}
+    for n_stones in range(MOST_STONES_OF_PLAY + 1):
+        if n_stones % 2 == seat:
+            after = {state: GAME.apply(state, book.best_column(state)) for state in layer}
+            assert all(book.score(each) == -book.score(state) for state, each in after.items())
+            layer = set(after.values())
+        else:
+            layer = {each for state in layer for each in successors(state)}
+        layer = {GAME.position(state) for state in layer if not GAME.is_terminal(state)}
+    assert len(layer) > 100

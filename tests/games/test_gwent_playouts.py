@@ -60,11 +60,7 @@ def played(decks, policies, game: int, seed: int, limit: int = 10, draws: int = 
     return [player.rounds for player in duel.players], n_moves
 
 
-@pytest.mark.parametrize(
-    "policies",
-    [RANDOM, (RULE, "random"), ("random", RULE), (RULE, RULE)],
-    ids="-".join,
-)
+@pytest.mark.parametrize("policies", [RANDOM, (RULE, "random"), ("random", RULE), (RULE, RULE)], ids="-".join)
 def test_games_are_those_of_cards_in_lists_with_decks_of_their_own(policies):
     generator = np.random.default_rng(5)
     decks = [random_decks(generator, 1, n)[0] for n in (25, 25, 40, 31, 100, 25)]

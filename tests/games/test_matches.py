@@ -1,23 +1,24 @@
-"""Exact scores and best responses against plain sweeps and simulated games."""
+"""Exact scores, best responses and judged agents against plain sweeps and simulated games; the registry of games."""
 
-from dataclasses import asdict, replace
+import json
+from dataclasses import asdict, astuple, replace
 
 import numpy as np
 import pytest
 
+from games.laws import check_game
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
-from punish_fast.games.matches import (
-    Score,
-    best_response,
-    both_scores,
-    error_bound,
-    exact_score,
-)
-from punish_fast.games.solve.judgement import winning_policy
+from punish_fast.games import registry
+from punish_fast.games.contract import GameError
+from punish_fast.games.matches import Score, best_response, both_scores, error_bound, exact_score
+from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
+from punish_fast.games.solve.judgement import judge, losing_lines, unfold_policy, winning_policy
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.mdp.policy import check_policy
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +128,160 @@ def test_illegal_moves_end_a_game_for_themselves(tapnswap):
     assert 0 < first.illegal < second.illegal
     errs[0] = True
     assert asdict(both_scores(tapnswap, own, enemy, errs)[0]) == pytest.approx(asdict(Score(0, 0, 0, 1)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_obeys_the_laws_and_describes_itself(name):
+    game = make_game(name, {})
+    # Games with hidden cards are large and slow.
+    assert check_game(game, *((60, 2) if not game.is_open else (1000, 10))) > 1
+    assert describe(game_of(describe(game))) == describe(game)
+    assert game.name == name
+    for state in (game.initial(), game.state_of(GAMES[name].example)):
+        for viewer in range(game.n_players):
+            assert game.draw(state, viewer, ("one", "two", "three")[: game.n_players])
+            assert json.dumps(game.board(state, viewer))
+    assert game.rules_text()
+    assert game.variant_text()
+    assert all(count > 0 for count in game.counts().values())
+    entry = GAMES[name]
+    assert set(entry.verbs) <= set(registry.VERBS)
+    assert "play" not in entry.verbs or entry.oracle is not None or entry.rule_of_thumb is not None
+
+
+def test_options_make_variants():
+    assert make_game("tapnswap", {}).parameters() == Variant()._asdict()
+    game = make_game("tapnswap", {"limit": 6, "roll_over": True, "no_emptying": True, "taps_only": True})
+    assert game.parameters() == Variant(6, True, False, False)._asdict()
+    assert GAMES["tapnswap"].options == ("limit", "roll_over", "no_emptying", "taps_only")
+
+
+def test_unknown_games_and_wrong_parameters_are_refused():
+    for name in ("chess", None, 3, []):
+        with pytest.raises(GameError, match=rf"^game: .* is unknown; use {', '.join(GAMES)}$"):
+            entry_of(name)
+    message = r"^game: invalid parameters .*; tapnswap has limit, rolls_over, may_empty, swaps$"
+    for parameters in (None, {}, {"limit": "5"}, Variant(limit=True)._asdict()):
+        with pytest.raises(GameError, match=message):
+            game_of({"name": "tapnswap", "parameters": parameters})
+
+
+def test_verbs_and_options_that_a_game_does_not_offer_are_refused(monkeypatch):
+    with pytest.raises(GameError, match=r"^tapnswap: unknown option 'size'; use limit, roll_over, no_emptying, taps"):
+        make_game("tapnswap", {"size": 3})
+    with pytest.raises(GameError, match=r"^tictactoe: unknown option 'limit'; the game has no options$"):
+        make_game("tictactoe", {"limit": 3})
+    monkeypatch.setitem(registry.GAMES, "tapnswap", GAMES["tapnswap"]._replace(verbs=("solve", "play")))
+    assert entry_of("tapnswap", "play").name == "tapnswap"
+    with pytest.raises(GameError, match=r"^tapnswap: does not offer 'train', only solve, play$"):
+        make_game("tapnswap", {}, "train")
+
+
+@pytest.fixture(scope="module")
+def perfect():
+    return solve_game(enumerate_positions(TicTacToe(), is_folded=False))
+
+
+def choose(positions, choice):
+    """The policy of an agent that chooses by a function of the state; illegal choices have no row."""
+    policy = np.zeros(positions.n_rows)
+    for number in positions.live:
+        state = positions.states[number]
+        legal = list(positions.game.actions(state))
+        if choice(state) in legal:
+            policy[positions.rows_of(state)[legal.index(choice(state))]] = 1.0
+    return policy
+
+
+def lines_of(game, choice, seat):
+    """Every line of play of an agent, and whether it loses it."""
+    found = []
+
+    def follow(state, line):
+        if game.is_terminal(state):
+            found.append((line, game.returns(state)[seat] < 0))
+        elif game.player(state) != seat:
+            for action in game.actions(state):
+                follow(game.apply(state, action), (*line, action))
+        elif choice(state) in game.actions(state):
+            follow(game.apply(state, choice(state)), (*line, choice(state)))
+        else:
+            found.append(((*line, choice(state)), True))
+
+    follow(game.initial(), ())
+    assert len({line for line, _ in found}) == len(found)
+    return [line for line, is_lost in found if is_lost]
+
+
+AGENTS = {
+    "the first square": lambda state: TicTacToe().actions(state)[0],
+    "the last square": lambda state: TicTacToe().actions(state)[-1],
+    "the centre only": lambda _state: 4,
+    "a square of its own, illegal at times": lambda state: (state.own * 5 + state.other * 3) % 9,
+}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_losing_lines_are_those_written_out(perfect, name):
+    positions = perfect.positions
+    found = losing_lines(positions, choose(positions, AGENTS[name]))
+    assert astuple(found) == tuple(len(lines_of(positions.game, AGENTS[name], seat)) for seat in (0, 1))
+
+
+def test_lines_are_counted_and_agents_judged_by_hand(perfect):
+    positions = enumerate_positions(Nim(4))
+    # By what each move takes: first 1111; second 112 and 211.
+    always_one = choose(positions, lambda _state: 1)
+    assert astuple(losing_lines(positions, always_one)) == (1, 2)
+    # All of 1111 and 22, and of 112, 121 and 211.
+    assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
+    judgement = judge(perfect, choose(perfect.positions, AGENTS["the centre only"]))
+    # As X it takes the centre and then again; as O it takes it unless X has it.
+    assert astuple(judgement.losing_lines) == (8, 8 * 7 + 1)
+    assert (judgement.first.illegal, judgement.second.illegal) == pytest.approx((1, 1))
+    assert (judgement.first.win, judgement.second.win) == pytest.approx((0, 0))
+    judgement = judge(perfect, perfect.policy())
+    assert astuple(judgement.losing_lines) == (0, 0)
+    assert (judgement.keeps_value, judgement.keeps_choice) == (1, 1)
+    assert (judgement.first.loss, judgement.second.loss, judgement.first.illegal) == pytest.approx((0, 0, 0))
+
+
+def test_symmetry_changes_no_judgement_of_random_play(perfect):
+    folded = solve_game(enumerate_positions(TicTacToe()))
+    found = [judge(each, each.positions.uniform()) for each in (perfect, folded)]
+    for seat in ("first", "second"):
+        assert asdict(getattr(found[0], seat)) == pytest.approx(asdict(getattr(found[1], seat)))
+    assert astuple(found[0].losing_lines) == astuple(found[1].losing_lines) == (77_904, 131_184)
+    assert astuple(found[0].first) == pytest.approx((737 / 1260, 8 / 63, 121 / 420, 0))
+
+
+def test_a_policy_is_unfolded_by_turning_each_board(perfect):
+    folded = solve_game(enumerate_positions(TicTacToe()))
+    policy = unfold_policy(folded.positions, folded.policy(), perfect.positions)
+    assert check_policy(perfect.positions.live_ptr, policy) is policy
+    assert (perfect.keeps_value()[policy > 0]).all()
+    random = unfold_policy(folded.positions, folded.positions.uniform(), perfect.positions)
+    assert np.array_equal(random, perfect.positions.uniform())
+    scores = [judge(perfect, policy).first, judge(folded, folded.policy()).first]
+    assert astuple(scores[0]) == pytest.approx(astuple(scores[1]))
+
+
+def test_safe_responses_never_lose_and_the_best_ones_may(perfect):
+    positions = perfect.positions
+    for allowed, win, loses in ((perfect.is_safe(), 866 / 945, False), (None, 887 / 945, True)):
+        score = judge(perfect, winning_policy(positions, positions.uniform(), allowed)).second
+        assert score.win == pytest.approx(win)
+        assert (score.loss > 1e-9) == loses
+
+
+def test_illegal_moves_lose_and_endless_games_are_refused():
+    perfect = solve_game(enumerate_positions(Nim(2)))
+    # With 2 left, take 1 or 2; with 1 left, take it.
+    assert perfect.positions.action.tolist() == [1, 2, 1]
+    judgement = judge(perfect, np.array([0.25, 0.5, 0.0]))
+    assert astuple(judgement.first) == pytest.approx((0.5, 0, 0.25, 0.25))
+    # The enemy takes 2 and wins, or leaves 1, where the policy has no legal move.
+    assert astuple(judgement.second) == pytest.approx((0, 0, 0.5, 0.5))
+    perfect = solve_game(enumerate_positions(TapnSwap()))
+    with pytest.raises(GameError, match=r"^tapnswap: play can continue forever, so agents cannot be judged$"):
+        judge(perfect, perfect.positions.uniform())

@@ -1,16 +1,25 @@
-"""Training: points of learning curves, snapshots, interrupts and checkpoints."""
+"""Training and leagues: hyperparameters, learning curves, snapshots, interrupts and checkpoints."""
 
+import json
+import shutil
+from dataclasses import asdict
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+from punish_fast.cli.frame.settings import changes_of
+from punish_fast.games.gwent.deck_search import SearchMethod
+from punish_fast.games.learn import league
 from punish_fast.games.learn.agent_file import load_agent, save_agent, train
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
-from punish_fast.games.learn.qlearning import Hyperparameters, assess, new_learner, points_of
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.league import BEST, LeagueError, grid_plans, pair_points, run_league
+from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.qlearning import Hyperparameters, assess, hyperparameters, new_learner, points_of
 from punish_fast.games.learn.strength import strength_of
 from punish_fast.games.learn.trainer import stream_of
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
@@ -128,3 +137,166 @@ def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, t
     assert learner.digest == whole.digest
     assert learner.curve == whole.curve
     assert np.array_equal(learner.snapshots, whole.snapshots)
+
+
+@pytest.mark.parametrize("method", [Hyperparameters, DqnMethod, MuZeroMethod, SearchMethod])
+def test_a_method_follows_from_its_mapping_and_from_texts(method):
+    mapping = json.loads(json.dumps(asdict(method())))
+    assert method.of(mapping) == method()
+    texts = [f"{name}={','.join(map(str, v)) or 'none' if isinstance(v, list) else v}" for name, v in mapping.items()]
+    assert method(**changes_of(method, texts)) == method()
+    for wrong in ([], None, mapping | {"more": 1}, {"games": 3}):
+        with pytest.raises(LearnError, match=r"^method: .* is not allowed; it must have "):
+            method.of(wrong)
+
+
+def test_wrong_values_are_refused():
+    for wrong, text in (
+        ({"target": "x"}, "target: 'x' is not allowed; it must be one of mc, td"),
+        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed; it must be up to 8 numbers from 1 to 4096"),
+        ({"filters": (1,) * 9}, "filters: .* is not allowed; it must be up to 8 numbers from 1 to 512"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed; it must be a number from 0 to 1"),
+        ({"games": True}, "games: True is not allowed; it must be a whole number from 1 to 16384"),
+        ({"steps": 2.5}, "steps: 2.5 is not allowed; it must be a whole number from 0"),
+        ({"rate": float("nan")}, "rate: nan is not allowed"),
+    ):
+        with pytest.raises(LearnError, match=f"^{text}"):
+            DqnMethod(**wrong)
+
+
+def test_defaults_depend_on_the_scheme_the_model_and_the_game():
+    assert hyperparameters(scheme="author") == Hyperparameters("author", 0.5, None, 1.0)
+    assert hyperparameters(scheme="author", rate=0.5).rate == 0.5
+    assert changes_of(Hyperparameters, ["rate=none"]) == {"rate": None}
+    assert (MuZeroMethod(unroll=7).n_unrolled, MuZeroMethod(unroll=7, model="rules").n_unrolled) == (7, 0)
+    methods = {
+        name: MuZeroMethod.for_game(vectorise(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
+    }
+    assert [bool(method.filters) for method in methods.values()] == [False, True, False]
+    assert methods["connect4"].opening > 0
+    assert MuZeroMethod.for_game(vectorise(make_game("connect4", {})), opening=3, filters=()).opening == 3
+
+
+def test_games_with_chance_and_filters_without_places_are_refused():
+    for name in ("incan-gold", "gwent"):
+        message = rf"^muzero: {name} is not a zero-sum game of two players without chance$"
+        with pytest.raises(LearnError, match=message):
+            MuZeroMethod().shape_for(vectorise(make_game(name, {})))
+    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible; the features of tapnswap are not planes$"):
+        MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))
+
+
+GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}
+SMALL = {"scheme": ["author"], "epsilon": [0.7]}
+
+
+def played(folder, n_rounds=1, games=60, seed=3, n_threads=1, game=None):
+    return run_league(folder, game or TapnSwap(), grid_plans(SMALL, games), seed, n_rounds, n_threads)
+
+
+@pytest.fixture(scope="module")
+def _whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, played(folder)
+
+
+@pytest.fixture
+def whole(_whole, tmp_path):
+    shutil.copytree(_whole[0], tmp_path / "whole")
+    return tmp_path / "whole", _whole[1]
+
+
+def digests(folder):
+    return {path.relative_to(folder): load_agent(path).digest for path in folder.glob("*/*.h5")}
+
+
+def test_names_tell_how_an_agent_is_trained(tmp_path):
+    plans = grid_plans(GRID, 60)
+    assert [plan.name for plan in plans] == [
+        f"{scheme}-e{epsilon}-{against}"
+        for scheme in ("negamax", "author")
+        for epsilon in ("0.2", "0.7")
+        for against in ("random", "self", "random-self", "self-random")
+    ]
+    assert plans[0].method == Hyperparameters("negamax", 0.2, 1.0, 0.95)
+    assert plans[-1].method == Hyperparameters("author", 0.7, None, 1.0)
+    assert len(grid_plans({}, 60)) == 40
+    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several different values$"):
+        grid_plans({"epsilon": [0.5, 0.5]}, 10)
+    with pytest.raises(LearnError, match=r"^scheme: 'x' is not allowed"):
+        grid_plans({"scheme": ["x"]}, 10)
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
+        played(tmp_path, games=0)
+
+
+def test_missing_work_is_repeated_exactly(whole):
+    """A league that was killed has some agents, and some tournaments."""
+    folder, rounds = whole
+    expected = digests(folder)
+    for path in sorted(folder.glob("round-*/*.h5"))[::2]:
+        path.unlink()
+    (folder / "round-1.h5").unlink()
+    assert played(folder, n_threads=2) == rounds
+    assert digests(folder) == expected
+    seen = []
+    run_league(folder, TapnSwap(), grid_plans(SMALL, 60), 3, on_task=lambda stage: lambda *n: seen.append((stage, *n)))
+    assert seen == [("round 0: train", k, 4) for k in range(1, 5)]
+
+
+def test_points_add_up_and_seeds_make_a_difference(whole, tmp_path):
+    played(tmp_path / "other", 0, seed=4)
+    first, other = digests(whole[0]), digests(tmp_path / "other")
+    assert all(first[name] != other[name] for name in other)
+    assert len(set(other.values())) == len(other)
+    for agent in whole[1][0].agents:
+        learner = load_agent(whole[0] / "round-0" / f"{agent.name}.h5")
+        positions, policy = learner.positions, learner.policy()
+        measures = assess(positions, solve_game(positions), policy)
+        assert (agent.win_share, agent.mistakes) == (measures["win_share"], measures["mistakes"])
+        assert agent.curve == learner.curve
+        points = pair_points(positions, policy, positions.uniform())
+        assert points == pytest.approx(measures["win_share"] + measures["draw_share"] / 2)
+    for each in whole[1]:
+        points = np.array(each.points)
+        assert np.allclose(points + points.T, 1)
+        scores = [agent.score for agent in each.agents]
+        assert scores == sorted(scores, reverse=True)
+        assert np.mean(scores) == pytest.approx(0.5)
+        assert scores == pytest.approx(((points.sum(axis=1) - 0.5) / (len(points) - 1)).tolist())
+
+
+def test_the_best_are_trained_further_and_keep_their_former_selves_if_these_are_better(whole):
+    folder, (first, second) = whole
+    best = {each.name for each in first.agents if each.score >= BEST * first.agents[0].score}
+    assert {each.name for each in second.agents} == best
+    games = {each.name: each.games for each in first.agents}
+    for each in second.agents:
+        former, own = (load_agent(folder / f"round-{number}" / f"{each.name}.h5") for number in (0, 1))
+        assert each.games == games[each.name] + 60 * (not each.is_rejected)
+        assert own.sessions[-1].opponent == former.sessions[-1].opponent
+        if each.is_rejected:
+            assert np.array_equal(own.q, former.q)
+        else:
+            assert pair_points(own.positions, own.policy(), former.policy()) >= 0.5
+
+
+def test_an_agent_that_loses_to_its_former_self_is_rejected(tmp_path, monkeypatch):
+    played(tmp_path, 0)
+    monkeypatch.setattr(league, "pair_points", lambda *_policies: 0.49)
+    rounds = played(tmp_path)
+    assert all(each.is_rejected for each in rounds[1].agents)
+    assert not any(each.is_rejected for each in rounds[0].agents)
+
+
+def test_other_games_agents_and_files_are_refused(whole, tmp_path):
+    folder = whole[0]
+    for change in ({"games": 61}, {"seed": 4}):
+        with pytest.raises(LeagueError, match=r"was trained differently; choose another folder$"):
+            played(folder, **change)
+    with pytest.raises(Exception, match="its game is"):
+        played(folder, game=TapnSwap(Variant(limit=6)))
+    with pytest.raises(LeagueError, match="belongs to different agents; choose another folder"):
+        run_league(folder, TapnSwap(), grid_plans({"epsilon": [0.2]}, 60), 3)
+    (tmp_path / "file").touch()
+    with pytest.raises(LeagueError, match="file: cannot be created"):
+        played(tmp_path / "file")

@@ -16,8 +16,6 @@ q
     The value of a state is not the largest value of its rows.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import signal

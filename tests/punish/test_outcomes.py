@@ -165,6 +165,7 @@ def test_standard_effects():
         [0, 1, 0, 2, 3, 0],
     ]
     effects = clash_effects(STANDARD)
+    assert {table.shape for table in effects} == {(6, 6)}
     assert effects.taken.tolist() == taken
     assert not effects.healed.any()
     assert effects.exhausted.tolist() == [[int(own == PUNISH)] * 6 for own in RESOLVED]

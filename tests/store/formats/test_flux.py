@@ -1,7 +1,9 @@
+import csv
+
 import numpy as np
 import pytest
 
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.files import ReadError, write_csv
 from punish_fast.store.formats.flux import read_flux
 
 
@@ -43,3 +45,22 @@ def test_anything_else_is_refused_in_one_line(tmp_path):
         read_flux(tmp_path / "none.json")
     with pytest.raises(ReadError, match="is a folder"):
         read_flux(tmp_path)
+
+
+COLUMNS = {
+    "point": ["hp=3, say", 'a "b"', "é"],
+    "states": [1, None, 3],
+    "length": [0.1 + 0.2, None, 1e-300],
+    "kept": [None, None, None],
+    "mixed": [1, 2.5, None],
+}
+
+
+def test_csv_keeps_all_digits(tmp_path):
+    write_csv(tmp_path / "table.csv", COLUMNS)
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == list(COLUMNS)
+    assert rows[0] == ["hp=3, say", "1", repr(0.1 + 0.2), "", "1"]
+    assert [row[0] for row in rows] == COLUMNS["point"]
+    assert float(rows[2][2]) == 1e-300

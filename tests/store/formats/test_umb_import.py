@@ -224,11 +224,7 @@ def aps(**more):
         ("system", {"#players": 2}, "is a game of 2 players; only one is possible"),
         ("system", {"#players": 0, "#states": 2}, "is a chain, but has 3 choices|."),
         ("system", {"#observations": 1}, r"is partially observable \(POMDP\)"),
-        (
-            "system",
-            {"branch-probability-type": {"type": "double-interval", "size": 128}},
-            "with intervals are not",
-        ),
+        ("system", {"branch-probability-type": {"type": "double-interval", "size": 128}}, "with intervals are not"),
         ("system", {"branch-probability-type": {"type": "rational", "size": 256}}, "rational of 256 bits is not"),
         ("system", {"branch-probability-type": 3}, "unknown type of 0 bits is not supported"),
         ("system", {"#states": 0}, "0 states; there must be 1 to"),
@@ -246,11 +242,7 @@ def aps(**more):
         ("index", {"annotations": {"aps": {"x": 3}}}, "annotations are not objects"),
         ("index", aps(), "aps x has no valid applies-to"),
         ("index", aps(**{"applies-to": ["states"], "type": DOUBLE}), "label x is not one bit for each state"),
-        (
-            "index",
-            {"annotations": {"aps": {key: {"alias": "a", "applies-to": []} for key in "xy"}}},
-            "aps has a twice",
-        ),
+        ("index", {"annotations": {"aps": {key: {"alias": "a", "applies-to": []} for key in "xy"}}}, "aps has a twice"),
         ("index", {"annotations": {"rewards": {"x": {"applies-to": ["players"]}}}}, "reward x is of players, which is"),
         (
             "index",
