@@ -25,7 +25,7 @@ import numpy as np
 from bench.harness import BenchmarkError, say
 from bench.report import Table, markdown
 from punish_fast.arena.players import NAMES, Player
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import parless

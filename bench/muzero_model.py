@@ -25,7 +25,7 @@ from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.muzero.network import ModelShape, mean_of, networks_of
 from punish_fast.games.learn.networks import on_processor
-from punish_fast.games.registry import make_game, oracle_of
+from punish_fast.games.registry import make_game, perfect_play
 from punish_fast.games.solve.positions import enumerate_positions
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     learner = load_as(options.file, MuZeroLearner, game)
     vector: Any = learner.vector
     states = sampled_states(vector, options.states, generator)
-    unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
+    oracle = perfect_play(game)
+    assert oracle is not None
+    unrolled = unrolled_errors(learner, oracle, states, options.actions, generator)
     rows = [[name.replace("_", " ") for name in UnrolledErrors._fields], *(map(_text, row) for row in unrolled)]
     print("\n".join(markdown([list(row) for row in rows])))
     return 0

@@ -22,9 +22,8 @@ import numpy as np
 from bench import _rates
 from bench.report import Table, markdown
 from punish_fast.arena.players import Player
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head, simulate
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent.players import play_games

@@ -13,9 +13,8 @@ from punish_fast.runtime.exports import on_first_use
 
 _NAMES = {
     "arena.players": ["Player"],
-    "duel.exact_evaluation": ["head_to_head"],
+    "duel.evaluation": ["head_to_head", "simulate"],
     "duel.graph": ["Graph"],
-    "duel.simulated_evaluation": ["simulate"],
     "enemies.counts": ["count_choices"],
     "enemies.parless": ["parless"],
     "equilibrium.exploitation.bayes": ["bayes_response"],
@@ -59,9 +58,8 @@ __all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
-    from punish_fast.duel.exact_evaluation import head_to_head
+    from punish_fast.duel.evaluation import head_to_head, simulate
     from punish_fast.duel.graph import Graph
-    from punish_fast.duel.simulated_evaluation import simulate
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.exploitation.bayes import bayes_response

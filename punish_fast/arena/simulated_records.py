@@ -9,9 +9,9 @@ from pathlib import Path
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
+from punish_fast.duel.evaluation import check_numbers, simulator_of
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
-from punish_fast.duel.simulated_evaluation import check_numbers, simulator_of
 from punish_fast.duel.simulator import Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read

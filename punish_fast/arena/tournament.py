@@ -14,9 +14,8 @@ import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import Batch, added, head_to_head, simulate
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulated_evaluation import Batch, added, simulate
 from punish_fast.runtime.errors import PunishFastError
 
 # Maximum error of an exact win probability.

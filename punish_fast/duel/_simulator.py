@@ -72,17 +72,6 @@ class Deals(NamedTuple):
     stride: np.ndarray  # int64 ``[n_deals]``, distance between full states of consecutive statuses
 
 
-@kernel
-def cumulate_draws(begin, end, n_draws, p, until):
-    """Fill `Walk.until` for the given decks."""
-    for deck in range(begin, end):
-        for k in range(n_draws.shape[1]):
-            total = 0.0
-            for draw in range(n_draws[deck, k]):
-                total += p[deck, k, draw]
-                until[deck, k, draw] = total
-
-
 @routine
 def pack_shape(first, n, may_feint):
     """Pack the result of `action_shape` into one integer."""

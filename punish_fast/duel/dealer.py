@@ -84,9 +84,7 @@ def tabulate_draws(layout: Layout) -> _decks.Draws:
 
 def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
     """Return the cumulative probabilities of draws for feints, as used by `_simulator.find_draw`."""
-    until = np.zeros(draws.p.shape)
-    for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.p, until)
-    return until
+    return np.cumsum(draws.p, axis=2)
 
 
 def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.Decks:

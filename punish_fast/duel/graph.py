@@ -11,16 +11,21 @@ from punish_fast.duel._passes import Parts
 from punish_fast.duel.breath import status_tables
 from punish_fast.duel.dealer import Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
-from punish_fast.punish._codes import Status, play_status
+from punish_fast.punish._codes import Status
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
 from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, calls_for_nothing, cumulated, for_chunks, for_each
 
 _MAX_ENTRIES = 2**31 - 1
+
+
+class DuelError(PunishFastError, ValueError):
+    """Raised when a duel cannot be evaluated with the given policies or settings."""
 
 
 class Outline:
@@ -100,10 +105,9 @@ class Graph(Outline, LayeredGraph):
     @property
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
-        redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
+        redeal = self.redeal
         deals = redeal.deal[: redeal.ptr[1]]
-        status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
-        numbers = redeal.first[deals] + int(layer.rank[0, status]) * redeal.stride[deals]
+        numbers = redeal.first[deals] + self.space.first_status * redeal.stride[deals]
         return numbers, redeal.p[: redeal.ptr[1]]
 
     @property

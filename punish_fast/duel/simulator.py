@@ -6,9 +6,7 @@ import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
-from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.graph import Graph
-from punish_fast.punish._codes import play_status
+from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -45,9 +43,7 @@ class Simulator:
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
         self._deals = prepare_deals(graph)
-        rules, layer = graph.space.rules, graph.space.layers[0]
-        status = play_status(graph.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
-        self._start = (int(layer.rank[0, status]), graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
+        self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, weight: np.ndarray) -> np.ndarray:
         """Return a policy as cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, digits_of
 from punish_fast.punish.rules import Rules
@@ -122,13 +123,7 @@ def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any
 def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
     """Return the outputs ``y`` of a network for all actions, float64 ``[k, 11]``; ``digits`` is uint8 ``[k, 18]``."""
     z = np.asarray(forward(np, network.layers, encode(rules, digits, network.encoding)), dtype=np.float64)
-    return softmax(z) if network.softmax else np.asarray(z)
-
-
-def softmax(z: np.ndarray) -> np.ndarray:
-    """Return the softmax of each row, ``[k, n]``; entries of minus infinity have probability 0."""
-    weight = np.exp(z - z.max(axis=1, keepdims=True))
-    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+    return np.asarray(softmax(z, axis=1) if network.softmax else z)
 
 
 def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.ndarray) -> np.ndarray:
@@ -142,7 +137,7 @@ def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.
     """
     z = forward(np, network.layers, encode(rules, digits, network.encoding)).astype(np.float64)
     if network.softmax:
-        return softmax(np.where(legal, z, -np.inf))
+        return np.asarray(softmax(np.where(legal, z, -np.inf), axis=1))
     weight = np.where(legal, np.maximum(z, 0), 0)
     is_empty = ~(weight > 0).any(axis=1, keepdims=True)
     weight = np.where(is_empty, legal, weight)

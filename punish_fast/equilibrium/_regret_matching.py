@@ -111,12 +111,3 @@ def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
             total += strategy[row]
         for row in range(first, last):
             strategy[row] = strategy[row] / total if total > 0.0 else 1.0 / (last - first)
-
-
-@kernel
-def mix_response(begin, end, state_ptr, strategy, choice, share, enemy):
-    """Set ``enemy`` to a mixture of ``choice``, with probability ``share``, and ``strategy``."""
-    for state in range(begin, end):
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            enemy[row] = (1.0 - share) * strategy[row]
-        enemy[choice[state]] += share

@@ -13,7 +13,6 @@ from punish_fast.equilibrium._reach import RESPONSE_OTHERS
 from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.regret_minimisers import RegretMinimiser
-from punish_fast.runtime.parallel import for_each
 
 
 class RegretIteration:
@@ -78,5 +77,5 @@ class RegretIteration:
 
     def _mix(self) -> None:
         if self.response is not None:
-            args = (self.graph.state_ptr, self.strategy, self.response.choice, self.share, self.enemy)
-            for_each(_regret_matching.mix_response, len(self.state_reach), *args)
+            np.multiply(self.strategy, 1.0 - self.share, out=self.enemy)
+            self.enemy[self.response.choice] += self.share

@@ -188,11 +188,3 @@ def perfect_play(game: Game) -> Oracle | None:
     """Return an oracle for perfect play, or None if the game does not have one."""
     oracle = entry_of(game.name).oracle
     return None if oracle is None else oracle(game)
-
-
-def oracle_of(game: Game) -> Oracle:
-    """Return an oracle for perfect play; raise `GameError` if the game does not have one."""
-    oracle = perfect_play(game)
-    if oracle is None:
-        raise GameError(f"{game.name}: perfect play is not available")
-    return oracle

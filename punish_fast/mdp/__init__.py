@@ -7,7 +7,8 @@ from punish_fast.runtime.exports import on_first_use
 if TYPE_CHECKING:
     from punish_fast.mdp.bounds.stopping_rule import SolveError
     from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+    from punish_fast.mdp.conversion.row_lists import from_rows
+    from punish_fast.mdp.model import MDP, ModelError, check
     from punish_fast.mdp.objectives.average_reward import average_reward
     from punish_fast.mdp.objectives.finite_horizon import finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -21,7 +22,8 @@ __all__ += ["finite_horizon", "from_rows", "greedy", "reach_probability", "softm
 _NAMES = {
     "bounds.stopping_rule": ["SolveError"],
     "comparison": ["compare"],
-    "model": ["MDP", "ModelError", "check", "from_rows"],
+    "conversion.row_lists": ["from_rows"],
+    "model": ["MDP", "ModelError", "check"],
     "objectives.average_reward": ["average_reward"],
     "objectives.finite_horizon": ["finite_horizon"],
     "objectives.reachability": ["reach_probability", "total_reward"],

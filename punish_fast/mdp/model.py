@@ -13,7 +13,6 @@ stores probabilities shared by several rows only once: the probabilities of row 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -265,29 +264,6 @@ class MDP(Process):
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
         return from_gymnasium(env, normalize)
-
-
-def from_rows(
-    states: Sequence[Sequence[tuple[float, dict[int, float]]]],
-    layers: Sequence[int] | None = None,
-    terminals: Sequence[float] = (),
-    normalize: bool = False,
-) -> MDP:
-    """Build a small MDP from lists.
-
-    Args:
-        states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
-            probabilities. Successors from ``len(states)`` on are the terminals.
-        layers: Number of states in each layer; by default, all states form one layer.
-        terminals: Reward of each terminal at every step.
-        normalize: Accept rows with any positive sum, as in `MDP.from_scipy`.
-
-    Raises:
-        ModelError: If the lists do not form a valid MDP. The message names the state, row and value.
-    """
-    from punish_fast.mdp.conversion.row_lists import from_rows
-
-    return from_rows(states, layers, terminals, normalize)
 
 
 def check_arrays(mdp: object) -> None:

@@ -108,7 +108,7 @@ def solve(
     Examples:
         A gambler with 1 or 2 of 3 coins bets one coin at even odds until he has 0 or 3:
 
-        >>> from punish_fast.mdp.model import from_rows
+        >>> from punish_fast.mdp import from_rows
         >>> broke, rich = 2, 3
         >>> mdp = from_rows([[(0, {broke: 0.5, 1: 0.5})], [(0, {0: 0.5, rich: 0.5})]], terminals=[0, 1])
         >>> solve(mdp, objective="win-probability").v.round(6)

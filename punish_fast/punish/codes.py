@@ -14,10 +14,11 @@ The codes -1 and -2 stand for a win and a loss. An action code has two digits: t
 0 otherwise. The code of rest is 90.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from punish_fast.punish import _codes
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import Status
 from punish_fast.punish.rules import CARDS, Five, Rules
@@ -277,33 +278,27 @@ def join_pairs(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndar
     return np.asarray((both * (both + 1) // 2 + hand) @ layout.place)
 
 
+def _on_arrays(kernel: Any) -> Any:
+    """Return the Python function of a kernel, whose arithmetic also applies to arrays."""
+    return getattr(kernel, "py_func", kernel)
+
+
 def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
     """Split status codes during a measure into their fields (int64 ``[k]`` each)."""
-    radix = layout.feints + 1
-    rest, enemy_feinted = np.divmod(codes.astype(np.int64), radix)
-    rest, enemy_exhausted = np.divmod(rest, 2)
-    rest, own_feinted = np.divmod(rest, radix)
-    rest, own_exhausted = np.divmod(rest, 2)
-    own_hp, enemy_hp = np.divmod(rest, layout.hp)
-    return Status(own_hp + 1, enemy_hp + 1, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
+    return Status(*_on_arrays(_codes.split_status)(layout, codes))
 
 
 def join_statuses(layout: Layout, status: Status) -> np.ndarray:
     """Invert `split_statuses`: return the codes (int64 ``[k]``) of statuses during a measure."""
-    radix = layout.feints + 1
-    code = (np.asarray(status.own_hp) - 1) * layout.hp + status.enemy_hp - 1
-    code = (code * 2 + status.own_exhausted) * radix + status.own_feinted
-    return np.asarray((code * 2 + status.enemy_exhausted) * radix + status.enemy_feinted)
+    return np.asarray(_on_arrays(_codes.play_status)(layout, *status))
 
 
-def split_between_statuses(layout: Layout, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split_between_statuses(layout: Layout, codes: np.ndarray) -> list[np.ndarray]:
     """Split status codes between two measures into the HP of player and enemy, and the number of cards drawn.
 
     Each of the three arrays is int64 ``[k]``.
     """
-    rest, enemy_hp = np.divmod(codes, layout.hp)
-    drawn, own_hp = np.divmod(rest, layout.hp)
-    return own_hp + 1, enemy_hp + 1, drawn
+    return [*_on_arrays(_codes.split_between_status)(layout, codes)]
 
 
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
@@ -343,7 +338,7 @@ def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]
     drawn = layout.deck_size - (layout.n_cards - seen)
-    between = (drawn * layout.hp + digits[:, _OWN_HP] - 1) * layout.hp + digits[:, _ENEMY_HP] - 1
+    between = _on_arrays(_codes.between_status)(layout, digits[:, _OWN_HP], digits[:, _ENEMY_HP], drawn)
     status = np.where(digits[:, BREATH] <= layout.breaths, play, between)
     cards = join_pairs(layout, hand, discard)
     return np.asarray(((digits[:, BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status)

@@ -17,8 +17,8 @@ from punish_fast.records.schema import (
     require_tables,
     triggers_of,
 )
-from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, brief, printable
-from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
+from punish_fast.runtime.errors import MOST_OF_LINE, OutputError, PunishFastError, WriteError, brief, printable
+from punish_fast.runtime.files import fault_of_input
 
 # Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from punish_fast.records import log_fields
-from punish_fast.records.database import RecordsError, read_file
+from punish_fast.records.database import RecordsError
 from punish_fast.records.json_entries import EntryError, read_entries
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
@@ -104,11 +104,6 @@ class _ContradictionError(EntryError):
 
 class _IncompleteError(EntryError):
     kind = INCOMPLETE
-
-
-def read_log(path: str | Path) -> GameLog:
-    """Read a log; raise `RecordsError` if the file cannot be read or is not a log."""
-    return log_of(read_file(Path(path)), path)
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
@@ -307,7 +302,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games as JSON in the layout by breath, which `read_log` reads; parameters of bots are omitted."""
+    """Return games as JSON in the layout by breath, which `log_of` reads; parameters of bots are omitted."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]

@@ -14,6 +14,24 @@ class ExtraError(PunishFastError):
     """Raised when an extra is not installed. The message contains the command that installs it."""
 
 
+class StoreError(PunishFastError):
+    """Raised when a file cannot be read or written. The message names the file and the fault."""
+
+
+class ReadError(StoreError):
+    """Raised when a file cannot be read or has invalid content. The message names the file and any invalid field."""
+
+
+class WriteError(StoreError):
+    """Raised when writing a file fails."""
+
+    exit_code = 1
+
+
+class OutputError(StoreError):
+    """Raised before any work is done if a path is not writable."""
+
+
 def require(extra: str, *modules: str) -> None:
     """Raise `ExtraError` if any of these modules of an extra is not installed; the modules are not imported."""
     for module in modules:

@@ -18,26 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from punish_fast.runtime.errors import PunishFastError
-
-
-class StoreError(PunishFastError):
-    """Raised when a file cannot be read or written. The message names the file and the fault."""
-
-
-class ReadError(StoreError):
-    """Raised when a file cannot be read or has invalid content. The message names the file and any invalid field."""
-
-
-class WriteError(StoreError):
-    """Raised when writing a file fails."""
-
-    exit_code = 1
-
-
-class OutputError(StoreError):
-    """Raised before any work is done if a path is not writable."""
-
+from punish_fast.runtime.errors import OutputError, WriteError
 
 _numbers = itertools.count()
 # Temporary files of this process that are being written.

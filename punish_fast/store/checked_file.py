@@ -17,8 +17,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from punish_fast.runtime.errors import printable
-from punish_fast.runtime.files import ReadError, fault_of_input
+from punish_fast.runtime.errors import ReadError, printable
+from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store.checksum import check_seal
 from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.reader import Artefact
 from punish_fast.store.writer import new_file
 

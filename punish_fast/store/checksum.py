@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from punish_fast.runtime._jit import threads
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 
 SIZE = 512

@@ -22,7 +22,7 @@ from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, identity, lift, policy_of_table
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile, shorten

@@ -18,7 +18,7 @@ import platformdirs
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.solution import Solution
 from punish_fast.runtime.cluster.connection import versions
-from punish_fast.runtime.files import ReadError, StoreError
+from punish_fast.runtime.errors import ReadError, StoreError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 MOST_BYTES = 10**9

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import outcome_distribution
+from punish_fast.duel.evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.rules import CARDS

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.duel.exact_evaluation import Duel, DuelError, head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.evaluation import Duel, head_to_head
+from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000

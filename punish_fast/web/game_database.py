@@ -22,8 +22,7 @@ from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarise
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.files import StoreError
+from punish_fast.runtime.errors import PunishFastError, StoreError
 
 T = TypeVar("T")
 

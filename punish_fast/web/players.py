@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Path
 
 from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.punish.player import PunishPlayer
-from punish_fast.runtime.files import StoreError
+from punish_fast.runtime.errors import StoreError
 from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers
 

@@ -13,7 +13,7 @@ from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURISTICS
 from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, recorded_enemy
 from punish_fast.arena.veteran import VeteranError, veteran_policy
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.exploitation.best_response import Start, best_response
@@ -24,7 +24,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save

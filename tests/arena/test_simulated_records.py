@@ -7,8 +7,8 @@ from policies import mixed
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.simulated_records import check_recording, record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
-from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.simulated_evaluation import simulate
+from punish_fast.duel.evaluation import simulate
+from punish_fast.duel.graph import DuelError
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.records.games import Selection
 from punish_fast.records.summary import read_results

@@ -3,7 +3,7 @@ import pytest
 
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, round_robin
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 
 NAMES = ("random", "careful", "punisher")
 

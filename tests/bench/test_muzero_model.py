@@ -10,7 +10,7 @@ from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.registry import oracle_of, vectorise
+from punish_fast.games.registry import perfect_play, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 
 N_ACTIONS = 7
@@ -23,7 +23,7 @@ def learner():
 
 @pytest.fixture(scope="module")
 def oracle():
-    return oracle_of(TicTacToe())
+    return perfect_play(TicTacToe())
 
 
 def truth(states, action, oracle):

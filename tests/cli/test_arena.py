@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.arena.players import Player
 from punish_fast.cli.strategies.arena import lengths_of_duel, lengths_of_games, print_lengths
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.punish.rules import PRESETS, true_rules

@@ -5,7 +5,7 @@ import pytest
 
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.solving import solve as command
-from punish_fast.runtime.files import WriteError
+from punish_fast.runtime.errors import WriteError
 from punish_fast.store.reader import load
 
 TINY = ("solve", "--rules", "tiny", "--no-tensor")

@@ -22,7 +22,7 @@ from punish_fast.cli.frame import errors
 from punish_fast.cli.installation import doctor
 from punish_fast.games.solve.retrograde import CertificateError
 from punish_fast.punish.states import space
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 
 OLD = b"old content"
 OTHER = "made for rules"

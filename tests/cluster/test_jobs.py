@@ -4,7 +4,7 @@ import pytest
 
 from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
 from punish_fast.arena.survey.results_file import ResultsFile
-from punish_fast.duel.exact_evaluation import DuelError
+from punish_fast.duel.graph import DuelError
 from punish_fast.runtime import _jit
 
 

@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import mixed, uniform
 
-from punish_fast.duel import simulated_evaluation as batch_module
-from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
-from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulated_evaluation import join, simulate
+from punish_fast.duel import evaluation as batch_module
+from punish_fast.duel.evaluation import head_to_head, join, outcome_distribution, simulate
+from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS

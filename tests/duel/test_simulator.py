@@ -4,8 +4,7 @@ from policies import mixed
 
 from punish_fast.duel import _simulator
 from punish_fast.duel import simulator as simulator_module
-from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -5,7 +5,7 @@ import pytest
 from houses import TINY
 from policies import mixed, uniform
 
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.exploitation.best_response import best_response

@@ -12,7 +12,7 @@ from policies import uniform
 from positions import nodes_of, positions_of
 
 from bench import reference
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver

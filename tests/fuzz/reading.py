@@ -11,7 +11,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.games.learn.agent_file import LAYOUTS, load_agent
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.reader import Artefact, load

@@ -15,7 +15,7 @@ from fuzz import samples
 from fuzz.mutations import mutate_structure
 from fuzz.reading import read_everything
 from fuzz.trial import faults_of_ending, is_refusal
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.checksum import SIZE, seal
 from punish_fast.store.reader import load
 

@@ -15,7 +15,7 @@ from cli.killing import WITH_JIT, end, start_announced
 
 from fuzz.test_arguments import is_output
 from fuzz.trial import contents, faults_of_ending, nothing_found, restore
-from punish_fast.runtime.files import StoreError
+from punish_fast.runtime.errors import StoreError
 from punish_fast.store.checked_file import CheckedFile
 
 pytestmark = [pytest.mark.slow, WITH_JIT]

@@ -23,7 +23,7 @@ from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")

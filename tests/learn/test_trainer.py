@@ -13,9 +13,8 @@ from punish_fast.games.gwent.deck_search import SearchMethod
 from punish_fast.games.learn import league
 from punish_fast.games.learn.agent_file import load_agent, save_agent, train
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
-from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.league import BEST, LeagueError, grid_plans, pair_points, run_league
-from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.qlearning import Hyperparameters, assess, hyperparameters, new_learner, points_of
 from punish_fast.games.learn.strength import strength_of
 from punish_fast.games.learn.trainer import stream_of

@@ -21,8 +21,9 @@ from processes import (
 from punish_fast.mdp.bounds import component_brackets
 from punish_fast.mdp.bounds.component_brackets import bracketed
 from punish_fast.mdp.chain import elimination, rational
+from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
-from punish_fast.mdp.model import MDP, from_rows
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import OBJECTIVES, Effort
 from punish_fast.mdp.solver import SolveError, solve
 

@@ -14,8 +14,9 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 from scipy.special import gammaln
 
 from punish_fast.mdp.conversion.construction import narrowed
+from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
-from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.solver import solve
 
 pytestmark = pytest.mark.kernels

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, random_array
 
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.chain.elimination import Elimination, components, is_affordable, patience
-from punish_fast.mdp.model import MDP, from_rows
+from punish_fast.mdp.conversion.row_lists import from_rows
+from punish_fast.mdp.model import MDP
 
 pytestmark = pytest.mark.kernels
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numba import config
 from processes import compacted, empty_process
 
+from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.conversion.row_sums import largest_deviation
-from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_rows
+from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 

@@ -13,7 +13,7 @@ from punish_fast.mdp.bounds import improvement
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.comparison import ComparisonError, compare
-from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, preferring, softmax, tie_of
 from punish_fast.mdp.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.solver import solve

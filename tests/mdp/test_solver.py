@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
+from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.value_iteration import Evaluation
-from punish_fast.mdp.model import ModelError, from_rows
+from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solution import SCHEDULES
 from punish_fast.mdp.solver import SolveError, evaluate, solve

@@ -6,7 +6,7 @@ from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
-from punish_fast.games.registry import oracle_of
+from punish_fast.games.registry import perfect_play
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
@@ -67,7 +67,7 @@ def test_the_agent_of_a_file_shares_the_perfect_play_of_its_game(models, tmp_pat
     game = TapnSwap()
     positions = enumerate_positions(game)
     save_agent(tmp_path / "mine.h5", new_learner(positions, Hyperparameters()))
-    known = [oracle_of(TicTacToe()), models["perfect"].oracle]
+    known = [perfect_play(TicTacToe()), models["perfect"].oracle]
     model = file_player(tmp_path / "mine.h5", "mine", known)
     model.open()
     assert model.oracle is known[1]

@@ -23,7 +23,7 @@ from punish_fast.play.games import policies as game_policies
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.player import file_player
 from punish_fast.play.games.policies import LEVELS, file_policy, levels_of, policy_at, q_network_policy
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 
 
 def policy_of(positions, choices):

@@ -15,8 +15,7 @@ from policies import mixed, uniform
 from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch

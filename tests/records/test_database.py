@@ -12,7 +12,7 @@ import pytest
 from punish_fast.records import database
 from punish_fast.records.database import FORMAT_VERSION, LockedError, RecordsError, open_to_read, open_to_write
 from punish_fast.records.schema import require_laws
-from punish_fast.runtime.files import OutputError
+from punish_fast.runtime.errors import OutputError
 from records.conftest import dump, query, run_sql
 
 TABLES = ("bot_parameters", "breaths", "games", "players")

@@ -6,10 +6,16 @@ import pytest
 from playing import FIRST_ID, LAYOUTS, some_games, written
 
 from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
-from punish_fast.records.games import GameWriter, Selection, read_games
+from punish_fast.records.games import (
+    GameWriter,
+    Selection,
+    anonymise_player,
+    delete_player,
+    games_of_player,
+    read_games,
+)
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import RecordedGame, write_log
-from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
 from records.conftest import dump, query, run_sql
 
 DIGEST = "0" * 64

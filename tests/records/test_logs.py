@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from playing import LAYOUTS, some_games, written
 
-from punish_fast.records.database import RecordsError
-from punish_fast.records.logs import log_of, read_log, write_log
+from punish_fast.records.database import RecordsError, read_file
+from punish_fast.records.logs import log_of, write_log
 
 BREATH = {
     "State": "101010200220000001",
@@ -31,6 +31,10 @@ GAME = {
         "bot_parameters": {"temperature": 0.5},
     },
 }
+
+
+def read_log(path):
+    return log_of(read_file(path), path)
 
 
 def parse(entries):

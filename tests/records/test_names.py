@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.arena.players import NAMES as BUILT_IN
+from punish_fast.records.games import anonymise_player, delete_player, games_of_player
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import (
     MAX_NAME,
@@ -20,7 +21,6 @@ from punish_fast.records.names import (
     looks_like,
     numbered_names,
 )
-from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
 from punish_fast.records.schema import merge_spellings
 from records.conftest import ORIGINAL, query, run_sql
 

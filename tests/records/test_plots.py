@@ -10,8 +10,8 @@ from punish_fast.records.database import RecordsError
 from punish_fast.records.games import Selection
 from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, read_results
+from punish_fast.runtime.errors import OutputError
 from punish_fast.runtime.figures import FigureError
-from punish_fast.runtime.files import OutputError
 from punish_fast.runtime.intervals import wilson_interval
 from records.conftest import run_sql
 

@@ -13,10 +13,10 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import SAME_SECOND, import_logs
-from punish_fast.records.logs import read_log
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.test_games import plain
 from records.test_importing import rows
+from records.test_logs import read_log
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="the whole game takes hours with NUMBA_DISABLE_JIT=1")
 

@@ -7,10 +7,19 @@ from playing import RULES, Breath, follows, game_of, play, some_games, with_side
 
 from punish_fast.punish.codes import State, split_digits, to_decimal
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records import legality
-from punish_fast.records.legality import FITS, REASONS, judge
+from punish_fast.records import validation as legality
 from punish_fast.records.logs import Side
-from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE, VIEWS, check_games
+from punish_fast.records.validation import (
+    FEINTS,
+    FITS,
+    ILLEGAL,
+    REASONS,
+    SUCCESSION,
+    UNREACHABLE,
+    VIEWS,
+    check_games,
+    judge,
+)
 
 
 def kinds(space, game):

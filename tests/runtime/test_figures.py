@@ -4,9 +4,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from punish_fast.runtime.errors import ExtraError, brief, is_number, is_whole, printable, require
+from punish_fast.runtime.errors import ExtraError, WriteError, brief, is_number, is_whole, printable, require
 from punish_fast.runtime.figures import INK, LOOKS, FigureError, draw_share_map, ink_on, picture, spread
-from punish_fast.runtime.files import WriteError
 
 colors = pytest.importorskip("matplotlib.colors")
 

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from punish_fast.runtime import files
-from punish_fast.runtime.files import OutputError, WriteError, check_output, explain, replacing
+from punish_fast.runtime.errors import OutputError, WriteError
+from punish_fast.runtime.files import check_output, explain, replacing
 
 
 def names(folder):

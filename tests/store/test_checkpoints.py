@@ -13,7 +13,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store import solution_cache
 from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from punish_fast.store.policies import save_policy

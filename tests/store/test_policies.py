@@ -3,13 +3,13 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError, first_best
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift
-from punish_fast.runtime.files import OutputError, ReadError
+from punish_fast.runtime.errors import OutputError, ReadError
 from punish_fast.store.bundles import header_of, load_bundle, save_bundle
 from punish_fast.store.checksum import seal
 from punish_fast.store.policies import save_policy

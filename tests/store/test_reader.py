@@ -21,7 +21,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load

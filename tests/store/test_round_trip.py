@@ -21,7 +21,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.files import ReadError, WriteError
+from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.policies import save_policy

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from punish_fast import __version__
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import to_mapping
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.reader import load
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save

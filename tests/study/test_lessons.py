@@ -7,7 +7,7 @@ import pytest
 from lessons_twin import TwinPlay
 from policies import mixed, uniform
 
-from punish_fast.duel.exact_evaluation import outcome_distribution
+from punish_fast.duel.evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.openings import openings

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_of
-from punish_fast.duel.exact_evaluation import DuelError
+from punish_fast.duel.graph import DuelError
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.runtime.cluster.tasks import finished, submit
 

@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from punish_fast.runtime.files import OutputError, ReadError, check_output, explain
+from punish_fast.runtime.errors import OutputError, ReadError
+from punish_fast.runtime.files import check_output, explain
 
 
 @dataclass(frozen=True)

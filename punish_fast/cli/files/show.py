@@ -12,7 +12,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, option, verb
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, name_of, to_mapping
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 
 if TYPE_CHECKING:
     from punish_fast.punish.codes import State

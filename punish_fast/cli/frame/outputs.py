@@ -10,7 +10,8 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
-from punish_fast.runtime.files import ReadError, check_output
+from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import check_output
 
 # File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")

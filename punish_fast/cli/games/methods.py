@@ -13,8 +13,7 @@ def methods(options: CommonOptions) -> None:
     """
     from punish_fast.games.gwent.deck_search import SearchMethod
     from punish_fast.games.learn.dqn import DqnMethod
-    from punish_fast.games.learn.hyperparameters import allowed_text
-    from punish_fast.games.learn.muzero.method import MuZeroMethod
+    from punish_fast.games.learn.hyperparameters import MuZeroMethod, allowed_text
     from punish_fast.games.learn.qlearning import Hyperparameters
 
     known = {"q": Hyperparameters, "dqn": DqnMethod, "muzero": MuZeroMethod, "decks": SearchMethod}

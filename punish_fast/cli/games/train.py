@@ -197,8 +197,8 @@ def _new(options: TrainOptions, game: Game) -> Any:
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
     from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
+    from punish_fast.games.learn.hyperparameters import MuZeroMethod
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
-    from punish_fast.games.learn.muzero.method import MuZeroMethod
     from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
     from punish_fast.games.registry import vectorise
     from punish_fast.runtime.errors import require

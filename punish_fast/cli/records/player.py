@@ -53,8 +53,8 @@ def player(options: PlayerOptions) -> None:
 
 
 def _export(options: PlayerOptions) -> None:
+    from punish_fast.records.games import games_of_player
     from punish_fast.records.logs import write_log
-    from punish_fast.records.player_data import games_of_player
     from punish_fast.runtime.files import write_text
 
     if options.output is not None:
@@ -69,13 +69,13 @@ def _export(options: PlayerOptions) -> None:
 
 
 def _anonymise(options: PlayerOptions) -> None:
-    from punish_fast.records.player_data import anonymise_player
+    from punish_fast.records.games import anonymise_player
 
     options.print(_report(options, alias=anonymise_player(options.database, options.name)))
 
 
 def _delete(options: PlayerOptions) -> None:
-    from punish_fast.records.player_data import delete_player, games_of_player
+    from punish_fast.records.games import delete_player, games_of_player
 
     name = printable(options.name)
     if not options.yes:

@@ -19,7 +19,7 @@ from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import print_report, print_text, rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
 from punish_fast.punish.rules import PRESETS, Rules, name_of
-from punish_fast.runtime.files import StoreError
+from punish_fast.runtime.errors import StoreError
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:

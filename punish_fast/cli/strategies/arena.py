@@ -79,7 +79,7 @@ class ArenaOptions(RealGameOptions):
     def check(self) -> None:
         """Check the options before any work is done."""
         from punish_fast.arena.tournament import check_tournament
-        from punish_fast.duel.simulated_evaluation import check_numbers
+        from punish_fast.duel.evaluation import check_numbers
 
         for name, value in (("--seed", self.seed), ("--record", self.record)):
             if self.games is None and value is not None:
@@ -135,7 +135,7 @@ def arena(options: ArenaOptions) -> None:
 
 
 def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
-    from punish_fast.duel.exact_evaluation import outcome_distribution
+    from punish_fast.duel.evaluation import outcome_distribution
 
     if tournament.lengths is not None:
         return lengths_of_games(tournament.lengths, graph.space.rules.breaths)

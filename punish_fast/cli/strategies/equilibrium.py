@@ -14,7 +14,7 @@ from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, r
 from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import GameError
-from punish_fast.runtime.errors import printable
-from punish_fast.runtime.files import ReadError, fault_of_input
+from punish_fast.runtime.errors import ReadError, printable
+from punish_fast.runtime.files import fault_of_input
 
 Deck = tuple[int, ...]
 

@@ -19,7 +19,7 @@ from punish_fast.games.learn.strength import live_states, network_policy
 from punish_fast.games.learn.trainer import NetworkTrainer
 from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.games.solve.positions import Positions, enumerate_positions
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 Trainer = QLearner | NetworkTrainer

@@ -35,7 +35,7 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import Elimination, is_affordable
 from punish_fast.mdp.chain.rational import PRECISION, best_gain, is_small
-from punish_fast.mdp.graph.row_selection import Restriction, first_marked, restriction, rows_of_states
+from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from punish_fast.mdp.model import MDP
@@ -94,8 +94,7 @@ class ComponentGains(_Bracket):
     def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
         """Restrict ``part`` to marked components, bool ``[n_components]``; also return each state's component."""
         states, mdp = marked[self.component], self.part.mdp
-        terminal = np.zeros(len(states), dtype=np.int64)
-        part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
+        part = restriction(mdp, rows_of_states(mdp, states), np.empty(0))
         return part, (np.cumsum(marked) - 1)[self.component[states]]
 
     def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
@@ -117,9 +116,7 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
         effort: The tolerance, which is the half-width of brackets to reach, and the maximum number of sweeps. A
             half-width of 1e-9 times the gain is also accepted. Brackets are wider if neither half-width can be reached.
     """
-    rows = np.zeros(mdp.n_rows, dtype=bool)
-    rows[inside] = True
-    part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.empty(0), mdp.reward)
+    part = restriction(mdp, marks_at(mdp.n_rows, inside), np.empty(0))
     _, component = np.unique(number[part.states], return_inverse=True)
     few = replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS))
     found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
@@ -192,8 +189,7 @@ def _improve(found: ComponentGains, tolerance: float) -> None:
         part, _ = found.of(marked := np.arange(len(sizes)) == k)
         if is_small(part.mdp):
             best = best_gain(part.mdp, np.searchsorted(part.rows, found.choice[part.states]))
-            lower, upper = np.array([best.lower]), np.array([best.upper])
-            found.take(marked, part, _Bracket(lower, upper, best.bias, best.choice))
+            found.take(marked, part, _Bracket(*best))
         elif part.mdp.n_rows == part.mdp.n_states and (bounds := gain_of_chain(part.mdp)) is not None:
             lower, upper = np.array(bounds[:1]), np.array(bounds[1:])
             found.take(marked, part, _Bracket(lower, upper, found.h[part.states], np.arange(part.mdp.n_rows)))

@@ -200,8 +200,7 @@ def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     state = np.repeat(np.arange(n), np.diff(chain.indptr))
     inside = (chain.indices < n) & (chain.indices != state)
     inside[inside] = component[state[inside]] == component[chain.indices[inside]]
-    leaks = np.zeros(n, dtype=bool)
-    leaks[state[~inside & (chain.indices != state)]] = True
+    leaks = np.bincount(state[~inside & (chain.indices != state)], minlength=n) > 0
     state, to = state[inside], chain.indices[inside]
     both = np.concatenate([state, to]), np.concatenate([to, state])
     return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks

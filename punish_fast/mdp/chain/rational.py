@@ -254,17 +254,13 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
         raise SolveError("reward: a value is too large for floating point") from None
 
 
-class BestGain(NamedTuple):
-    """The maximum average reward of an MDP whose states can all reach each other."""
+def best_gain(mdp: MDP, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find the maximum average reward of an MDP without terminals whose states can all reach each other.
 
-    lower: float  # Lower bound on the gain of the policy
-    upper: float  # Upper bound on the gain of any policy
-    bias: np.ndarray  # float64 ``[n_states]``, relative values, 0 in the first state
-    choice: np.ndarray  # int64 ``[n_states]``, the policy, which takes the first of equally good rows
-
-
-def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
-    """Find the maximum average reward of an MDP without terminals whose states can all reach each other."""
+    Returns:
+        Bounds ``[1]`` on the gain, the lower one also on the policy's; relative values ``[n_states]``, 0 in the first
+        state; and the policy, int64 ``[n_states]``, which takes the first of equally good rows.
+    """
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
     first = [
@@ -276,7 +272,7 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
     upper, _ = process.changed(process.share).best(policy)
     try:
         relative = np.array([_nearest(x - bias[0]) for x in bias])
-        return BestGain(downward(lower), upward(upper), relative, process.rows_of(first))
+        return np.array([-upward(-lower)]), np.array([upward(upper)]), relative, process.rows_of(first)
     except OverflowError:
         raise SolveError("reward: the average reward is too large for floating point") from None
 
@@ -290,11 +286,6 @@ def upward(x: Fraction) -> float:
     """Return the smallest float not below ``x``, which must be in the range of finite floats."""
     rounded = float(x)
     return rounded if Fraction(rounded) >= x else float(np.nextafter(rounded, np.inf))
-
-
-def downward(x: Fraction) -> float:
-    """Return the largest float not above ``x``, which must be in the range of finite floats."""
-    return -upward(-x)
 
 
 def _nearest(x: Fraction) -> float:

@@ -20,8 +20,24 @@ from punish_fast.runtime.errors import printable
 from punish_fast.runtime.parallel import cumulated
 
 
-def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: bool = False) -> MDP:
-    """Implement `punish_fast.mdp.model.from_rows`."""
+def from_rows(
+    states: Sequence[Sequence[tuple[float, dict[int, float]]]],
+    layers: Sequence[int] | None = None,
+    terminals: Sequence[float] = (),
+    normalize: bool = False,
+) -> MDP:
+    """Build a small MDP from lists.
+
+    Args:
+        states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
+            probabilities. Successors from ``len(states)`` on are the terminals.
+        layers: Number of states in each layer; by default, all states form one layer.
+        terminals: Reward of each terminal at every step.
+        normalize: Accept rows with any positive sum, as in `MDP.from_scipy`.
+
+    Raises:
+        ModelError: If the lists do not form a valid MDP. The message names the state, row and value.
+    """
     given = _listed("states", states)
     ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
     rows, n_columns = _Rows(), len(given) + len(ends)

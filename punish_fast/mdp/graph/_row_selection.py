@@ -1,4 +1,4 @@
-"""Kernels that copy and measure rows of an MDP; see ``row_selection.py``."""
+"""Kernels that copy rows of an MDP; see ``row_selection.py``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,3 @@ def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_ind
         for k in range(indptr[row], indptr[row + 1]):
             to_indices[to], to_data[to] = column[indices[k]], data[k]
             to += 1
-
-
-@kernel
-def measure_rows(begin, end, rows, indptr, lengths):
-    """Set ``lengths[i]`` to the number of entries of row ``rows[i]``, or to 1 if ``rows[i]`` is -1."""
-    for i in range(begin, end):
-        row = rows[i]
-        lengths[i] = 1 if row < 0 else indptr[row + 1] - indptr[row]

@@ -33,7 +33,15 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import components
 from punish_fast.mdp.graph.qualitative import TransitionGraph
-from punish_fast.mdp.graph.row_selection import Restriction, restriction, rows_of_states, select_rows, states_of_rows
+from punish_fast.mdp.graph.row_selection import (
+    Restriction,
+    marks_at,
+    restriction,
+    rows_of_states,
+    select_rows,
+    states_of_rows,
+    terminals_of,
+)
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import preferring
 from punish_fast.runtime.parallel import cumulated
@@ -68,7 +76,7 @@ class Quotient:
         """Convert the policy ``choice`` of the quotient to a policy of the original MDP, int64 ``[n_states]``."""
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
-        leaving = _marks(len(lifted), state[rows[rows >= 0]])
+        leaving = marks_at(len(lifted), state[rows[rows >= 0]])
         nearer = self.inside[self._leads_nearer(leaving)][::-1]
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
         # In descending order, so that the first row of each state is written last.
@@ -81,7 +89,7 @@ class Quotient:
         """Return a mask of the rows ``inside`` that may lead closer to a state marked in ``leaving``."""
         from scipy.sparse.csgraph import dijkstra
 
-        part = _part(self.original, _marks(self.original.n_rows, self.inside))
+        part = _part(self.original, marks_at(self.original.n_rows, self.inside))
         ways_out = np.flatnonzero(leaving[part.states])
         if len(ways_out) == 0:
             return np.zeros(len(self.inside), dtype=bool)
@@ -103,7 +111,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
     outside = np.delete(np.arange(mdp.n_rows), inside)
     n_states = len(first)
-    staying = np.flatnonzero(_marks(n_states, number[state[inside]])) if stays else np.empty(0, dtype=np.int64)
+    staying = np.flatnonzero(marks_at(n_states, number[state[inside]])) if stays else np.empty(0, dtype=np.int64)
     owner = np.concatenate([number[state[outside]], staying])
     order = np.argsort(owner, kind="stable")
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
@@ -130,7 +138,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     kept = rows & rows_of_states(mdp, states)
     while True:
         part = _part(mdp, kept)
-        inside = TransitionGraph(part.mdp, np.arange(part.mdp.n_columns) >= part.mdp.n_states).goes_round()
+        inside = TransitionGraph(part.mdp, terminals_of(part.mdp)).goes_round()
         if inside.all():
             label = np.append(components(_graph(part.mdp.to_scipy(), states_of_rows(part.mdp))), 0)
             inside = _stays(part.mdp.to_scipy(), label, states_of_rows(part.mdp))
@@ -148,15 +156,8 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
 
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
     """Restrict an MDP to the given rows, bool ``[n_rows]``, and merge all columns outside into one terminal."""
-    part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=bool), np.zeros(1), mdp.reward)
+    part = restriction(mdp, rows, np.zeros(1))
     return replace(part, mdp=part.mdp.without_zeros())
-
-
-def _marks(n: int, numbers: np.ndarray) -> np.ndarray:
-    """Return a mask, bool ``[n]``, of the given indices."""
-    marks = np.zeros(n, dtype=bool)
-    marks[numbers] = True
-    return marks
 
 
 def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:

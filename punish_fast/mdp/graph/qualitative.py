@@ -20,7 +20,7 @@ import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.graph import _graph
-from punish_fast.mdp.graph.row_selection import count_rows, first_marked, states_of_rows
+from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
 from punish_fast.mdp.model import MDP
 
 
@@ -103,9 +103,8 @@ class TransitionGraph:
         In states from which these rows cannot reach the goal, return the first ``allowed`` row that leads closer to it.
         """
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
-        taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
-        taken[first] = True
-        sure = self._reach(goal, taken & self._goes_on, unused)
+        unused = np.empty(n, dtype=np.int64)
+        sure = self._reach(goal, marks_at(mdp.n_rows, first) & self._goes_on, unused)
         reached = self._reach(sure, allowed & self._goes_on, unused)
         if np.array_equal(reached, sure):
             return first
@@ -122,8 +121,7 @@ class TransitionGraph:
 
     def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
         """Return True if a policy, int64 ``[n_states]``, almost surely reaches the goal from every state."""
-        taken, row = np.zeros(self._mdp.n_rows, dtype=bool), np.empty(self._mdp.n_states, dtype=np.int64)
-        taken[choice] = True
+        taken, row = marks_at(self._mdp.n_rows, choice), np.empty(self._mdp.n_states, dtype=np.int64)
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -173,15 +171,13 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
 
 def endless_states(mdp: MDP) -> np.ndarray:
     """Return the states from which play continues forever under some policy, bool ``[n_states]``."""
-    ends = np.zeros(mdp.n_columns, dtype=bool)
-    ends[mdp.n_states :] = True
+    ends = terminals_of(mdp)
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
 
 
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
     """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely; otherwise return a policy that does."""
-    ends = np.zeros(mdp.n_columns, dtype=bool)
-    ends[mdp.n_states :] = True
+    ends = terminals_of(mdp)
     graph = TransitionGraph(mdp, ends)
     return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from punish_fast.mdp.graph import _row_selection
 from punish_fast.mdp.model import MDP
-from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
+from punish_fast.runtime.parallel import cumulated, for_chunks
 
 
 class SelectedRows(NamedTuple):
@@ -24,9 +24,7 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
     ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that
     leads to the last entry of ``column`` with probability 1.
     """
-    lengths = np.empty(len(rows), dtype=np.int64)
-    for_each(_row_selection.measure_rows, len(rows), rows, mdp.indptr, lengths)
-    indptr = cumulated(lengths)
+    indptr = cumulated(np.where(rows < 0, 1, np.diff(mdp.indptr)[rows]))
     selection = SelectedRows(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
     for_chunks(_row_selection.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *selection)
     return selection
@@ -40,6 +38,18 @@ def states_of_rows(mdp: MDP) -> np.ndarray:
 def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
     """Return the rows, bool ``[n_rows]``, of the given states, bool ``[n_states]``."""
     return np.repeat(states, np.diff(mdp.state_ptr))
+
+
+def marks_at(n: int, places: np.ndarray) -> np.ndarray:
+    """Return bool ``[n]``, True at the given places."""
+    marks = np.zeros(n, dtype=bool)
+    marks[places] = True
+    return marks
+
+
+def terminals_of(mdp: MDP) -> np.ndarray:
+    """Return the terminals, bool ``[n_columns]``."""
+    return np.arange(mdp.n_columns) >= mdp.n_states
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
@@ -62,23 +72,25 @@ class Restriction:
     rows: np.ndarray  # int64 ``[n_rows of the restriction]``, original rows
 
 
-def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndarray, reward: np.ndarray) -> Restriction:
+def restriction(
+    mdp: MDP, rows: np.ndarray, worth: np.ndarray, terminal: np.ndarray | int = 0, reward: np.ndarray | None = None
+) -> Restriction:
     """Restrict an MDP to some rows, bool ``[n_rows]``, and the states that have at least one of them.
 
-    ``terminal``, ``[n_columns]``, contains the index of the new terminal that replaces each column outside the
-    restriction; the new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the rewards of
-    rows.
+    ``terminal``, ``[n_columns]`` or one for all, contains the index of the new terminal that replaces each column
+    outside the restriction; the new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces
+    the rewards of rows.
     """
     taken = np.flatnonzero(rows)
     counts = count_rows(mdp, rows)
     states = np.flatnonzero(counts)
-    column = (len(states) + terminal).astype(np.int32)
+    column = np.full(mdp.n_columns, len(states) + terminal, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
     selection = select_rows(mdp, taken, column)
     part = MDP(
         state_ptr=cumulated(counts[states]),
         **selection._asdict(),
-        reward=reward[taken],
+        reward=(mdp.reward if reward is None else reward)[taken],
         terminal_reward=worth,
         layer_ptr=np.searchsorted(states, mdp.layer_ptr),
         action=mdp.action[taken],

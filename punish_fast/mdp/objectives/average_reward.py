@@ -30,7 +30,7 @@ from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
-from punish_fast.mdp.graph.row_selection import first_marked, restriction, rows_of_states, states_of_rows
+from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.methods.component_solver import TieBreak, settle_ties, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
@@ -86,7 +86,7 @@ def average_reward(
         A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
         one step and costs 0.5:
 
-        >>> from punish_fast.mdp.model import from_rows
+        >>> from punish_fast.mdp import from_rows
         >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
         >>> found = average_reward(mdp)
         >>> found.gain.round(6), found.choice
@@ -171,17 +171,13 @@ def _bias(
 ) -> tuple[np.ndarray, float]:
     """Extend the bias of a policy from the ``settled`` states to all states; also return the largest residual."""
     rows = mdp.to_scipy()[choice]
-    is_passing = np.ones(mdp.n_states, dtype=bool)
-    is_passing[settled] = False
+    is_passing = ~marks_at(mdp.n_states, settled)
     earned = mdp.reward[choice] - gain
     if is_passing.any():
         # Reaching a settled state pays the bias of that state.
-        taken = np.zeros(mdp.n_rows, dtype=bool)
-        taken[choice[is_passing]] = True
         reward = np.zeros(mdp.n_rows)
         reward[choice] = earned + rows[:, : mdp.n_states] @ bias
-        terminal = np.zeros(mdp.n_columns, dtype=np.int64)
-        part = restriction(mdp, taken, terminal, np.zeros(1), reward)
+        part = restriction(mdp, marks_at(mdp.n_rows, choice[is_passing]), np.zeros(1), reward=reward)
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:

@@ -77,7 +77,7 @@ def finite_horizon(
         A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
         one step and costs 0.5:
 
-        >>> from punish_fast.mdp.model import from_rows
+        >>> from punish_fast.mdp import from_rows
         >>> found = finite_horizon(from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]]), 2)
         >>> found.v
         array([[1.5, 0.5],

@@ -49,7 +49,7 @@ from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.row_selection import restriction, rows_of_states, states_of_rows
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
 from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
@@ -90,7 +90,7 @@ def reach_probability(
     Examples:
         A gambler with 1 or 2 of 3 coins may stop, or bet a coin at even odds:
 
-        >>> from punish_fast.mdp.model import from_rows
+        >>> from punish_fast.mdp import from_rows
         >>> states = [[(0, {0: 1.0}), (0, {2: 0.5, 1: 0.5})], [(0, {1: 1.0}), (0, {0: 0.5, 3: 0.5})]]
         >>> found = reach_probability(from_rows(states, terminals=[0, 1]), np.array([False, False, False, True]))
         >>> found.v.round(6), found.choice
@@ -113,9 +113,7 @@ def reach_probability(
 
 def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
     """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1."""
-    stops = stops.copy()
-    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
-    graph = TransitionGraph(mdp, goal | stops)
+    graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
     return _bracket(mdp, graph, graph.surely_reach(goal), effort)
 
 
@@ -124,9 +122,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 
     Also return a mask of states where the probability is exactly 0 or 1.
     """
-    stops = stops.copy()
-    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
-    graph = TransitionGraph(mdp, goal | stops)
+    graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
     found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
     # The added term allows for rounding in the difference.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
@@ -147,7 +143,7 @@ def _bracket(
     choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
     if is_open[:n].any():
         rows = rows_of_states(mdp, is_open[:n])
-        part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
+        part = restriction(mdp, rows, np.array([0.0, 1.0]), sure.found)
         inner = part.mdp.in_one_layer()
         payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
         found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
@@ -195,7 +191,7 @@ def total_reward(
     Examples:
         A coin is tossed until it shows heads, and each toss costs 1. The cost is infinite if the goal may be missed:
 
-        >>> from punish_fast.mdp.model import from_rows
+        >>> from punish_fast.mdp import from_rows
         >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})], [(1, {0: 0.5, 3: 0.5})]], terminals=[0])
         >>> total_reward(mdp, np.array([False, True, False]), maximize=False).v.round(6)
         array([ 2.,  0., inf])
@@ -206,9 +202,7 @@ def total_reward(
         return _of_policy(mdp, weight, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
-    stops = goal.copy()
-    stops[mdp.n_states :] = True
-    graph, n = TransitionGraph(mdp, stops), mdp.n_states
+    graph, n = TransitionGraph(mdp, goal | terminals_of(mdp)), mdp.n_states
     if maximize:
         never = graph.never_reach(goal)
         missed = graph.may_reach(never.found).found
@@ -227,7 +221,7 @@ def total_reward(
     if finite.any():
         rows &= rows_of_states(mdp, finite)
         sign, effort = 1.0 if maximize else -1.0, Effort.of(tolerance, max_sweeps, progress)
-        part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.zeros(1), sign * mdp.reward)
+        part = restriction(mdp, rows, np.zeros(1), reward=sign * mdp.reward)
         found = _largest(part.mdp, effort) if maximize else _least_cost(part.mdp, effort)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
@@ -266,9 +260,8 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, effort)
-    earns = np.zeros(mdp.n_states, dtype=bool)
     state_of = states_of_rows(mdp)
-    earns[state_of[inside[mdp.reward[inside] > 0]]] = True
+    earns = marks_at(mdp.n_states, state_of[inside[mdp.reward[inside] > 0]])
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
         return _of_quotient(mdp, effort)
@@ -277,8 +270,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
     choice = unbounded.row
     rest = v == 0
     if rest.any():
-        terminal = np.zeros(mdp.n_columns, dtype=np.int64)
-        part = restriction(mdp, rows_of_states(mdp, rest), terminal, np.zeros(1), mdp.reward)
+        part = restriction(mdp, rows_of_states(mdp, rest), np.zeros(1))
         found = _of_quotient(part.mdp, effort)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
@@ -300,13 +292,10 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
             f"reward: play can continue forever in a component of {n} states for an average of {low:.1e} to {high:.1e} "
             "per step, which may be 0; rewards of both signs cannot be minimized in this case"
         )
-    paid = np.zeros(mdp.n_columns, dtype=bool)
     is_paid = gains.lower[gains.component] > 0
-    paid[gains.part.states[is_paid]] = True
-    ends = np.zeros(mdp.n_columns, dtype=bool)
-    ends[mdp.n_states :] = True
-    ways = TransitionGraph(mdp, ends).may_reach(paid)
-    ways.row[gains.part.states[is_paid]] = gains.rows[is_paid]
+    paid = gains.part.states[is_paid]
+    ways = TransitionGraph(mdp, terminals_of(mdp)).may_reach(marks_at(mdp.n_columns, paid))
+    ways.row[paid] = gains.rows[is_paid]
     return ways
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import play_breaths
-from punish_fast.duel.exact_evaluation import DuelError
+from punish_fast.duel.graph import DuelError
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View

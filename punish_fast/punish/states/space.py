@@ -291,6 +291,12 @@ class StateSpace:
         return self._legal[1]
 
     @property
+    def first_status(self) -> int:
+        """Rank of the status with which a game begins, the same in all blocks of the first breath."""
+        status = Status(self.rules.hp, self.rules.hp, 0, 0, 0, 0)
+        return int(self.layers[0].rank[0, join_statuses(self.layout, status)])
+
+    @property
     def n_openings(self) -> int:
         """Number of deals of a hand and revealed cards."""
         return len(self.layers[0].cards)

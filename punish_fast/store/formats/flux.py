@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.runtime.files import ReadError, fault_of_input
+from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import fault_of_input
 
 _MOST_BYTES = 1 << 28
 

@@ -31,7 +31,8 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
-from punish_fast.runtime.files import ReadError, replacing
+from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, final_values

@@ -13,7 +13,8 @@ from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, StrategyError, policy_of_table
-from punish_fast.runtime.files import ReadError, fault_of_input
+from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import fault_of_input
 from punish_fast.store.reader import final_values
 
 TERMINALS = (str(WIN), str(LOSS))

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from punish_fast.runtime.errors import printable
-from punish_fast.runtime.files import ReadError, fault_of_input
+from punish_fast.runtime.errors import ReadError, printable
+from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.limits import total_memory
 
 INDEX = "index.json"

@@ -20,8 +20,7 @@ import numpy as np
 from punish_fast.mdp.conversion.construction import divisors, from_scipy
 from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model import MDP, ModelError
-from punish_fast.runtime.errors import printable
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 

@@ -20,8 +20,8 @@ from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.cluster.connection import connected
+from punish_fast.runtime.errors import OutputError
 from punish_fast.runtime.figures import FigureError
-from punish_fast.runtime.files import OutputError
 from punish_fast.store.tensors import save
 from punish_fast.study.lessons import study_game
 

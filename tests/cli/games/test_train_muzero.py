@@ -7,9 +7,9 @@ import pytest
 
 from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent, save_agent
+from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero import learner
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.policies import file_policy

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.episodes import NONE
+from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero import learner as learner_module
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.network import ModelShape, kinds_of, losses, mean_of, muzero_steps, networks_of
 from punish_fast.games.learn.muzero.replay import remember
 from punish_fast.games.learn.muzero.search import Found

@@ -3,7 +3,8 @@ import csv
 import numpy as np
 import pytest
 
-from punish_fast.runtime.files import ReadError, write_csv
+from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import write_csv
 from punish_fast.store.formats.flux import read_flux
 
 

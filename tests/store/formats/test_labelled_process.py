@@ -13,7 +13,7 @@ from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS, from_mapping
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.files import OutputError, WriteError
+from punish_fast.runtime.errors import OutputError, WriteError
 from punish_fast.store.formats import labelled_process
 from punish_fast.store.formats.labelled_process import process_of
 from punish_fast.store.formats.npz import export_npz

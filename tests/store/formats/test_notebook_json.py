@@ -17,7 +17,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime.files import OutputError, ReadError
+from punish_fast.runtime.errors import OutputError, ReadError
 from punish_fast.store.formats.notebook_json import (
     Probabilities,
     Values,

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store.formats import umb_archive
 from punish_fast.store.formats.umb_import import import_umb
 from store.formats.test_umb_import import archive, small_model

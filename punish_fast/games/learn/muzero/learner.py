@@ -22,7 +22,7 @@ import numpy as np
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE, Values, random_mover
-from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search

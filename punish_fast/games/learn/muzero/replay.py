@@ -24,8 +24,7 @@ import numpy as np
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE, retrace
-from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.trainer import trimmed
 
 # Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as those before

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.learn.muzero.method import GUMBEL, MuZeroMethod
+from punish_fast.games.learn.hyperparameters import GUMBEL, MuZeroMethod
 from punish_fast.games.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
 from punish_fast.games.learn.networks import call_padded, on_processor
 from punish_fast.runtime.errors import require
