@@ -79,3 +79,9 @@ BUILT_INS = {
     "punisher": BuiltIn("Pia", "dodges until the enemy rests, then plays its strongest attack", 0.2677),
     "veteran": BuiltIn("Viktor", "mixes its moves and is hard to predict, but knows only the standard rules", None),
 }
+
+
+def person_of(name: str, is_bot: bool = True) -> str:
+    """Return the name shown to people: a built-in player's person, with any temperature; other names unchanged."""
+    known, _, _ = name.partition("@")
+    return name.replace(known, BUILT_INS[known].person, 1) if is_bot and known in BUILT_INS else name

@@ -24,7 +24,7 @@ import numpy as np
 
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
-from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS
+from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
@@ -112,9 +112,7 @@ class Player:
     @property
     def person(self) -> str:
         """Name shown to people: a built-in player's person, with the temperature, or the name of the file."""
-        if self.file is not None:
-            return self.name
-        return BUILT_INS[self._source].person + ("" if self._temperature is None else f"@{self._temperature:g}")
+        return self.name if self.file is not None else person_of(self.name)
 
     @property
     def path(self) -> Path | None:

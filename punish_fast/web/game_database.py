@@ -4,6 +4,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from fastapi import HTTPException
 
+from punish_fast.arena.built_in_players import person_of
 from punish_fast.play.explain.review import read_game
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
@@ -82,7 +84,8 @@ class GameDatabase:
         if not self._is_there():
             return []
         with self._explained():
-            return list_games(self._path, Selection(player=player, before=before), most)
+            listed = list_games(self._path, Selection(player=player, before=before), most)
+        return [game | {"persons": [person_of(game["winner"]), person_of(game["loser"])]} for game in listed]
 
     def game(self, game_id: int) -> RecordedGame:
         """Return a game; raise HTTPException 404 if it is not in the database."""
@@ -106,6 +109,7 @@ class GameDatabase:
         """Return all players, sorted by number of games won."""
         return [
             {"name": entry["name"], "games": entry["games"], "won": entry["wins"], "is_bot": entry["is_bot"]}
+            | {"person": person_of(entry["name"], entry["is_bot"])}
             for entry in player_table(self.results())
         ]
 
@@ -114,7 +118,8 @@ class GameDatabase:
         report = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
-        return report | {"plots": plots}
+        players = [each | {"person": person_of(each["name"], each["is_bot"])} for each in report["players"]]
+        return report | {"players": players, "plots": plots}
 
     def plot(self, name: str) -> bytes:
         """Return a plot as SVG."""
@@ -124,7 +129,7 @@ class GameDatabase:
             path = Path(folder) / "plot.svg"
 
             def drawn() -> bytes:
-                draw(name, self.results(), path)
+                draw(name, _with_persons(self.results()), path)
                 return path.read_bytes()
 
             return self._once(("plot", name), drawn)
@@ -180,11 +185,20 @@ def _side(side: Side) -> dict[str, Any]:
         {"breath": number + 1, "state": str(state), "action": action, "name": _name(action)}
         for number, state, action in zip(side.number, side.states, side.actions, strict=True)
     ]
-    return {"name": side.name, "is_bot": side.is_bot, "temperature": side.temperature, "choices": choices}
+    shown = {"name": side.name, "person": person_of(side.name, side.is_bot), "is_bot": side.is_bot}
+    return {**shown, "temperature": side.temperature, "choices": choices}
 
 
 def _name(action: int) -> str:
     return action_name(action) if action in ACTIONS else "not legal"
+
+
+def _with_persons(results: Results) -> Results:
+    """Return results with the names shown to people; a name that another player has is not used."""
+    taken = {*results.winner.tolist(), *results.loser.tolist()}
+    names = {name: name if person_of(name) in taken else person_of(name) for name in taken}
+    shown = (np.array([names[name] for name in each.tolist()], np.str_) for each in (results.winner, results.loser))
+    return replace(results, **dict(zip(("winner", "loser"), shown, strict=True)))
 
 
 def _nothing() -> Results:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -97,7 +98,7 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert report["players"][0]["name"] == entry["winner"]
         game = client.get(path).json()
         played = int(recorded[entry["game"]].second)
-        assert (report["game"], report["agent"], report["enemy"]) == (entry["game"], "naive", "random")
+        assert (report["game"], report["agent"], report["enemy"]) == (entry["game"], "naive", "Robin")
         assert report["played"] == game["played"] == entry["played"] == played
         assert game["winner"]["name"] == entry["winner"]
         side = recorded[entry["game"]].winner
@@ -111,7 +112,7 @@ def test_a_strategy_judges_by_the_best_choices_against_it(client):
     random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
     game = client.get("/games").json()[0]["game"]
     report = client.get(f"/games/{game}/review", params={"model": random}).json()
-    assert report["enemy"] == "random"
+    assert report["enemy"] == "Robin"
     wins = [choice["win_probability"] for side in report["players"] for choice in side["choices"]]
     assert all(0 <= win <= 1 for win in wins)
 
@@ -119,11 +120,43 @@ def test_a_strategy_judges_by_the_best_choices_against_it(client):
 def test_the_dashboard_is_the_summary(client, filled):
     report = client.get("/dashboard").json()
     assert {entry["name"] for entry in report.pop("plots")} == set(PLOTS) == set(ALL_PLOTS)
+    for entry in report["players"]:
+        assert entry.pop("person") == entry["name"]
     assert report == json.loads(json.dumps(summarise(read_results(filled), StateSpace(TINY))))
     players = client.get("/players").json()
     assert {entry["name"] for entry in players} == {"Ann", "Ben", "Cay"}
     counted = [(entry["name"], entry["wins"], entry["games"]) for entry in report["players"]]
     assert [(entry["name"], entry["won"], entry["games"]) for entry in players] == counted
+
+
+def test_people_see_names_of_built_in_players(models, tmp_path):
+    games = [
+        replace(
+            game,
+            **{
+                who: replace(side, is_bot=side.name != "Ann")
+                for who, side in (("winner", game.winner), ("loser", game.loser))
+            },
+        )
+        for game in some_games(6, seed=2, names=("Ann", "veteran", "naive@0.1"), rules=TINY)
+    ]
+    (tmp_path / "log.json").write_text(write_log(games), encoding="utf-8")
+    import_logs(StateSpace(TINY), [tmp_path / "log.json"], tmp_path / "games.db")
+    shown = {"Ann": "Ann", "veteran": "Viktor", "naive@0.1": "Nina@0.1"}
+    with client_of(models, tmp_path / "games.db", None) as client:
+        model = entries_of(client)[0]["hash"]
+        for entry in client.get("/games").json():
+            assert entry["persons"] == [shown[entry["winner"]], shown[entry["loser"]]]
+            report = client.get(f"/games/{entry['game']}").json()
+            assert [report[who]["person"] for who in ("winner", "loser")] == entry["persons"]
+            report = client.get(f"/games/{entry['game']}/review", params={"model": model}).json()
+            assert [side["person"] for side in report["players"]] == entry["persons"]
+        for players in (client.get("/players").json(), client.get("/dashboard").json()["players"]):
+            assert {entry["name"]: entry["person"] for entry in players} == shown
+        report = client.get("/improve", params={"model": model, "player": "Ann"}).json()
+        assert {each["person"] for each in report["opponents"]} == {"Viktor", "Nina@0.1"}
+        plot = client.get("/plots/win-rates.svg").text
+        assert ("Viktor" in plot, "veteran" in plot) == (True, False)
 
 
 def test_plots_are_drawn(client):

@@ -2,12 +2,13 @@
 
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from punish_fast.arena import veteran
-from punish_fast.arena.built_in_players import BUILT_INS
+from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
@@ -31,6 +32,8 @@ from punish_fast.store.schema import enemy_text
 
 # Temperatures that people can choose from; each temperature in use takes as much memory as a policy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+_NAMED = ("file", "name")
 
 # Shared data, by digest of the rules and information model.
 SharedData = dict[tuple[str, str], GameData]
@@ -61,9 +64,9 @@ class PunishPlayer(Player, ServedPlayer):
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
         attributes = {} if self.file is None else self.file.attributes
-        enemy = "random" if self.has_values and self.file is None else None
-        if self.file is not None and self.file.kind == "agent":
-            enemy = enemy_text(self.file.enemy)
+        enemy = None
+        if self.has_values:
+            enemy = {"kind": "built-in", "name": "random"} if self.file is None else self.file.enemy
         objective = attributes.get("objective", "discounted" if self.has_values else None)
         discount = attributes.get("discount", 1.0 if self.has_values else None)
         return super().facts() | {
@@ -71,7 +74,7 @@ class PunishPlayer(Player, ServedPlayer):
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,
             "information": self.information,
-            "enemy": enemy,
+            "enemy": None if enemy is None else enemy_text(enemy),
             "objective": objective,
             "discount": discount,
             "temperatures": list(self.temperatures),
@@ -80,7 +83,7 @@ class PunishPlayer(Player, ServedPlayer):
             "explains": self.information == "view",
             # If the player is a strategy, games are judged by the best choices against it.
             "judges": self.information == "view",
-            "against": self.name if enemy is None else enemy,
+            "against": self.person if enemy is None else _enemy_person(enemy),
         }
 
     def _introduction(self) -> dict[str, Any]:
@@ -210,7 +213,8 @@ class PunishPlayer(Player, ServedPlayer):
         """Judge all choices of a recorded game; return a JSON-like object with ``rules`` and ``players``."""
         sides = review(self.judge, game)
         players = [side.report() for side in sides]
-        for side, player in zip(sides, players, strict=True):
+        for side, player, recorded in zip(sides, players, (game.winner, game.loser), strict=True):
+            player["person"] = person_of(side.name, recorded.is_bot)
             for choice, shown in zip(side.choices, player["choices"], strict=True):
                 shown["view"] = self.presentation.state(choice.state)
         return {"rules": self.presentation.rules(), "players": players}
@@ -246,6 +250,8 @@ class PunishPlayer(Player, ServedPlayer):
         self._must_have_view()
         explainer = Explainer(self.data, self.strategy, self.best_choices)
         report = improvement(explainer, choices, results, name)
+        for opponent in report["opponents"]:
+            opponent["person"] = person_of(opponent["name"], opponent["is_bot"])
         return {"reference": self.name, **report, **self._posed(explainer, worst_positions(explainer, choices))}
 
     def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:
@@ -272,6 +278,7 @@ class PunishPlayer(Player, ServedPlayer):
             "loss": question.stake,
             "game": question.game,
             "player": question.player,
+            "person": person_of(question.player or ""),
             "played": question.played,
         }
 
@@ -304,3 +311,9 @@ class PunishPlayer(Player, ServedPlayer):
     def _must_have_view(self) -> None:
         if not self.space.is_view:
             raise NoAnswerError(f"{self.name}: cannot judge positions, because it remembers more than they show")
+
+
+def _enemy_person(enemy: dict[str, Any]) -> str:
+    """Return the enemy recorded in an agent file, as shown to people."""
+    shown = {key: Path(text).stem if key == "file" else person_of(text) for key, text in enemy.items() if key in _NAMED}
+    return enemy_text(enemy | shown)

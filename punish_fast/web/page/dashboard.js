@@ -64,7 +64,7 @@ function players(list) {
     h(
       "tr",
       {},
-      h("th", { scope: "row", class: "who" }, player.name, player.is_bot && h("span", { class: "status" }, "bot")),
+      h("th", { scope: "row", class: "who" }, player.person, player.is_bot && h("span", { class: "status" }, "bot")),
       h("td", { class: "number" }, player.games),
       h("td", { class: "rate" }, h("span", { class: "bar", vars: { share: `${100 * player.win_rate}%` } })),
       h("td", { class: "number" }, percent(player.win_rate)),

@@ -121,7 +121,7 @@ class Explorer {
   drawForm() {
     const { rules, fields: f } = this;
     const focused = this.form.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    const model = choice("Agent", this.models.map((each) => [each.hash, `${each.name} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
+    const model = choice("Agent", this.models.map((each) => [each.hash, `${each.person} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
     const code = h("input", {
       value: this.state, inputmode: "numeric", maxlength: N_DIGITS, pattern: `[0-9]{${N_DIGITS}}`, required: true, spellcheck: "false",
       "aria-label": "Code of the position",

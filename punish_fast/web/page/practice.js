@@ -31,7 +31,7 @@ export class Quiz {
     this.given = given;
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
-    const judge = choice("Judged by", judges.map(({ hash, name }) => [hash, name]), judges[0]?.hash, (hash) => this.begin(hash));
+    const judge = choice("Judged by", judges.map(({ hash, person }) => [hash, person]), judges[0]?.hash, (hash) => this.begin(hash));
     this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
       title("Practice", "Positions where the right choice matters most, from recorded games if there are any. Which move wins most often?"),
@@ -112,7 +112,7 @@ export class Quiz {
   answer(action) {
     if (!this.isOpen) return;
     this.isOpen = false;
-    const { actions, best, state, game, player, played } = this.questions[this.number];
+    const { actions, best, state, game, person, played } = this.questions[this.number];
     const top = actions.find((each) => each.action === best);
     const loss = Math.max(0, top.value - action.value);
     const isRight = loss < MOST_OF_RIGHT;
@@ -132,7 +132,7 @@ export class Quiz {
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
-      player && h("p", { class: "quiet" }, `In the recorded game, ${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
+      person && h("p", { class: "quiet" }, `In the recorded game, ${person} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
       h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && h("a", { href: `#/review/${game}` }, "Open the game")),
     );
     announce(words);

@@ -35,7 +35,7 @@ async function showList(main, isCurrent) {
     older.onclick = () => add(games.at(-1).game);
     none.hidden = rows.childElementCount > 0;
   };
-  const pairs = [["", "everybody"], ...players.map(({ name, games }) => [name, `${name} (${counted(games, "game")})`])];
+  const pairs = [["", "everybody"], ...players.map(({ name, person, games }) => [name, `${person} (${counted(games, "game")})`])];
   const filter = choice("Games of", pairs, "", (name) => {
     player = name;
     return add();
@@ -59,7 +59,7 @@ async function showList(main, isCurrent) {
   return null;
 }
 
-function gameRow({ game, played, winner, loser, breaths }) {
+function gameRow({ game, played, persons: [winner, loser], breaths }) {
   const link = h("a", { href: `#/review/${game}` }, dateOf(played));
   return h("tr", {}, h("td", {}, link), h("td", { class: "who" }, winner), h("td", { class: "who" }, loser), h("td", { class: "number" }, breaths));
 }
@@ -83,7 +83,7 @@ async function showGame(main, game, isCurrent) {
       if (mine === turn) body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
   };
-  const pairs = judges.map(({ hash, name }) => [hash, name]);
+  const pairs = judges.map(({ hash, person }) => [hash, person]);
   const judge = choice("Judged by", pairs, first, load);
   main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), judges.length > 1 && judge.field), body);
   await load(first);
@@ -117,7 +117,7 @@ class Story {
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
     this.parts = [
-      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances of winning assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      title(`${winner.person} beat ${loser.person}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances of winning assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
       h(
         "div",
         { class: "review" },
@@ -143,8 +143,8 @@ class Story {
 
   go(breath) {
     this.breath = Math.min(this.last, Math.max(1, breath));
-    const series = this.players.map(({ name, choices }, k) => ({
-      name,
+    const series = this.players.map(({ person, choices }, k) => ({
+      name: person,
       css: ["first", "second"][k],
       points: choices.map((each) => ({ breath: each.breath, win: each.win_probability, isBad: (each.loss ?? 0) >= COSTLY })),
     }));
@@ -163,7 +163,7 @@ class Story {
       h("button", { type: "button", class: css, disabled: this.breath + by < 1 || this.breath + by > this.last, onclick: () => this.step(css, by) }, text);
     this.breathPlace.replaceChildren(
       h("div", { class: "row stepping" }, step("← Earlier", "previous", -1), h("h2", {}, `Breath ${this.breath} of ${this.last}`), step("Later →", "next", 1)),
-      ...this.choicesNow().map((each, k) => each && this.choiceOf(each, this.players[k].name, this.players[1 - k].name)),
+      ...this.choicesNow().map((each, k) => each && this.choiceOf(each, this.players[k].person, this.players[1 - k].person)),
     );
   }
 
@@ -184,18 +184,18 @@ class Story {
   }
 
   worst(side) {
-    const lost = `${side.name} lost ${(100 * side.loss).toFixed(1)} points of win probability in all.`;
+    const lost = `${side.person} lost ${(100 * side.loss).toFixed(1)} points of win probability in all.`;
     return h(
       "div",
       {},
-      h("h3", {}, side.name),
+      h("h3", {}, side.person),
       h("p", { class: "quiet" }, lost),
       h("ul", {}, side.worst.map(({ breath, words }) => h("li", {}, words, " ", h("button", { type: "button", class: "plain", onclick: () => this.go(breath) }, "Look")))),
     );
   }
 
   /** Table of one player's choices. */
-  table({ name, choices }) {
+  table({ person, choices }) {
     const head = ["breath", "played", "its chance", "best", "its chance", "lost"];
     const isNumber = (k) => [2, 4, 5].includes(k);
     const row = (each) =>
@@ -214,10 +214,10 @@ class Story {
     return h(
       "div",
       {},
-      h("h3", {}, name),
+      h("h3", {}, person),
       h(
         "div",
-        { class: "wide", tabindex: "0", role: "region", "aria-label": `Choices of ${name}` },
+        { class: "wide", tabindex: "0", role: "region", "aria-label": `Choices of ${person}` },
         h("table", { class: "choices-table" }, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: isNumber(k) && "number" }, text)))), h("tbody", {}, rows)),
       ),
     );

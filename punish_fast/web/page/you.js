@@ -15,7 +15,8 @@ export async function show(main, [wanted], isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
   const name = wanted ?? people.find((each) => each === recall("name", "you"));
-  const found = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
+  const answer = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
+  const found = answer && { ...answer, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
   const practise = () => {
@@ -43,7 +44,7 @@ function report(found, practise) {
     h(
       "div",
       { class: "halves" },
-      panel("Opponents", table(["opponent", "games", "won", "points lost per game"], opponents.map((each) => [each.name, each.games, each]))),
+      panel("Opponents", table(["opponent", "games", "won", "points lost per game"], opponents.map((each) => [each.person, each.games, each]))),
       panel("Trend", table(["games", "won", "points lost per game"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
