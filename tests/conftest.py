@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -111,6 +112,22 @@ def tabletop() -> StateSpace:
 @pytest.fixture(scope="session")
 def tabletop_mdp(tabletop: StateSpace) -> MDP:
     return build(tabletop)
+
+
+@pytest.fixture(scope="session")
+def tictactoe() -> Any:
+    from punish_fast.games.registry import make_game, vectorise
+
+    return vectorise(make_game("tictactoe", {}))
+
+
+@pytest.fixture(scope="session")
+def tapnswap() -> Any:
+    """The positions of TapnSwap."""
+    from punish_fast.games.registry import make_game
+    from punish_fast.games.solve.positions import enumerate_positions
+
+    return enumerate_positions(make_game("tapnswap", {}))
 
 
 @pytest.fixture(scope="module")

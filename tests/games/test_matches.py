@@ -21,11 +21,6 @@ from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.mdp.policy import check_policy
 
 
-@pytest.fixture(scope="module")
-def tapnswap():
-    return enumerate_positions(TapnSwap())
-
-
 def random_policy(positions, seed):
     weight = np.random.default_rng(seed).random(positions.n_rows) + 0.1
     return weight / np.bincount(positions.position_of_row, weight)[positions.position_of_row]

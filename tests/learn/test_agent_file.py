@@ -50,11 +50,6 @@ def network():
 
 
 @pytest.fixture(scope="module")
-def tictactoe():
-    return vectorise(TicTacToe())
-
-
-@pytest.fixture(scope="module")
 def muzero_learner(tictactoe, fast_compilation):  # noqa: ARG001
     return grown(tictactoe, rounds=2)
 

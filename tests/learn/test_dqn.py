@@ -25,11 +25,6 @@ SMALL = {"hidden": (8,), "games": 16, "memory": 3, "steps": 2, "batch": 16, "ren
 FORMS = [(target, illegal) for target in ("mc", "td") for illegal in ("mask", "punish")]
 
 
-@pytest.fixture(scope="module")
-def tictactoe():
-    return vectorise(make_game("tictactoe", {}))
-
-
 def trained(vector, rounds, seed=1, **method):
     learner = DqnLearner.new(vector, DqnMethod(**SMALL | method), seed)
     for _ in range(rounds):

@@ -29,11 +29,6 @@ from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 
-@pytest.fixture(scope="module")
-def tictactoe():
-    return vectorise(make_game("tictactoe", {}))
-
-
 @pytest.fixture
 def generator():
     return np.random.default_rng(5)

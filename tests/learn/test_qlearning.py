@@ -25,11 +25,6 @@ GAMES = 60
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")
 
 
-@pytest.fixture(scope="module")
-def tapnswap():
-    return enumerate_positions(TapnSwap())
-
-
 def taught(positions, method, opponent="self", n_games=GAMES, seed=0):
     learner = new_learner(positions, method, seed)
     learner.plan(opponent, n_games)
@@ -149,11 +144,6 @@ def test_impossible_training_is_refused_and_endless_games_are_stopped(tapnswap, 
     learner.plan("self", 3)
     learn(learner, 3)
     assert (learner.games, learner.visits.sum()) == (3, 60)
-
-
-@pytest.fixture(scope="module")
-def tictactoe():
-    return vectorise(make_game("tictactoe", {}))
 
 
 def games(*actions):

@@ -167,11 +167,6 @@ def successions(game: list[Breath]) -> list[tuple[Breath, Breath | None]]:
     return list(zip(game, [*game[1:], None], strict=True))
 
 
-@pytest.fixture(scope="module")
-def space():
-    return StateSpace(RULES)
-
-
 @pytest.mark.parametrize("redeal", ["discard", "reshuffle"])
 def test_what_may_follow_agrees_with_trying_all_draws(redeal):
     """Breaths of different games, and the same breaths with other actions, in every combination."""
