@@ -68,7 +68,7 @@ TOP = "(top)"
 BUDGET = {
     "cli": 5800,
     "web": 1450,
-    "play": 2300,
+    "play": 2350,
     "arena": 1300,
     "study": 900,
     "games": 5500,

@@ -81,7 +81,7 @@ BUILT_INS = {
 }
 
 
-def person_of(name: str, is_bot: bool = True) -> str:
+def person_of(name: str, is_bot: bool | None = True) -> str:
     """Return the name shown to people: a built-in player's person, with any temperature; other names unchanged."""
     known, _, _ = name.partition("@")
-    return name.replace(known, BUILT_INS[known].person, 1) if is_bot and known in BUILT_INS else name
+    return name.replace(known, BUILT_INS[known].person, 1) if is_bot is not False and known in BUILT_INS else name

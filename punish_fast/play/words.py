@@ -1,5 +1,6 @@
 """Descriptions of events in words."""
 
+import re
 from collections.abc import Sequence
 
 from punish_fast.duel.breath import clash_effects
@@ -61,6 +62,11 @@ class Teller:
             if more
         ]
         return "The measure ends." + "".join(healed)
+
+
+def with_hearts(text: str) -> str:
+    """Replace HP in a text by hearts, as on the page, such as "1 heart" or "no hearts"."""
+    return re.sub(r"(\w+) HP\b", lambda found: f"{found[1]} heart{'' if found[1] == '1' else 's'}", text)
 
 
 def ending_of(event: End, names: Sequence[str]) -> str:

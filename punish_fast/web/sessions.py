@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.session import ChoiceError, UndoError
+from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
@@ -240,7 +241,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         return {
             "n_events": n_events,
             "chances": [
-                {"action": a, "name": action_name(a), "win": p, "why": explained.contrast(a)}
+                {"action": a, "name": action_name(a), "win": p, "why": with_hearts(explained.contrast(a) or "") or None}
                 for a, p in coach.win_chances(view).items()
             ],
             "expected": [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -28,6 +29,17 @@ def test_a_game_is_played_to_its_end_and_its_table_cleared(client, naive):
     assert client.get(f"{path}/coach").status_code == client.get(f"{path}/guide").status_code == 409
     assert client.delete(path).status_code == 204
     assert client.get(path).status_code == client.delete(path).status_code == 404
+
+
+def test_sentences_count_hearts(client, naive):
+    table = open_table(client, naive, seed="2")
+    path = f"/tables/{table['table']}"
+    answers = [client.get(f"{path}/{what}").text for what in ("coach", "guide")]
+    answers += [client.get(f"/models/{naive}/why/{table['view']['state']}").text]
+    over, events = play_out(client, table)
+    words = " ".join([*answers, over["view"]["words"], *(event["words"] for event in events)])
+    assert "HP" not in words
+    assert {"1 heart", "2 hearts", "no hearts"} <= set(re.findall(r"\w+ hearts?", words))
 
 
 def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):

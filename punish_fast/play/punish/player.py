@@ -21,6 +21,7 @@ from punish_fast.play.punish.game_data import GameData, View, rows_of_state, vie
 from punish_fast.play.punish.match import PunishMatch, play_ahead
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
+from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -232,10 +233,13 @@ class PunishPlayer(Player, ServedPlayer):
         policy = dict(zip(self.space.action[rows].tolist(), self.strategy[rows].tolist(), strict=True))
         for action in report["actions"]:
             action["policy"] = policy[action["action"]]
+            action["contrast"] = with_hearts(action["contrast"] or "") or None
             for answer in action["against"]:
+                answer["words"] = with_hearts(answer["words"])
                 answer["card"] = self.presentation.card(answer["action"])
         against = self.facts()["against"]
-        return report | {"against": against, "view": self.presentation.view(explanation.view)}
+        view = self.presentation.view(explanation.view)
+        return report | {"words": view["words"], "against": against, "view": view}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
@@ -252,6 +256,8 @@ class PunishPlayer(Player, ServedPlayer):
         report = improvement(explainer, choices, results, name)
         for opponent in report["opponents"]:
             opponent["person"] = person_of(opponent["name"], opponent["is_bot"])
+        for habit in report["habits"]:
+            habit["situation"] = with_hearts(habit["situation"])
         return {"reference": self.name, **report, **self._posed(explainer, worst_positions(explainer, choices))}
 
     def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:

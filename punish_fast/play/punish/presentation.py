@@ -9,7 +9,7 @@ from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
 from punish_fast.play.punish.game_data import View
-from punish_fast.play.words import Teller
+from punish_fast.play.words import Teller, with_hearts
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import State, action_name, to_decimal
 from punish_fast.punish.position import position_text
@@ -73,12 +73,12 @@ class PunishPresentation:
             "deck": sum(unseen) - state.enemy_hand,
             "own": _player(state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted),
             "enemy": _player(state.enemy_hp, state.enemy_hand, state.enemy_exhausted, state.enemy_feinted),
-            "words": _words(rules, state),
+            "words": with_hearts(_words(rules, state)),
         }
 
     def guide(self, view: View, enemy: str) -> list[str]:
         """Return the rules that matter in a position, in paragraphs."""
-        return guide(self._rules, view, enemy)
+        return [with_hearts(text) for text in guide(self._rules, view, enemy)]
 
     def moves(self, view: View) -> list[dict[str, Any]]:
         """Return the legal actions with their names and keys."""
@@ -91,7 +91,8 @@ class PunishPresentation:
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """Return an event as seen by the player in a seat."""
         told = event.told(seat)
-        shown = {"kind": type(told).__name__.lower(), "words": Teller(self._rules, names).words(told)}
+        words = with_hearts(Teller(self._rules, names).words(told))
+        shown = {"kind": type(told).__name__.lower(), "words": words}
         match told:
             case Deal():
                 hand = told.hands[seat]

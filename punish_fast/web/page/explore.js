@@ -200,7 +200,7 @@ class Explorer {
       "fieldset",
       { class: "side" },
       h("legend", {}, label),
-      this.stepper("HP", `${who}_hp`, 1, rules.hp),
+      this.stepper("Hearts", `${who}_hp`, 1, rules.hp),
       more,
       check("exhausted", `${who}_exhausted`, f[`${who}_exhausted`]),
       rules.feints > 1 ? this.stepper("Feints made", `${who}_feinted`, 0, rules.feints) : rules.feints === 1 && check("has feinted", `${who}_feinted`, f[`${who}_feinted`]),

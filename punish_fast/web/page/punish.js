@@ -24,7 +24,7 @@ import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
 /** House rules: what differs from the standard rules. */
-const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/[._=]/g, " "))));
+const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/^hp\b/, "hearts").replace(/[._=]/g, " "))));
 
 export class Punish {
   static isKept = true;
