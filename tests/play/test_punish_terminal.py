@@ -157,7 +157,7 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
         view = evening.session.view(0)
         chances = coach.win_chances(view)
         told = evening.text.partition("you play optimally: ")[2]
-        assert told.startswith(" ".join(f"{typed(action)} {chance:.2%}" for action, chance in chances.items()))
+        assert told.startswith(" ".join(f"{typed(action)} {chance:.1%}" for action, chance in chances.items()))
         likely, p = next(iter(coach.expected(view).items()))
         assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
     assert unasked.text.index("Win probabilities") < unasked.text.index("Your move")

@@ -67,7 +67,7 @@ def test_the_rules_are_told(client):
 
 def test_a_perfect_player_wins_when_it_moves_second(client):
     table = open_table(client, hash_of(client, "perfect-tapnswap"), game="tapnswap")
-    assert table["names"] == ["you", "perfect-tapnswap"]
+    assert table["names"] == ["you", "Pia"]
     assert table["rules"]["name"] == "TapnSwap, limit 5"
     assert table["view"]["board"] == {"own": [1, 1], "other": [1, 1], "limit": 5}
     assert [move["name"] for move in table["legal"]] == ["tap 1 on 1", "swap to 0-2"]
@@ -76,7 +76,7 @@ def test_a_perfect_player_wins_when_it_moves_second(client):
     assert (table["kept"], table["keeps"]) == (None, False)
     moves = [event for event in events if event["kind"] == "move"]
     assert [move["seat"] for move in moves] == [k % 2 for k in range(len(moves))]
-    assert events[-1] == {"n": len(moves), "kind": "end", "words": "perfect-tapnswap wins!", "winner": 1}
+    assert events[-1] == {"n": len(moves), "kind": "end", "words": "Pia wins!", "winner": 1}
 
 
 def test_a_choice_made_at_an_older_state_of_the_table_is_refused(client):
@@ -230,9 +230,9 @@ def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
 @pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])
 def test_the_agent_may_begin(client, opponent):
     table = open_table(client, hash_of(client, opponent), second=True, name="Ann")
-    assert (table["seat"], table["names"]) == (1, ["Ann", opponent])
+    assert (table["seat"], table["names"]) == (1, ["Ann", "Pia"])
     (event,) = table["events"]
-    assert (event["seat"], event["words"].startswith(f"{opponent}: ")) == (0, True)
+    assert (event["seat"], event["words"].startswith("Pia: ")) == (0, True)
     assert (table["view"]["to_move"], table["n_events"]) == (1, 1)
     assert client.get(f"/tables/{table['table']}/hint").json()["moves"]
     assert client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]
@@ -274,15 +274,15 @@ def test_one_person_plays_incan_gold_against_two_agents(client, monkeypatch):
     monkeypatch.setattr(secrets, "randbits", lambda _: 1)
     opponent = hash_of(client, "rule-of-thumb-incan-gold")
     table = open_table(client, opponent, game="incan-gold", seed="3")
-    assert table["names"] == ["you", "rule-of-thumb 1", "rule-of-thumb 2"]
+    assert table["names"] == ["you", "Thea 1", "Thea 2"]
     assert [move["name"] for move in table["legal"]] == ["leave", "stay"]
     assert [event["kind"] for event in table["events"]] == ["round", "card"]
     after = choose(client, table, 0).json()
     answers = [event for event in after["events"] if event["kind"] == "move"][:3]
     assert [(event["seat"], event["words"]) for event in answers] == [
         (0, "You leave."),
-        (1, "rule-of-thumb 1 stays."),
-        (2, "rule-of-thumb 2 stays."),
+        (1, "Thea 1 stays."),
+        (2, "Thea 2 stays."),
     ]
     ended, events = play_out(client, after)
     assert (ended["keeps"], ended["seed"], events[-1]["kind"]) == (False, "3", "end")
@@ -303,7 +303,7 @@ def test_nobody_is_told_the_cards_of_the_other(client):
     ]
     assert all(re.fullmatch(r"You draw( \d+)+\.", words) for words in draws[0])
     assert draws[1]
-    assert all(re.fullmatch(r"random-gwent draws \d+ cards?\.", words) for words in draws[1])
+    assert all(re.fullmatch(r"Robin draws \d+ cards?\.", words) for words in draws[1])
     # All that is known of the other's hand is its size.
     boards = [answer["view"]["board"] for answer in answers]
     keys = {"round", "hand", "n_cards", "n_pile", "totals", "wins", "out", "unplayed", "own"}

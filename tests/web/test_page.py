@@ -314,7 +314,7 @@ def test_another_game_has_a_board_of_its_own_and_the_opponent_may_begin(visit):
     page.get_by_label("Who begins").select_option("the agent")
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".squares")
-    assert page.locator(".log p").all_inner_texts() == ["perfect-connect4: column 4"]
+    assert page.locator(".log p").all_inner_texts() == ["Pia: column 4"]
     page = sit_down(visit(), "Gil", "casual-tapnswap")
     assert page.locator(".fingers").count() == 4
     assert page.get_by_role("button", name="Coach").count() == 0

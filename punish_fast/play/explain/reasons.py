@@ -25,10 +25,10 @@ class Scale:
 
     def text(self, value: float) -> str:
         """Format a value for a column: as a percentage if it is a win probability, otherwise as a number."""
-        return f"{value:.2%}" if self.is_chance else f"{value:+.4f}"
+        return f"{value:.1%}" if self.is_chance else f"{value:+.4f}"
 
     def sentence(self, value: float) -> str:
-        """Describe an action with this value, such as "wins 50.00%" or "is worth +0.3000"."""
+        """Describe an action with this value, such as "wins 50.0%" or "is worth +0.3000"."""
         return f"{'wins' if self.is_chance else 'is worth'} {self.text(value)}"
 
 

@@ -26,6 +26,8 @@ _ABOUT = {
     "trained": "has learned by playing against itself",
     "perfect": "plays perfectly",
 }
+# Names of the levels' players, shown to people.
+_PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Pia"}
 # Maximum number of moves, since games between perfect players might not terminate.
 _MOST_MOVES = 200
 
@@ -70,6 +72,11 @@ class GamePlayer(ServedPlayer):
         self.no_second = None if game.is_open else "nobody chooses who begins"
         described = json.dumps([describe(game), source], sort_keys=True)
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
+
+    @property
+    def person(self) -> str:
+        """Name shown to people."""
+        return self.name if self._level is None else _PEOPLE[self._level]
 
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
@@ -135,9 +142,8 @@ class GamePlayer(ServedPlayer):
         """Return the players of all seats except the person's."""
         if temperature is not None:
             raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; it has no temperatures")
-        n = self.game.n_players - 1
-        name = self.name if n == 1 else self.name.removesuffix(f"-{self.game_name}")
-        return [PolicyPlayer(each, self.policy) for each in numbered([name] * n)]
+        names = numbered([self.person] * (self.game.n_players - 1))
+        return [PolicyPlayer(name, self.policy) for name in names]
 
     def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
         """Return a match; ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""

@@ -148,7 +148,7 @@ class PunishTerminal:
         plays = "keeps to its strategy" if self.coach.name == other else f"plays like {self.coach.name}"
         self.screen.say(f"Win probabilities if {other} {plays} and you play optimally:")
         chances = self.coach.win_chances(view)
-        self.screen.columns([f"{typed_text(action):<9} {chance:7.2%}" for action, chance in chances.items()])
+        self.screen.columns([f"{typed_text(action):<9} {chance:6.1%}" for action, chance in chances.items()])
         expected = list(self.coach.expected(view).items())
         listed = ", ".join(f"{action_name(action)} {p:.0%}" for action, p in expected[:_MOST_EXPECTED])
         more = " ..." if len(expected) > _MOST_EXPECTED else ""
