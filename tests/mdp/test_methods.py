@@ -267,13 +267,10 @@ def test_without_a_winning_terminal_the_probability_is_0(rewards):
 
 
 def test_a_certain_win_has_probability_1():
-    """Probabilities that add up to a little more than 1 give no win probability above 1."""
-    third = 1 / 3
-    states = [[(0.0, {1: third, 2: third, 3: 1 - 2 * third})], [(0.0, {2: 0.1, 3: 0.9})]]
-    solution = solve_reachability(from_rows(states, terminals=[1.0, 1.0]))
-    assert solution.v.max() <= 1
-    assert solution.q.max() <= 1
-    assert solution.v == pytest.approx([1.0, 1.0])
+    """Probabilities whose floating-point sum is above 1 give no win probability above 1."""
+    p = np.array([8, 4, 7, 6, 3, 5, 2]) / 35
+    solution = solve_reachability(from_rows([[(0.0, dict(enumerate(p, 1)))]], terminals=[1.0] * 7))
+    assert solution.q.tolist() == solution.v.tolist() == [1.0]
 
 
 def test_play_that_ends_is_recognised_however_slowly_it_ends():

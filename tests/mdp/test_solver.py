@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.methods.value_iteration import Evaluation
+from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solution import SCHEDULES
@@ -82,6 +82,16 @@ def test_a_compact_process_has_the_same_bits(sample, discount, schedule):
     assert (one.choice.tolist(), one.error_bound) == (other.choice.tolist(), other.error_bound)
     weight = np.repeat(1 / np.diff(mdp.state_ptr), np.diff(mdp.state_ptr))
     assert evaluate(mdp, weight, discount).tobytes() == evaluate(compact, weight, discount).tobytes()
+
+
+@pytest.mark.parametrize("layers", [[2], [1, 1]])
+def test_the_bound_on_the_loss_of_a_policy_is_above_the_loss_and_close(layers):
+    """Values that fall from a start above them are more than the policy earns."""
+    iteration = Layered(from_rows(TWO_STATES, layers), 0.9, start=np.full(2, 100.0))
+    iteration.sweep()
+    iteration.close()
+    loss = (iteration.v - np.array([1 + 0.9 * 2, 2 + 0.9 * 1]) / (1 - 0.9**2)).max()
+    assert loss <= iteration.settle([math.inf]) <= 2 * loss
 
 
 # Warm starts

@@ -14,7 +14,7 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_choices
 from punish_fast.records.importing import ROUNDED, import_logs
 from punish_fast.records.log_fields import roundings_of
-from punish_fast.records.summary import latest_game, list_games, read_results, summarise
+from punish_fast.records.summary import correlations, latest_game, list_games, read_results, summarise
 from records.conftest import run_sql
 from records.test_importing import rows
 
@@ -69,6 +69,8 @@ def test_what_is_not_defined_is_none(db, original, space):
     assert nothing["players"] == []
     one = summarise(read_results(original, Selection(until=100)), space)
     assert one["correlation"] == {"linear": None, "rank": None}
+    two = [{"games": 3, "win_rate": 0.5}, {"games": 1, "win_rate": 1.0}]
+    assert correlations(two) == pytest.approx({"linear": -1.0, "rank": -1.0})
     json.dumps([nothing, one], allow_nan=False)
     with pytest.raises(RecordsError, match="there is no player 'Zoe'"):
         read_results(db, Selection(player="Zoe"))
