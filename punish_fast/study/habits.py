@@ -29,15 +29,10 @@ class Habit(NamedTuple):
     choices: int  # number of choices of this play in the situation
     of: int  # number of the person's choices in the situation
     loss: float  # mean loss of these choices, in win probability
-    cost: float  # total loss of these choices per game
+    cost: float  # loss per game of the choices in excess of the reference player's frequency
     share: float  # frequency of the play in the situation
     reference_share: float  # frequency of the play in the same states under the reference policy
     instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy in the states of these choices
-
-    @property
-    def excess(self) -> float:
-        """Loss per game of the choices in excess of the reference player's frequency."""
-        return self.cost * (1 - self.reference_share / self.share)
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
@@ -49,9 +44,9 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
             if name == "all" or not 0 < len(situation) <= _MOST_OF_CHOICES * len(assessed.row):
                 continue
             for habit in _habits_in(assessed, label, situation):
-                if habit.play not in found or habit.excess > found[habit.play].excess:
+                if habit.play not in found or habit.cost > found[habit.play].cost:
                     found[habit.play] = habit
-    return sorted(found.values(), key=lambda habit: -habit.excess)[:most]
+    return sorted(found.values(), key=lambda habit: -habit.cost)[:most]
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:
@@ -64,6 +59,6 @@ def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> 
         n, share, expected = int(chosen.sum()), float(chosen.mean()), float(policy[:, k].mean())
         if n >= _FEWEST and share - expected >= _LEAST_SURPLUS and loss[chosen].sum() > 0:
             instead = dict(zip(PLAYS, policy[chosen].mean(axis=0).tolist(), strict=True))
-            mean, cost = float(loss[chosen].mean()), float(loss[chosen].sum() / assessed.n_games)
+            mean, cost = float(loss[chosen].mean()), float(loss[chosen].sum() / assessed.n_games) * (1 - expected / share)
             found.append(Habit(label, play, n, len(situation), mean, cost, share, expected, instead))
     return found

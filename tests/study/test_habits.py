@@ -26,6 +26,6 @@ def test_a_habit_is_what_is_played_too_often_and_costs_most():
     (habit,) = habits(assessed, space)
     assert (habit.play, habit.choices, habit.of) == ("strike", 8, 10)
     assert (habit.share, habit.reference_share) == (0.8, 0.25)
-    assert (habit.loss, habit.cost) == pytest.approx((0.2, 8 * 0.2 / 4))
-    assert habit.excess == pytest.approx(habit.cost * 0.55 / 0.8)
+    # Eight choices lose 0.2 each in four games; 0.55 of 0.8 is surplus.
+    assert (habit.loss, habit.cost) == pytest.approx((0.2, 8 * 0.2 / 4 * 0.55 / 0.8))
     assert habit.instead == dict.fromkeys(PLAYS, 0) | {"rush": 0.75, "strike": 0.25}

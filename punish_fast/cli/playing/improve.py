@@ -100,8 +100,8 @@ def habit_text(habit: dict[str, Any], reference: str) -> str:
     plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
     return (
         f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
-        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, {_points(habit['cost'])} "
-        f"per game. In these positions, {reference} plays {plays}."
+        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time; the surplus costs "
+        f"{_points(habit['cost'])} per game. Instead of these {habit['choices']:,}, {reference} would play {plays}."
     )
 
 

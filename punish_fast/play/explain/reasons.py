@@ -74,9 +74,9 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """Likeliest consequence, in words."""
-        words = next(iter(self._by_words))
-        return words if len(self._by_words) == 1 else f"mostly {words}"
+        """The consequence that happens in more than half of all draws, in words; without one, the likeliest ones."""
+        words, share = next(iter(self._by_words.items()))
+        return f"mostly {words}" if 0.5 < share < 1 else self.words
 
     @property
     def words(self) -> str:

@@ -37,7 +37,7 @@ function report(found, practise) {
   const { reference, habits, opponents, trend, positions } = found;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, ${points(each.cost)} per game. In these positions, ${reference} plays ${plays(each)}.`);
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}.`);
   const nameOf = ({ actions }, action) => actions.find((each) => each.action === action)?.name ?? "an illegal move";
   const position = (each) => h("li", {}, each.words, " ", h("strong", {}, `Played: ${nameOf(each, each.played)}; ${nameOf(each, each.best)} wins ${points(each.loss)} points more. `), h("a", { href: `#/review/${each.game}` }, "Open the game"));
   return [
