@@ -115,6 +115,11 @@ class Player:
         return self.name if self.file is not None else person_of(self.name)
 
     @property
+    def about(self) -> str:
+        """Description of a built-in player; empty for a file."""
+        return "" if self.file else f"{BUILT_INS[self._source].about}; {BUILT_INS[self._source].strength}"
+
+    @property
     def path(self) -> Path | None:
         """Path of the file, or None if the player is built in."""
         return None if self.file is None else self.file.path
@@ -216,6 +221,11 @@ def recorded_enemy(agent: Artefact) -> Player:
     if player.file is not None and player.note() != note:
         raise PlayerError(f"{agent.path}: made against a different {source}; name the enemy with --enemy")
     return player
+
+
+def is_built_in(argument: str) -> bool:
+    """Return True if the argument of a `Player` names a built-in player."""
+    return _split(argument)[0] in NAMES
 
 
 def brief_name(argument: str) -> str:

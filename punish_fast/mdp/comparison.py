@@ -1,9 +1,9 @@
 """Differences between two solutions of MDPs with the same states and actions.
 
 Let ``q`` and ``q'`` be the row values, ``v`` and ``v'`` the state values, and ``a`` and ``a'`` the greedy choices in a
-state. If the choices differ, each solution assigns a *regret* to the other's choice: ``v - q(a')`` and ``v' - q'(a)``,
-both nonnegative. Their sum is the *disagreement* in the state. It is 0 if the choices are equal, and tiny if rounding
-broke a tie in one of the solutions.
+state. If the choices differ, each solution assigns a *regret* to the other's choice: ``v - q(a')`` and ``v' - q'(a)``.
+The sum of their absolute values is the *disagreement* in the state. It is 0 if the choices are equal, and tiny if
+rounding broke a tie in one of the solutions.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Comparison:
 
     q: Differences  # differences of row values
     v: Differences  # differences of state values
-    choices: np.ndarray  # int64 [2, n_states], greedy rows of each solution
+    choices: np.ndarray  # int64 [2, n_states], rows that each solution takes
     disagreement: np.ndarray  # float64 [n_states], sum of both regrets
     n_states: np.ndarray  # int64 [n_layers], number of states in each layer
     n_changed: np.ndarray  # int64 [n_layers], number of states in each layer whose greedy choices differ
@@ -49,7 +49,13 @@ class Comparison:
         return np.asarray(order)
 
 
-def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, second: np.ndarray) -> Comparison:
+def compare(
+    state_ptr: np.ndarray,
+    layer_ptr: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    choices: np.ndarray | None = None,
+) -> Comparison:
     """Compare two solutions.
 
     Args:
@@ -57,6 +63,7 @@ def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, sec
         layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers.
         first: float64 ``[n_rows]``, row values of the first solution.
         second: float64 ``[n_rows]``, row values of the second solution.
+        choices: int64 ``[2, n_states]``, the row that each agent takes in each state; by default the greedy rows.
 
     Raises:
         ComparisonError: If an array does not have one finite value per row.
@@ -64,7 +71,8 @@ def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, sec
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():
             raise ComparisonError(f"compare: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
-    choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
+    if choices is None:
+        choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
     disagreement = _regret(first, *choices) + _regret(second, *choices[::-1])
     changed = choices[0] != choices[1]
     scale = max(float(np.abs(first).max(initial=0)), float(np.abs(second).max(initial=0)))
@@ -81,7 +89,7 @@ def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, sec
 
 
 def _regret(values: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.asarray(values[own] - values[others])
+    return np.asarray(np.abs(values[own] - values[others]))
 
 
 def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:

@@ -3,7 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.arena.players import Player
+from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.solver import evaluate
+from punish_fast.play.explain.review import win_chances_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
@@ -73,7 +76,7 @@ def test_a_comparison_in_words(run):
 
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_compared_is_refused(run, folder):
-    run("compare", "agent.h5", "strategy.h5").refused("strategy.h5: kind: a strategy has no solution")
+    run("compare", "agent.h5", "tensor.h5").refused("tensor.h5: is a tensor; it must be an agent or a strategy")
     rules = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 1\nbreaths = 2\n"
     (folder / "home.toml").write_text(rules)
     run("solve", "--rules", "home.toml", "-o", "home.h5")
@@ -95,3 +98,18 @@ def test_agents_that_differ_in_objective_or_redeal_are_compared_by_win_probabili
         space, file = StateSpace(real), load(name)
         v = (1 + evaluate(build(space), file.policy(space), discount=1.0)) / 2
         assert done.report["v"]["bias"] <= (own.v - v).mean() + 1e-8
+
+
+@pytest.mark.usefixtures("files")
+def test_players_without_values_are_compared_by_win_probabilities_against_random(run):
+    done = run("compare", "careful", "other-strategy.h5", "--json")
+    assert "players without an agent file meet random" in done.err
+    assert [agent["file"] for agent in done.report["agents"]] == ["careful", "other-strategy.h5"]
+    assert {agent["enemy"]["name"] for agent in done.report["agents"]} == {"random"}
+    space = StateSpace(load("other-strategy.h5").rules)
+    policies = [Player(name).policy(space) for name in ("careful", "other-strategy.h5")]
+    choices = [first_best(space.state_ptr, policy) for policy in policies]
+    assert done.report["other_choice"] == (choices[0] != choices[1]).sum() > 0
+    values = [(1 + evaluate(build(space), policy, discount=1.0)) / 2 for policy in policies]
+    # careful is deterministic, so the value of its choice is its own.
+    assert win_chances_of(Player("careful"), space).q[choices[0]] == pytest.approx(values[0], abs=1e-8)

@@ -52,6 +52,7 @@ def test_what_cannot_be_exported_is_refused(run, files):
     before = sorted(files.iterdir())
     run("export", "strategy.h5", "--to", "umb").refused("strategy.h5: kind: a strategy has no tensor")
     run("export", "tensor.h5", "--to", "notebook-json").refused("tensor.h5: kind: a tensor has no solution")
+    run("export", "careful", "--to", "umb").refused("careful: is built in and has no tensor")
     assert sorted(files.iterdir()) == before
 
 

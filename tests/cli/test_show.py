@@ -272,4 +272,18 @@ def test_what_cannot_be_explained_is_refused(run):
     run("show", "tensor.h5", KNOWN, "--why").refused("kind: a tensor has no solution")
     run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")
     run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused("--enemy: the values were not solved against")
-    run("show", "veteran").refused("veteran: is a built-in player, not a file; see: punish-fast agents")
+    run("show", "careful", "--hand", "rrspp", "--discard", "ddd", "--why", "--enemy", "random").refused(
+        "--enemy: careful is built in"
+    )
+
+
+def test_built_in_players_are_shown_under_tabletop(run):
+    report = run("show", "careful", "--json").report
+    assert (report["kind"], report["name"]) == ("built-in", "Clara")
+    position = ("--hand", "rrspp", "--discard", "ddd")
+    space = StateSpace(PRESETS["tabletop"])
+    found = run("show", "careful", *position, "--json").report
+    row = space.row(from_decimal(space.layout, int(found["state"])))
+    rows = slice(*space.state_ptr[row : row + 2])
+    assert [each["probability"] for each in found["actions"]] == Player("careful").policy(space)[rows].tolist()
+    assert "wins " in run("show", "naive", *position).out

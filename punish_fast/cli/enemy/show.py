@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, verb
+from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, complete_agents, verb
 from punish_fast.cli.frame.report import rules_report
+from punish_fast.punish.rules import load_rules
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.enemies.entropy import Entropies
-    from punish_fast.store.reader import Artefact
+    from punish_fast.punish.states.space import StateSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,13 @@ class EnemyShowOptions(CommonOptions):
     """Options of ``enemy show``."""
 
     file: Annotated[
-        Path, argument("FILE.h5", "A strategy, or an agent, which plays greedily unless --temperature is given.")
+        str,
+        argument(
+            "AGENT",
+            "A built-in agent under tabletop, a strategy, or an agent file, which plays greedily unless --temperature "
+            "is given.",
+            complete_agents,
+        ),
     ]
     temperature: TemperatureOption = None
 
@@ -28,32 +34,31 @@ class EnemyShowOptions(CommonOptions):
 @verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5", stage="entropies")
 def show(options: EnemyShowOptions) -> None:
     """Show how an enemy plays: the states covered by its data, and the entropy of its actions in each breath."""
+    from punish_fast.arena.players import Player
     from punish_fast.enemies.entropy import entropies
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.store.reader import load
 
-    file = load(options.file)
-    if options.temperature is not None and file.kind != "agent":
-        raise UsageError(f"--temperature requires an agent; {options.file} is of kind {file.kind}")
-    file.must_play()
-    space = StateSpace(file.rules, file.information)
+    player = Player(options.file if options.temperature is None else f"{options.file}@{options.temperature!r}")
+    space = StateSpace(player.rules or load_rules("tabletop"), player.information)
     # Only strategies of the view record the states that they cover.
-    covered = file.covered(space) if space.is_view else None
-    found = entropies(space, file.policy(space, options.temperature), covered)
-    options.print(_report(file, options.temperature, found))
+    covered = player.file.covered(space) if player.file is not None and space.is_view else None
+    found = entropies(space, player.policy(space), covered)
+    options.print(_report(player, space, found))
 
 
-def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict[str, Any]:
+def _report(player: Player, space: StateSpace, found: Entropies) -> dict[str, Any]:
+    file, note = player.file, player.note()
     report: dict[str, Any] = {
-        "file": file.path,
-        "kind": file.kind,
-        "name": file.attributes.get("name", file.path.stem),
-        **rules_report(file.rules),
-        "information": file.information,
+        "file": player.path or player.argument,
+        "kind": note["kind"],
+        "name": player.name if file is None else file.attributes.get("name", file.path.stem),
+        **rules_report(space.rules),
+        "information": player.information,
     }
-    if file.kind == "agent":
+    if file is not None and file.kind == "agent":
+        temperature = player.settled(None)
         report |= {"enemy": file.enemy, "fingerprint": file.attributes["fingerprint"], "temperature": temperature}
-    elif file.origin is not None:
+    elif file is not None and file.origin is not None:
         report["origin"] = file.origin
     mean, uniform = found.overall()
     return report | {

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
-from punish_fast.cli.frame.options import CommonOptions, argument, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, verb
 from punish_fast.cli.frame.report import print_table, print_text, rules_report
-from punish_fast.punish.rules import name_of, true_rules
+from punish_fast.punish.rules import load_rules, name_of, true_rules
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from punish_fast.arena.players import Player
     from punish_fast.mdp.comparison import Comparison
     from punish_fast.mdp.solution import Solution
-    from punish_fast.store.reader import Artefact
+    from punish_fast.punish.states.space import StateSpace
 
 # Maximum number of disagreements in the report.
 _SHOWN = 10
@@ -25,66 +27,79 @@ _SHOWN = 10
 class CompareOptions(CommonOptions):
     """Options of ``compare``."""
 
-    first: Annotated[Path, argument("A.h5", "An agent.")]
-    second: Annotated[Path, argument("B.h5", "Another agent under the same rules.")]
+    first: Annotated[str, argument("A", "A built-in agent, or an agent or strategy file.", complete_agents)]
+    second: Annotated[str, argument("B", "Another agent under the same rules.", complete_agents)]
 
 
 @verb(
     "punish-fast compare naive.h5 against-champion.h5",
+    "punish-fast compare naive careful",
     "punish-fast compare naive.h5 q_naive.h5 --json",
     stage="compare",
 )
 def compare(options: CompareOptions) -> None:
     """Compare two agents: the states in which they choose differently, and the differences between their values.
 
-    Agents that differ in the objective or the redeal are compared by their win probabilities under the true redeal.
+    Agents without values, and agents that differ in the objective or the redeal, are compared by their win
+    probabilities under the true redeal, against the enemy recorded in the agent file or, for other players, against
+    random.
     """
+    from punish_fast.arena.players import Player
     from punish_fast.mdp import comparison
-    from punish_fast.store.reader import load
 
-    files = load(options.first), load(options.second)
-    solutions = _solutions(files)
-    state_ptr, _, _ = files[0].rows
-    found = comparison.compare(state_ptr, files[0].layer_ptr, solutions[0].q, solutions[1].q)
-    options.print(_report(files, solutions, found), _print_report)
+    players = Player(options.first), Player(options.second)
+    states, solutions, choices = _solutions(players)
+    found = comparison.compare(states.state_ptr, states.layer_ptr, solutions[0].q, solutions[1].q, choices)
+    options.print(_report(players, states, solutions, found), _print_report)
 
 
-def _solutions(files: tuple[Artefact, Artefact]) -> list[Solution]:
-    """Return values of both agents that can be compared; raise `UsageError` if they differ in rules or states."""
-    from punish_fast.play.explain.review import chances_of
+def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray | None]:
+    """Return the states, values of both agents that can be compared, and their choices unless greedy.
+
+    Raise `UsageError` if they differ in rules.
+    """
+    import numpy as np
+
+    from punish_fast.mdp.policy import first_best
+    from punish_fast.play.explain.review import win_chances_of
     from punish_fast.punish.states.space import StateSpace
 
-    def refuse(what: str, found: list[str]) -> None:
-        raise UsageError(f"compare: {what}, but " + " and ".join(map("{} has {}".format, paths, found)))
+    own = [player.rules for player in players]
+    rules = own[0] or own[1] or load_rules("tabletop")
+    if any(true_rules(each or rules) != true_rules(rules) for each in own):
+        told = [f"{player.argument} has {name_of(player.rules or rules)}" for player in players]
+        raise UsageError(f"compare: agents must share their rules, but {' and '.join(told)}")
+    files = [player.file for player in players if player.file is not None and player.file.kind == "agent"]
+    if len(files) == len(players):
+        solutions, space = [file.solution() for file in files], StateSpace(rules)
+        for file in files:
+            file.must_have_states(space)
+        if own[0] == own[1] and len({each.objective for each in solutions}) == 1:
+            return space, solutions, None
+    space = StateSpace(true_rules(rules))
+    why = "the agents differ in the objective or the redeal"
+    if len(files) < len(players):
+        why = "one of the players has no values; players without an agent file meet random"
+    say(f"compare: by win probabilities under the true redeal, because {why}")
+    chances = [win_chances_of(player, space) for player in players]
+    return space, chances, np.stack([first_best(space.state_ptr, player.policy(space)) for player in players])
 
-    paths = [file.path for file in files]
-    if true_rules(files[0].rules) != true_rules(files[1].rules):
-        refuse("agents must share their rules", [name_of(file.rules) for file in files])
-    solutions = [file.solution() for file in files]
-    arrays = [(file.code, *file.rows[:2]) for file in files]
-    if not all(len(a) == len(b) and (a == b).all() for a, b in zip(*arrays, strict=True)):
-        refuse("agents must share their states", [f"{len(file.code):,} of them" for file in files])
-    if files[0].rules == files[1].rules and len({each.objective for each in solutions}) == 1:
-        return solutions
-    space = StateSpace(true_rules(files[0].rules))
-    solutions = [chances_of(file, space) for file in files]
-    say("compare: by win probabilities under the true redeal, because the agents differ in the objective or the redeal")
-    return solutions
 
-
-def _report(files: tuple[Artefact, Artefact], solutions: list[Solution], found: Comparison) -> dict[str, Any]:
+def _report(
+    players: tuple[Player, Player], states: StateSpace, solutions: list[Solution], found: Comparison
+) -> dict[str, Any]:
     layers = [
         _counts(int(n), int(changed), int(clear)) | {"breath": layer + 1}
         for layer, (n, changed, clear) in enumerate(zip(found.n_states, found.n_changed, found.n_clear, strict=True))
     ]
     return {
-        **rules_report(files[0].rules),
-        "agents": [_agent(*each) for each in zip(files, solutions, strict=True)],
+        **rules_report(states.rules),
+        "agents": [_agent(*each) for each in zip(players, solutions, strict=True)],
         **_counts(int(found.n_states.sum()), int(found.n_changed.sum()), int(found.n_clear.sum())),
         "breaths": layers,
         "q": found.q,
         "v": found.v,
-        "biggest": [_position(files[0], solutions, found, int(state)) for state in found.largest(_SHOWN)],
+        "biggest": [_position(states, solutions, found, int(state)) for state in found.largest(_SHOWN)],
     }
 
 
@@ -93,20 +108,22 @@ def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
     return {"states": states, "other_choice": changed, "other_choice_share": share, "ties": changed - clear}
 
 
-def _agent(file: Artefact, solution: Solution) -> dict[str, Any]:
+def _agent(player: Player, solution: Solution) -> dict[str, Any]:
     names = ("objective", "discount", "error_bound", "fingerprint")
-    return {"file": file.path, "enemy": file.enemy, **{name: getattr(solution, name) for name in names}}
+    is_agent = player.file is not None and player.file.kind == "agent"
+    enemy = player.file.enemy if player.file is not None and is_agent else {"kind": "built-in", "name": "random"}
+    return {"file": player.argument, "enemy": enemy, **{name: getattr(solution, name) for name in names}}
 
 
-def _position(file: Artefact, solutions: list[Solution], found: Comparison, state: int) -> dict[str, Any]:
+def _position(states: StateSpace, solutions: list[Solution], found: Comparison, state: int) -> dict[str, Any]:
     """Report a state in which the agents disagree: both choices, and their values according to each agent."""
-    from punish_fast.punish.codes import action_name, decode, to_decimal
+    from punish_fast.punish.codes import action_name, to_decimal
     from punish_fast.punish.position import position_text
 
-    actions, position = file.rows[1], decode(file.layout, int(file.code[state]))
+    actions, position = states.action, states.state(state)
     return {
         "state": str(to_decimal(position)),
-        "position": position_text(file.rules, position),
+        "position": position_text(states.rules, position),
         "disagreement": found.disagreement[state],
         "choices": [
             {

@@ -2,34 +2,45 @@
 
 from typing import Any
 
-from punish_fast.arena.players import Player, recorded_enemy
+from punish_fast.arena.players import Player, naive_solution, recorded_enemy
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.play.explain.reasons import Scale
-from punish_fast.play.explain.why import explainer_against, explainer_of
+from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of
+from punish_fast.play.punish.game_data import GameData
 from punish_fast.punish.codes import State
-from punish_fast.punish.rules import cards_text
+from punish_fast.punish.rules import Rules, cards_text
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact
 from punish_fast.store.schema import enemy_text
 
 _MOST_HANDS = 6
 
 
-def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
-    """Explain a position with an agent's values, or with the values of the best choices against a strategy.
+def explanation_report(file: Artefact | Player, rules: Rules, state: State, enemy: str | None) -> dict[str, Any]:
+    """Explain a position with an agent's values, or with the values of the best choices against another player.
 
-    The agent plays against the enemy recorded in its file unless `enemy` is given.
+    The agent plays against the enemy recorded in its file unless `enemy` is given; *naive* plays against *random*.
     """
-    if file.kind == "strategy":
+    if isinstance(file, Player) or file.kind == "strategy":
+        player = file if isinstance(file, Player) else Player(str(file.path))
         if enemy is not None:
-            raise UsageError(f"--enemy: {file.path} is a strategy, which is the enemy itself")
-        player = Player(str(file.path))
-        explainer = explainer_against(player, file.rules)
+            kind = "built in" if player.file is None else "a strategy, which is the enemy itself"
+            raise UsageError(f"--enemy: {player.argument} is {kind}; --enemy requires an agent file")
+        if player.is_naive and player.settled(None) is None:
+            player, space = Player("random"), StateSpace(rules)
+            explainer = Explainer(GameData(space), player.policy(space), naive_solution(space))
+        else:
+            explainer = explainer_against(player, rules)
     else:
         file.solution()
         player = recorded_enemy(file) if enemy is None else Player(enemy)
         explainer = explainer_of(file, player)
-    return {"file": file.path, "enemy": player.note(), **explainer.explain(state).report()}
+    return {
+        "file": file.argument if isinstance(file, Player) else file.path,
+        "enemy": player.note(),
+        **explainer.explain(state).report(),
+    }
 
 
 def print_explanation(report: dict[str, Any]) -> None:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, option, verb
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import default_output, output_beside
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.punish.rules import Rules, load_rules
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.store.reader import Artefact
 
 _SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
@@ -22,7 +25,13 @@ class ExportOptions(CommonOptions):
     """Options of ``export``."""
 
     file: Annotated[
-        Path, argument("FILE.h5", "A tensor, or an agent with its tensor; for notebook-json, an agent or a strategy.")
+        str,
+        argument(
+            "FILE.h5",
+            "A tensor, or an agent with its tensor; for notebook-json, an agent, a strategy, or a built-in agent under "
+            "tabletop.",
+            complete_agents,
+        ),
     ]
     target: Annotated[
         Literal["umb", "npz", "notebook-json"],
@@ -39,6 +48,7 @@ class ExportOptions(CommonOptions):
     "punish-fast export naive.h5 --to umb",
     "punish-fast export naive.h5 --to npz -o tensor.npz",
     "punish-fast export naive.h5 --to notebook-json -o q_naive.json",
+    "punish-fast export careful --to notebook-json",
     stage="export",
 )
 def export(options: ExportOptions) -> None:
@@ -46,16 +56,24 @@ def export(options: ExportOptions) -> None:
 
     The default output is named after the input file, with the suffix .umb, .npz or .json.
     """
+    from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
     clock = Stopwatch()
     with clock("read"):
-        file = load(options.file)
-    output = output_beside(options.file, _SUFFIXES[options.target], options.output, "export")
+        file = Player(options.file) if is_built_in(options.file) else load(options.file)
+    output = output_beside(Path(options.file), _SUFFIXES[options.target], options.output, "export")
     if options.output is None:
         default_output(output)
-    counts = (_export_content if options.target == "notebook-json" else _export_process)(file, options, output, clock)
-    report = {"file": options.file, "format": options.target, "kind": file.kind, **rules_report(file.rules)}
+    rules = file.rules or load_rules("tabletop")
+    if options.target == "notebook-json":
+        counts = _export_content(file, rules, output, clock)
+    elif isinstance(file, Player):
+        raise UsageError(f"{options.file}: is built in and has no tensor; write one first: punish-fast build")
+    else:
+        counts = _export_process(file, options, output, clock)
+    kind = "built-in" if isinstance(file, Player) else file.kind
+    report = {"file": options.file, "format": options.target, "kind": kind, **rules_report(rules)}
     options.print(report | counts | work_report(clock, output))
 
 
@@ -71,17 +89,24 @@ def _export_process(file: Artefact, options: ExportOptions, output: Path, clock:
     return counts | ({"values": None} if file.kind == "agent" else {})
 
 
-def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
+def _export_content(file: Artefact | Player, rules: Rules, output: Path, clock: Stopwatch) -> dict[str, Any]:
+    import numpy as np
+
+    from punish_fast.arena.players import Player
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.store.formats.notebook_json import Probabilities, content_of, export_notebook
+    from punish_fast.store.formats.notebook_json import Probabilities, Values, content_of, export_notebook
 
     with clock("read"):
-        space = StateSpace(file.rules)
-        content = content_of(file, space)
+        space = StateSpace(rules)
+        if isinstance(file, Player):
+            content: Values | Probabilities = Probabilities(file.policy(space), np.ones(space.n_states, dtype=np.bool_))
+        else:
+            content = content_of(file, space)
     with clock("write"):
         export_notebook(output, space, content)
     if isinstance(content, Probabilities):
         return {"states": int(content.covered.sum())}
+    assert not isinstance(file, Player)
     solution = file.solution()
     values = "win probability minus loss probability, from -1 to 1"
     if solution.objective == "discounted":

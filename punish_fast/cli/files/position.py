@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.players import Player, naive_solution
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import count, print_table, print_text
-from punish_fast.punish.codes import State, StateError, action_name, decode, encode, to_decimal
-from punish_fast.punish.rules import CARDS, by_card, cards_text
+from punish_fast.mdp.solution import Solution
+from punish_fast.play.explain.reasons import as_chances
+from punish_fast.punish.codes import CodedStates, State, StateError, action_name, decode, encode, to_decimal
+from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift
 from punish_fast.store.reader import Artefact, final_values
@@ -16,26 +19,26 @@ from punish_fast.store.reader import Artefact, final_values
 _MOST_OUTCOMES = 8
 
 
-def position_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Return a JSON-like report on a position."""
+def position_report(file: Artefact | Player, rules: Rules, state: State) -> dict[str, Any]:
+    """Return a JSON-like report on a position of a file or of a built-in player."""
     report: dict[str, Any] = {
-        "file": file.path,
+        "file": file.argument if isinstance(file, Player) else file.path,
         "state": str(to_decimal(state)),
         "position": state._asdict() | {"hand": by_card(state.hand), "discard": by_card(state.discard)},
-        "breaths": file.rules.breaths,
-        "feints": file.rules.feints,
-        "unseen": _unseen(file, state),
+        "breaths": rules.breaths,
+        "feints": rules.feints,
+        "unseen": _unseen(rules, state),
     }
-    if file.kind == "strategy":
-        return report | _strategy_report(file, state)
+    if isinstance(file, Player) or file.kind == "strategy":
+        return report | _policy_report(file, rules, state)
     if file.kind == "equilibrium":
         raise UsageError(f"{file.path}: is a checkpoint; show the strategy that was made from it")
-    row = _row_of(file.code, file, state)
+    row = _row_of(file, state)
     state_ptr, action, _ = file.rows
     rows = range(state_ptr[row], state_ptr[row + 1])
     report["actions"] = _named(action[rows.start : rows.stop])
     if file.kind == "agent":
-        _add_values(file, row, rows, report)
+        _add_values(file.solution(), row, rows, report)
     if file.has_transitions:
         best = report.get("best", 0)
         outcomes = _outcomes(file, rows[best], state)
@@ -43,10 +46,10 @@ def position_report(file: Artefact, state: State) -> dict[str, Any]:
     return report
 
 
-def _row_of(codes: np.ndarray, file: Artefact, state: State) -> int:
-    code = np.uint64(encode(file.layout, state))
-    row = int(np.searchsorted(codes, code))
-    if row == len(codes) or codes[row] != code:
+def _row_of(states: CodedStates, state: State) -> int:
+    code = np.uint64(encode(states.layout, state))
+    row = int(np.searchsorted(states.code, code))
+    if row == len(states.code) or states.code[row] != code:
         raise StateError(f"state {to_decimal(state)}: no game reaches it")
     return row
 
@@ -55,27 +58,33 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
     return [{"action": int(action), "name": action_name(int(action))} for action in actions]
 
 
-def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Report each action's probability; for a strategy with memory, the probability's mean and range over histories."""
-    view = StateSpace(file.rules)
-    row = _row_of(view.code, file, state)
-    rows = slice(*view.state_ptr[row : row + 2])
-    actions = _named(view.action[rows])
-    if file.information == "view":
-        for entry, p in zip(actions, file.policy(view)[rows], strict=True):
+def _policy_report(player: Artefact | Player, rules: Rules, state: State) -> dict[str, Any]:
+    """Report each action's probability, and the values of *naive*.
+
+    For a strategy with memory, report the mean and the range of the probability over histories.
+    """
+    view = StateSpace(rules)
+    row = _row_of(view, state)
+    rows = range(*view.state_ptr[row : row + 2].tolist())
+    actions = _named(view.action[rows.start : rows.stop])
+    if isinstance(player, Player) and player.is_naive and player.settled(None) is None:
+        report: dict[str, Any] = {"actions": actions}
+        _add_values(as_chances(naive_solution(view)), row, rows, report)
+        return report
+    if player.information == "view":
+        for entry, p in zip(actions, player.policy(view)[rows.start : rows.stop], strict=True):
             entry["probability"] = float(p)
         return {"actions": actions, "histories": 1}
-    fine = StateSpace(file.rules, file.information)
-    policy = file.policy(fine)
+    fine = StateSpace(rules, player.information)
+    policy = player.policy(fine)
     coarse_row = lift(fine, view, np.arange(len(view.action), dtype=np.float64))
-    for entry, r in zip(actions, range(rows.start, rows.stop), strict=True):
+    for entry, r in zip(actions, rows, strict=True):
         found = policy[coarse_row == r]
         entry |= {"probability": float(found.mean()), "lowest": float(found.min()), "highest": float(found.max())}
     return {"actions": actions, "histories": len(found)}
 
 
-def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
-    solution = file.solution()
+def _add_values(solution: Solution, row: int, rows: range, report: dict[str, Any]) -> None:
     value, best = float(solution.v[row]), int(solution.choice[row]) - rows.start
     win, loss = final_values(solution.discount, solution.objective)
     report |= {"objective": solution.objective, "value": value, "best_possible": win, "worst_possible": loss}
@@ -88,9 +97,9 @@ def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -
         entry |= {"value": solution.q[r], "probability": float(k == best)}
 
 
-def _unseen(file: Artefact, state: State) -> dict[str, Any]:
+def _unseen(rules: Rules, state: State) -> dict[str, Any]:
     """Report the unseen copies of each card, and the probability that the enemy holds at least one."""
-    unseen = [c - h - d for c, h, d in zip(file.rules.copies, state.hand, state.discard, strict=True)]
+    unseen = [c - h - d for c, h, d in zip(rules.copies, state.hand, state.discard, strict=True)]
     ways = comb(sum(unseen), state.enemy_hand)
     p = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
     return {

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.files.agents import learner_at
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, option, verb
+from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
 from punish_fast.cli.solving.build import reachable
-from punish_fast.punish.rules import Rules, name_of, to_mapping
+from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
 from punish_fast.runtime.errors import ReadError
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.punish.codes import State
     from punish_fast.store.reader import Artefact
 
@@ -27,7 +28,9 @@ _NOUNS = {"muzero": "network"}
 class ShowOptions(CommonOptions):
     """Options of ``show``: a file and, optionally, a position."""
 
-    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
+    file: Annotated[
+        str, argument("FILE.h5", "A tensor, an agent, a strategy, or a built-in agent under tabletop.", complete_agents)
+    ]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
     hand: Annotated[
         str | None,
@@ -84,6 +87,7 @@ class ShowOptions(CommonOptions):
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 102012300350000300",
     "punish-fast show equilibrium.h5 --hand rrspp --discard ddd --hp 3-2",
+    "punish-fast show veteran --hand rrspp --discard ddd",
     "punish-fast show naive.h5 --hand rrspp --discard ddd --why",
     stage="show",
 )
@@ -93,38 +97,43 @@ def show(options: ShowOptions) -> None:
     Specify a position by its state code, or by --hand and --discard; other details default to the start of a game.
     """
     file = _load(options.file)
-    state = options.position(file.rules)
+    rules = file.rules or load_rules("tabletop")
+    state = options.position(rules)
     if options.why:
         if state is None:
             raise UsageError("--why needs a position: a state code, or --hand and --discard")
         from punish_fast.cli.files.explanation import explanation_report, print_explanation
 
-        options.print(explanation_report(file, state, options.enemy), print_explanation)
+        options.print(explanation_report(file, rules, state, options.enemy), print_explanation)
     elif state is None:
         options.print(_file_report(file))
     else:
         from punish_fast.cli.files.position import position_report, print_position
 
-        options.print(position_report(file, state), print_position)
+        options.print(position_report(file, rules, state), print_position)
 
 
-def _load(path: Path) -> Artefact:
-    from punish_fast.arena.players import NAMES
+def _load(path: str) -> Artefact | Player:
+    from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
+    if is_built_in(path):
+        return Player(path)
     try:
         return load(path)
     except ReadError:
-        kind, game = learner_at(path)
-        if str(path) in NAMES and not path.exists():
-            raise UsageError(f"{path}: is a built-in player, not a file; see: punish-fast agents") from None
+        kind, game = learner_at(Path(path))
         if kind is None:
             raise
         what = _NOUNS.get(kind, kind)
         raise UsageError(f"{path}: is a {what} of {game}, not a file of Punish; see: punish-fast games") from None
 
 
-def _file_report(file: Artefact) -> dict[str, Any]:
+def _file_report(file: Artefact | Player) -> dict[str, Any]:
+    from punish_fast.arena.players import Player
+
+    if isinstance(file, Player):
+        return {"file": file.argument, "kind": "built-in", "name": file.person, "about": file.about}
     skipped = ("format", "rules", "enemy", "origin", "settings", "numbers")
     report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
     report |= {name: value for name, value in file.attributes.items() if name not in skipped}

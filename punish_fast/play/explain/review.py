@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import NAMES, PlayerError, recorded_enemy
+from punish_fast.arena.players import NAMES, Player, PlayerError, naive_solution, recorded_enemy
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import policy_solution
 from punish_fast.play.explain.reasons import as_chances
@@ -148,6 +148,16 @@ def chances_of(agent: Artefact, space: StateSpace) -> Solution:
         told = str(error).partition(";")[0]
         raise NoAnswerError(f"{told}, so the win probabilities of this agent cannot be computed") from None
     return policy_solution(space, agent.solution().greedy(), enemy.policy(space))
+
+
+def win_chances_of(player: Player, space: StateSpace) -> Solution:
+    """Return a player's win probabilities under the true redeal; players without an agent file play against random."""
+    if player.file is not None and player.file.kind == "agent" and player.settled(None) is None:
+        return chances_of(player.file, space)
+    if player.is_naive and player.settled(None) is None:
+        return as_chances(naive_solution(space))
+    enemy = recorded_enemy(player.file) if player.has_values and player.file is not None else Player("random")
+    return policy_solution(space, player.policy(space), enemy.policy(space))
 
 
 def has_chances(agent: Artefact) -> bool:

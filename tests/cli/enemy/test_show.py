@@ -43,8 +43,8 @@ def test_entropies_of_an_agent(run):
     ("arguments", "texts"),
     [
         (["tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
-        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is of kind strategy"]),
-        (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
+        (["strategy.h5", "--temperature", "1"], ["strategy.h5@1.0: has no values"]),
+        (["agent.h5", "--temperature", "0"], ["temperature 0.0 is not allowed"]),
     ],
 )
 def test_what_is_no_enemy_is_refused(run, arguments, texts):
