@@ -59,6 +59,7 @@ def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> 
         n, share, expected = int(chosen.sum()), float(chosen.mean()), float(policy[:, k].mean())
         if n >= _FEWEST and share - expected >= _LEAST_SURPLUS and loss[chosen].sum() > 0:
             instead = dict(zip(PLAYS, policy[chosen].mean(axis=0).tolist(), strict=True))
-            mean, cost = float(loss[chosen].mean()), float(loss[chosen].sum() / assessed.n_games) * (1 - expected / share)
+            mean = float(loss[chosen].mean())
+            cost = mean * len(situation) * (share - expected) / assessed.n_games
             found.append(Habit(label, play, n, len(situation), mean, cost, share, expected, instead))
     return found
