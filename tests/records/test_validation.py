@@ -211,6 +211,9 @@ def test_each_fault_is_named(space):
         ),
     }
     assert judged(space, [(first, case) for case in cases.values()]) == list(cases)
+    # A card that nobody drew.
+    more = Breath(after._replace(hand=(0, 1, 1, 0, 0)), against, (20, 30))
+    assert judged(space, [(first, more)]) == [legality.OTHER_HAND]
     deadly = Breath(own._replace(enemy_hp=1), enemy._replace(own_hp=1), (40, 10))
     assert judged(space, [(deadly, None), (deadly, second)]) == [FITS, legality.OVER]
     fatal = Breath(deadly.enemy, deadly.own, (10, 40))

@@ -70,8 +70,9 @@ def values(game: Game) -> Values:
 
 
 @pytest.fixture
-def written(game: Game, values: Values, tmp_path: Path) -> tuple[dict[str, Any], Path]:
-    """Values as a Python object, and where they stand as a file."""
+def written(game: Game, values: Values, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], Path]:
+    """Values as a Python object, and the path of the file, which is written in several pieces."""
+    monkeypatch.setattr("punish_fast.store.formats.notebook_json._STATES_AT_ONCE", 100)
     path = tmp_path / "q.json"
     export_notebook(path, game.space, values)
     return json.loads(path.read_text()), path

@@ -140,8 +140,8 @@ def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies
 
 def test_values_that_cannot_be(copies, originals):
     for name, damage, problem in (
-        ("/states/layer_ptr", put(0, 1), "must begin with 0"),
-        ("/states/layer_ptr", put(1, 10**9), "not descend"),
+        ("/states/layer_ptr", put(0, 1), "must begin with 0, not descend"),
+        ("/states/layer_ptr", put(1, 10**9), "must begin with 0, not descend"),
         ("/states/code", lambda code: put(1, code[0])(code), "must ascend"),
         ("/states/code", put(-1, np.uint64(2**64 - 1)), "must ascend, up to"),
         ("/rows/state_ptr", put(0, 1), "must begin with 0, ascend"),

@@ -222,7 +222,7 @@ def aps(**more):
         ("system", {"time": "urgent-stochastic"}, "is a Markov automaton; time must be discrete"),
         ("system", {"time": ["x"]}, r"is a model in time \['x'\]; time must"),
         ("system", {"#players": 2}, "is a game of 2 players; only one is possible"),
-        ("system", {"#players": 0, "#states": 2}, "is a chain, but has 3 choices|."),
+        ("system", {"#players": 0, "#states": 2}, "is a chain, but has 3 choices in 2 states"),
         ("system", {"#observations": 1}, r"is partially observable \(POMDP\)"),
         ("system", {"branch-probability-type": {"type": "double-interval", "size": 128}}, "with intervals are not"),
         ("system", {"branch-probability-type": {"type": "rational", "size": 256}}, "rational of 256 bits is not"),
