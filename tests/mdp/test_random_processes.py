@@ -112,21 +112,15 @@ def test_a_range_is_judged_with_a_table(capsys):
     assert capsys.readouterr().out == "2 processes, 0 faults\n"
 
 
+MORE = [*(range(first, first + 10) for first in range(30, 300, 10))]
+# Processes that were slow or refused once.
+MORE += [[seed] for seed in (534, 791, 1040, 1075, 1213, 1295, 1360, 1418, 1920)]
+
+
 @pytest.mark.compiled
-@pytest.mark.parametrize("first", range(0, 30, 5))
-def test_random_processes_are_solved_without_a_fault(first):
-    assert [str(fault) for seed in range(first, first + 5) for fault in judge(seed)] == []
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-@pytest.mark.parametrize("first", range(30, 300, 10))
-def test_more_random_processes_are_solved_without_a_fault(first):
-    assert [str(fault) for seed in range(first, first + 10) for fault in judge(seed)] == []
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-@pytest.mark.parametrize("seed", [534, 791, 1040, 1075, 1213, 1295, 1360, 1418, 1920])
-def test_random_processes_that_were_slow_or_refused_once_are_solved_without_a_fault(seed):
-    assert [str(fault) for fault in judge(seed)] == []
+@pytest.mark.parametrize(
+    "seeds",
+    [*(range(first, first + 5) for first in range(0, 30, 5)), *(pytest.param(m, marks=pytest.mark.slow) for m in MORE)],
+)
+def test_random_processes_are_solved_without_a_fault(seeds):
+    assert [str(fault) for seed in seeds for fault in judge(seed)] == []
