@@ -89,7 +89,7 @@ class GameDatabase:
 
     def game(self, game_id: int) -> RecordedGame:
         """Return a game; raise HTTPException 404 if it is not in the database."""
-        missing = HTTPException(404, f"game {game_id}: is not in the database")
+        missing = HTTPException(404, f"game {game_id} is not in the database")
         if not self._is_there():
             raise missing
         with self._explained():

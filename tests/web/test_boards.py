@@ -67,7 +67,7 @@ def test_the_rules_are_told(client):
 
 def test_a_perfect_player_wins_when_it_moves_second(client):
     table = open_table(client, hash_of(client, "perfect-tapnswap"), game="tapnswap")
-    assert table["names"] == ["you", "Pia"]
+    assert table["names"] == ["you", "Petra"]
     assert table["rules"]["name"] == "TapnSwap, limit 5"
     assert table["view"]["board"] == {"own": [1, 1], "other": [1, 1], "limit": 5}
     assert [move["name"] for move in table["legal"]] == ["tap 1 on 1", "swap to 0-2"]
@@ -76,7 +76,7 @@ def test_a_perfect_player_wins_when_it_moves_second(client):
     assert (table["kept"], table["keeps"]) == (None, False)
     moves = [event for event in events if event["kind"] == "move"]
     assert [move["seat"] for move in moves] == [k % 2 for k in range(len(moves))]
-    assert events[-1] == {"n": len(moves), "kind": "end", "words": "Pia wins!", "winner": 1}
+    assert events[-1] == {"n": len(moves), "kind": "end", "words": "Petra wins!", "winner": 1}
 
 
 def test_a_choice_made_at_an_older_state_of_the_table_is_refused(client):
@@ -230,9 +230,9 @@ def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
 @pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])
 def test_the_agent_may_begin(client, opponent):
     table = open_table(client, hash_of(client, opponent), second=True, name="Ann")
-    assert (table["seat"], table["names"]) == (1, ["Ann", "Pia"])
+    assert (table["seat"], table["names"]) == (1, ["Ann", "Petra"])
     (event,) = table["events"]
-    assert (event["seat"], event["words"].startswith("Pia: ")) == (0, True)
+    assert (event["seat"], event["words"].startswith("Petra: ")) == (0, True)
     assert (table["view"]["to_move"], table["n_events"]) == (1, 1)
     assert client.get(f"/tables/{table['table']}/hint").json()["moves"]
     assert client.get(f"/tables/{table['table']}/guide").json()["paragraphs"]

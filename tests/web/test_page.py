@@ -314,7 +314,7 @@ def test_another_game_has_a_board_of_its_own_and_the_opponent_may_begin(visit):
     page.get_by_label("Who begins").select_option("the agent")
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".squares")
-    assert page.locator(".log p").all_inner_texts() == ["Pia: column 4"]
+    assert page.locator(".log p").all_inner_texts() == ["Petra: column 4"]
     page = sit_down(visit(), "Gil", "casual-tapnswap")
     assert page.locator(".fingers").count() == 4
     assert page.get_by_role("button", name="Coach").count() == 0
@@ -454,7 +454,7 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
     page.unroute("**/page/play.js")
     page.goto("about:blank")
     page = visit.go("#/review/123", "main .bad")
-    assert page.locator("main .bad").inner_text() == "game 123: is not in the database"
+    assert page.locator("main .bad").inner_text() == "game 123 is not in the database"
     assert page.get_by_text("Judging every choice").count() == 0
     visit.end()
 
@@ -674,6 +674,13 @@ def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(vis
     page.wait_for_selector(".hand")
     assert page.locator(".foe h2").inner_text() == "Axel"
     page.evaluate("localStorage.clear()")
+    # The agent of a file is offered, too.
+    mine = {"name": "mine", "person": "mine", "level": None, "about": None, "strength": None}
+    change_answers(page, "**/models", lambda models: [*models, models[0] | mine])
+    page.reload()
+    page.wait_for_selector(".opponent")
+    assert page.locator(".opponent").last.inner_text().split() == ["mine", "An", "agent", "from", "a", "file."]
+    page.unroute("**/models")
     page.goto(f"{address}/#/play")
     page.reload()
     page.get_by_role("button", name="Play Tic-tac-toe").click()
@@ -683,9 +690,10 @@ def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(vis
 def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
     each = visit()
     page = each.go("#/learn", ".learn .hand")
-    for step, key in enumerate(["Enter", "Enter", "g", "d", "s", "g", "Enter"], 1):
+    for step, keys in enumerate(["", "", "g", "d", "s", "fg", ""], 1):
         assert f"{step} of 8" in page.locator(".learn").inner_text()
-        page.keyboard.press(key)
+        for key in [*keys, "Enter"]:
+            page.keyboard.press(key)
     assert page.locator(".player .hp").all_inner_texts() == ["2 hearts", "3 hearts"]
     assert each.flaws() == []
     page.keyboard.press("Enter")

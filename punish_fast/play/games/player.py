@@ -27,7 +27,7 @@ _ABOUT = {
     "perfect": "plays perfectly",
 }
 # Names of the levels' players, shown to people.
-_PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Pia"}
+_PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Petra"}
 # Maximum number of moves, since games between perfect players might not terminate.
 _MOST_MOVES = 200
 

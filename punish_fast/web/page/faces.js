@@ -10,7 +10,7 @@ const LOOKS = {
   naive: ["#33B08A", "#f6d3b3", "#c98f2c", "M18 29c-1-11 6-16 14-16s15 5 14 16c-3-2-4-4-5-7-6 2-13 2-18 0-1 3-2 5-5 7z", `${CALM}M28 38q4 3.5 8 0`],
 };
 
-/** The face of a built-in agent, by its identifier. */
+/** The face of a built-in agent, by its identifier; other agents have the same face as `naive`. */
 export function face(name) {
   const [shirt, skin, hair, cut, lines] = LOOKS[name] ?? LOOKS.naive;
   const shape = (d, fill) => svg("path", { d, fill });

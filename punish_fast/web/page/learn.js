@@ -1,4 +1,4 @@
-/** Learn in a minute: a measure with fixed cards, at the real table, one click or key for each step. */
+/** Learn in a minute: a measure with fixed cards, at the real table; only the card that the step names can be played. */
 
 import { CARDS } from "./cards.js";
 import { announce, h, isTouch } from "./dom.js";
@@ -19,14 +19,10 @@ const STEPS = [
 ];
 const LAST = STEPS.length - 1;
 
-/** A table at which one click plays the only legal card. */
+/** A table without the effects of cards, which the steps explain. */
 class Lesson extends Punish {
-  pick(kind) {
-    this.choose(this.move(kind).action);
-  }
-
-  controls() {
-    return h("div", { class: "controls" }, this.feints && h("span", { class: "status" }, "feint is on"));
+  hint(name) {
+    return name && !this.feints ? "" : super.hint(name);
   }
 }
 
@@ -55,6 +51,12 @@ function eventsBefore(step) {
   return [{ kind: "reveal", plays: [{ card: own, drawn }, { card: other }] }, ...damage.map((each) => ({ ...each, words: `${each.name} ${each.amount}.` }))];
 }
 
+/** Say how to play a card. */
+function demand([own, , drawn]) {
+  const key = (name) => (isTouch() ? "" : ` (${name})`);
+  return `${isTouch() ? "Tap" : "Click"} ${drawn ? `Feint${key("f")}, then ` : ""}your ${own}${key(own[0])}, then Play${key("Enter")}.`;
+}
+
 export function show(main) {
   let step = 0;
   const [board, words, press, count] = [h("div", { class: "board" }), h("p"), h("span", { class: "good" }), h("span", { class: "quiet small" })];
@@ -65,16 +67,14 @@ export function show(main) {
   };
   const next = h("button", { type: "button", class: "main large", onclick: advance });
   const table = new Lesson(board, advance);
-  const target = () => board.querySelector("button.card:enabled") ?? next;
+  const target = () => board.querySelector("button.feint") ?? board.querySelector("button.card:enabled") ?? next;
   const draw = () => {
     const { text, play } = STEPS[step];
     table.update(tableAt(step), eventsBefore(step));
-    table.feints = Boolean(play?.[2]);
-    table.drawYou();
     board.classList.toggle("marked", step === 1);
     words.textContent = text;
     press.hidden = !play;
-    press.textContent = play && (isTouch() ? `Tap your ${play[0]}.` : `Click your ${play[0]}, or press ${play[0][0]}.`);
+    press.textContent = play && demand(play);
     next.hidden = !press.hidden;
     next.textContent = step === LAST ? "Play" : "Next";
     count.textContent = `${step + 1} of ${LAST + 1}`;
@@ -84,9 +84,8 @@ export function show(main) {
   const onKey = (event) => {
     // Enter activates the focused card or button; a held Enter key must not skip steps.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || keyOf(event) !== STEPS[step].play?.[0][0]) return;
-    event.preventDefault();
-    target().click();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.key === "Enter") return;
+    if (table.press(keyOf(event))) event.preventDefault();
   };
   document.addEventListener("keydown", onKey);
   const row = h("div", { class: "row" }, press, next, h("a", { href: "#/play" }, "Skip"), count);

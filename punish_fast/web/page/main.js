@@ -42,7 +42,7 @@ async function route() {
   leave = () => {};
   calm();
   const mine = ++visit;
-  document.title = `${key[0].toUpperCase()}${key.slice(1)} · Punish`;
+  document.title = page === missing ? "Punish" : `${key[0].toUpperCase()}${key.slice(1)} · Punish`;
   for (const link of document.querySelectorAll(".pages a")) {
     if (link.hash === `#/${key}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -73,7 +73,7 @@ const failure = ({ message }) =>
     { class: "panel stack", role: "alert" },
     h("h1", {}, "This page could not be loaded"),
     h("p", { class: "bad" }, message),
-    h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: route }, "Try again")),
+    h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: route }, "Try again"), h("a", { class: "button", href: "#/play" }, "Go to the start page")),
   );
 
 addEventListener("unhandledrejection", (event) => {

@@ -55,8 +55,8 @@ export class Punish {
     const often = feints === 1 ? "Once" : `${feints} times`;
     const lines = [
       `Both players start with ${counted(hp, "heart")} and ${counted(full, "card")}. ${counted(open, "card")} are turned face up as the discard pile, and ${deck} stay face down as the deck.`,
-      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${counted(healing, "heart")} (up to ${hp}), keep the cards in hand and draw back up to ${full}; ${open} new cards are turned face up.`,
-      feints && `${often} per measure you may feint: throw a card away, and play the top card of the deck instead.`,
+      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${counted(healing, "heart")} (up to ${hp}), keep the cards in hand and draw back up to ${full} from the shuffled discard pile and deck; ${open} new cards are turned face up. Nobody has to rest in the first breath.`,
+      feints && `${often} per measure you may feint: throw a card away, and play the top card of the deck instead, with all its effects.`,
       "A player who must rest or has no cards left plays nothing and takes the full damage.",
       `If both players fall in the same breath, the lower card wins: ${rules.priority.join(" < ")}.`,
       "You see your hand and the discard pile, so you can work out which cards the other player may still hold.",

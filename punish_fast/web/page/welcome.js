@@ -8,6 +8,8 @@ import { keep, recall } from "./memory.js";
 
 const PUNISH = "punish";
 const LEVELS = ["easy", "medium", "hard"];
+// Maximum number of opponents in the first form; all others are under More.
+const MOST_OPPONENTS = 6;
 // Levels of the other games, in words.
 const LEVEL_WORDS = { random: "beginner", casual: "medium", "rule-of-thumb": "medium", trained: "hard", perfect: "perfect" };
 // Explanations of the lowest and highest temperatures.
@@ -78,14 +80,15 @@ export function form(attributes, start, ...children) {
   return h("form", { ...attributes, onsubmit }, children);
 }
 
-/** Three opponents and one large button. */
+/** One opponent of each level, agents from files, and one large button. */
 function duelForm(duel, start) {
-  const people = LEVELS.map((level) => duel.find((model) => model.level === level)).filter(Boolean);
-  let wanted = people.find(({ level }) => level === recall("level", LEVELS[0])) ?? people[0] ?? duel[0];
+  const levels = LEVELS.map((level) => duel.find((model) => model.level === level)).filter(Boolean);
+  const people = [...levels, ...duel.filter(({ name, person }) => name === person)].slice(0, MOST_OPPONENTS);
+  let wanted = people.find(({ name }) => name === recall("rival", null)) ?? people[0] ?? duel[0];
   const button = h("button", { class: "main large" });
   const pick = (model) => {
     wanted = model;
-    keep("level", model.level);
+    keep("rival", model.name);
     button.replaceChildren(`Play against ${model.person}`);
   };
   const person = (model) =>
@@ -94,7 +97,7 @@ function duelForm(duel, start) {
       { class: "opponent" },
       h("input", { type: "radio", name: "level", checked: model === wanted, onchange: () => pick(model) }),
       face(model.name),
-      h("span", { class: "stack small" }, h("span", { class: "opponent-name" }, `${model.person} `, h("span", { class: "status" }, model.level)), [model.about, model.strength].filter(Boolean).map((text) => h("span", { class: "quiet" }, `${text[0].toUpperCase()}${text.slice(1)}.`))),
+      h("span", { class: "stack small" }, h("span", { class: "opponent-name" }, `${model.person} `, model.level && h("span", { class: "status" }, model.level)), [model.about ?? "an agent from a file", model.strength].filter(Boolean).map((text) => h("span", { class: "quiet" }, `${text[0].toUpperCase()}${text.slice(1)}.`))),
     );
   const choices = h("fieldset", { class: "opponents" }, h("legend", { class: "sr" }, "Your opponent"), people.map(person));
   pick(wanted);
