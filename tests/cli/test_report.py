@@ -144,3 +144,17 @@ def test_progress_tells_sweeps_and_policies_apart_with_their_bound(capfd):
     first, second = capfd.readouterr().err.splitlines()
     assert first.startswith("solve: sweep 12, error bound 5.00e-01")
     assert second.startswith("policy iteration: policy 3, error bound 5.00e-01")
+
+
+def test_long_names_are_shortened_in_a_narrow_table_but_numbers_are_not(monkeypatch, capsys):
+    names = [f"agents/an-agent-whose-name-is-very-long-{k}.h5" for k in range(4)]
+    rows = [["wins of row", *names], *([name, *["12.3456789%"] * 4] for name in names)]
+    monkeypatch.setenv("COLUMNS", "80")
+    print_table(rows)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.count("12.3456789%") == 16
+    assert out.count("-0.h5") == 2
+    monkeypatch.setenv("COLUMNS", "1000")
+    print_table(rows)
+    assert capsys.readouterr().out.count(names[3]) == 2

@@ -25,8 +25,6 @@ CRITERIA = (
     f"one more copy of a card in hand is worth at most {100 * _MOST_WORTH:.0f} points of win rate either way",
     f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
 )
-# Share of the time limit in which each of the two equilibria is learned; the rest is for graphs and measurements.
-_SHARE_OF_TIME = 0.3
 # Smaller changes of a win probability or a share are not mentioned in the finding.
 _LEAST = 0.001
 
@@ -132,10 +130,10 @@ def balance(
 ) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    ``seconds`` is a target for the duration of the comparison; both equilibria are learned within six tenths of it.
+    ``seconds`` is a target for the duration of the comparison, half of it for each game.
     """
     pair = true_rules(base), true_rules(rules)
-    each = None if seconds is None else _SHARE_OF_TIME * seconds
+    each = None if seconds is None else seconds / 2
     jobs = [equilibrium_job(name, side, iterations, each) for name, side in zip(_SIDES, pair, strict=True)]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
 

@@ -1,12 +1,15 @@
-"""Search for one more rule change that balances the game under changed rules.
+"""Search for a rule change that balances the game under changed rules.
 
-The *neighbours* of the changed rules differ from them in one rule that was not changed. They are screened in the
+If several rules were changed, the first candidates undo one change each. The *neighbours* of the changed rules differ
+from them in one rule that was not changed. They are screened in the
 one-player model against *naive*, which takes seconds: the closer the worth of each card is to its worth under the base
-rules, the better. The game is then studied in equilibrium under the three best neighbours.
+rules, the better. The game is then studied in equilibrium under the candidates and the three best neighbours, as time
+permits.
 """
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -25,15 +28,17 @@ from punish_fast.arena.survey.jobs import Job, Watch, run_jobs, work_on
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of
-from punish_fast.punish.rules import CARDS, Rules, RulesError, validate
+from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, to_mapping, validate
 from punish_fast.punish.states.openings import openings, worth
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.study.lessons import Stage
 
 _N_CONFIRMED = 3
-# Shares of the time limit for screening, and for learning each of the three equilibria.
-_SCREENING, _LEARNING = 0.5, 0.1
+# A study is not begun if less than this share of the time of the first study is left.
+_LEAST_OF_STUDY = 0.5
+# Share of the time limit for screening.
+_SCREENING = 0.5
 
 
 def neighbours(rules: Rules, base: Rules, first: int) -> list[Rules]:
@@ -47,6 +52,21 @@ def neighbours(rules: Rules, base: Rules, first: int) -> list[Rules]:
             continue
         if changed.isdisjoint(changes_of(neighbour, rules)):
             found.append(neighbour)
+    return found
+
+
+def undone(rules: Rules, base: Rules) -> list[Rules]:
+    """Return the valid rules in which one of several changes is undone; empty for a single change."""
+    own, other, found = to_mapping(rules), to_mapping(base), []
+    names = list(changes_of(rules, base))
+    for name in names if len(names) > 1 else ():
+        field, _, card = name.partition(".")
+        value = other[field]
+        if card:
+            k = CARDS.index(card)
+            value = [*own[field][:k], value[k], *own[field][k + 1 :]]
+        with suppress(RulesError):
+            found.append(from_mapping({field: value}, rules))
     return found
 
 
@@ -82,8 +102,9 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
     assert standard is not None
     assert changed is not None
     card = deciding_card(changed)
+    began = time.perf_counter()
     rules = neighbours(found.rules, found.base, CARDS.index(card))
-    names = [", ".join(change_text(*change) for change in changes_of(each, found.rules).items()) for each in rules]
+    names = [_change_text(each, found.rules) for each in rules]
     jobs = [Job(name, {}, screen, (each,)) for name, each in zip(("base", *names), (found.base, *rules), strict=True)]
     screened: list[np.ndarray] = []
     begin = time.perf_counter()
@@ -98,13 +119,40 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
         screened.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
     distance = np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1)
     best = np.argsort(distance, kind="stable")[:_N_CONFIRMED].tolist()
-    confirmed = [equilibrium_job(names[k], rules[k], DEFAULT_ITERATIONS, _LEARNING * seconds) for k in best]
-    remedies = []
-    for k, outcome in zip(best, run_jobs(confirmed, watch=watch), strict=True):
+    chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
+    remedies, not_tried = [], names[len(screened) - 1 :]
+    for n, each in enumerate(chosen):
+        name, left = _change_text(each, found.rules), seconds - (time.perf_counter() - began)
+        # A study cannot be interrupted while it builds the graph and measures the result.
+        if n > 0 and left < _LEAST_OF_STUDY * found.changed.seconds:
+            not_tried.append(name)
+            continue
+        job = equilibrium_job(name, each, DEFAULT_ITERATIONS, max(left, 0.0) / (len(chosen) - n))
+        (outcome,) = run_jobs([job], watch=watch)
         if outcome.result is not None:
-            faults = faults_of(outcome.result, rules[k])
+            faults = faults_of(outcome.result, each)
             value = outcome.result["in_hand"][card] or 0.0
-            told = f"With {names[k]}: {worth_text(card, value)}. {verdict_of(faults[:2])}"
-            remedies.append({"change": names[k], "worth": value, "balanced": not faults, "finding": told})
+            told = f"With {name}: {worth_text(card, value)}. {verdict_of(faults[:2])}"
+            remedies.append({"change": name, "worth": value, "balanced": not faults, "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
-    return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": names[len(screened) - 1 :]}
+    return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": not_tried}
+
+
+def deciding_change(found: Balance, watch: Watch) -> str | None:
+    """Return the change without which the worth of cards is closest to the base rules; None for a single change.
+
+    The worth is measured in the one-player model against *naive*.
+    """
+    back, worths = undone(found.rules, found.base), []
+    for each in (found.base, *back) if back else ():
+        job = Job("undone changes", {}, screen, (each,))
+        result = work_on(job, partial(watch.stage, job)).result
+        worths.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
+    if not back:
+        return None
+    nearest = np.nanmax(np.abs(np.array(worths[1:]) - worths[0]), axis=1).argmin()
+    return _change_text(found.rules, back[int(nearest)])
+
+
+def _change_text(rules: Rules, base: Rules) -> str:
+    return ", ".join(change_text(*change) for change in changes_of(rules, base).items())

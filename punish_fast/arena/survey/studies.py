@@ -6,6 +6,7 @@ who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.
 share an equilibrium, and stored results are not computed again.
 """
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,8 @@ from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
 _VERSION = 1
+# The measurements after learning take about as long as this number of iterations.
+_MEASUREMENTS = 10
 # Share of games that are played against a best response while an equilibrium is learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
@@ -114,7 +117,7 @@ def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]
 
 
 def equilibrium_job(label: str, rules: Rules, iterations: int, seconds: float | None = None) -> Job:
-    """Return the job that approximates and studies an equilibrium of a game; ``seconds`` limits the learning."""
+    """Return the job that approximates and studies an equilibrium of a game; ``seconds`` limits the study."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
     return Job(label, key, study_equilibrium, (rules, iterations, seconds))
@@ -159,7 +162,7 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
     Args:
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations of the equilibrium solver.
-        seconds: Maximum number of seconds of learning; None for no limit.
+        seconds: Target for the duration of the study, which makes at least three iterations; None for no limit.
         stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
             ``self-play``, given its name.
 
@@ -167,13 +170,19 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
         The number of ``full_states``; the number of ``iterations``; the results of `study_game`; ``best_response``, the
         win probability of the best response; and the ``exploitability`` in percentage points.
     """
+    began = time.perf_counter()
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
     with stage("equilibrium") as show:
         learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
 
-        # The first iteration might compile kernels, which does not count towards the limit.
+        # The first iteration might compile kernels, so the time of the second one is measured.
         learner.iterate()
+        if seconds is not None and iterations > 1:
+            second = time.perf_counter()
+            learner.iterate()
+            now = time.perf_counter()
+            seconds = max(seconds - (now - began) - _MEASUREMENTS * (now - second), 1e-9)
 
         def progress(status: IterationStatus) -> None:
             if callable(show):

@@ -140,7 +140,7 @@ def _print_report(report: dict[str, Any]) -> None:
     is_probability = report["agents"][0]["objective"] == "win-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
-        print(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}")
+        print_text(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}", "   ", "")
     print()
     table = [["breath", "states", "other choice", "", "of these ties"]]
     for entry in (*report["breaths"], {**report, "breath": "all"}):

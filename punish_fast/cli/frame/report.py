@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import sys
 import textwrap
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
+# Length to which words are shortened in a table that is too wide.
+_SHORT = 12
 # Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
 # Fields printed as percentages, and fields printed in scientific notation.
@@ -86,7 +89,9 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
-    """Print rows of cells in columns. If the terminal is too narrow, the widest columns are wrapped between words.
+    """Print rows of cells in columns.
+
+    If the terminal is too narrow, the widest columns are wrapped between words, and long words are shortened.
 
     Column ``k`` is left-aligned if ``k < left`` or, for a sequence, if ``left[k]`` is True; others are right-aligned.
     """
@@ -94,6 +99,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
     from rich.console import Console
     from rich.table import Table
 
+    rows = _fitting(rows, terminal_width() - len(indent)) if rows else rows
     table = Table.grid(padding=(0, 2, 0, 0))
     for k, column in enumerate(zip_longest(*rows, fillvalue="")):
         longest_word = max((cell_len(word) for cell in column for word in cell.split()), default=0)
@@ -107,6 +113,30 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
         console.print(table, crop=False)
     for line in printed.get().splitlines():
         print((indent + line).rstrip())
+
+
+def _fitting(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
+    """Return rows whose longest words fit into ``width`` columns; only names longer than `_SHORT` are shortened."""
+
+    def needed(rows: Sequence[Sequence[str]]) -> int:
+        columns = zip_longest(*rows, fillvalue="")
+        return -2 + sum(
+            2 + max((len(word) for cell in column for word in cell.split()), default=0) for column in columns
+        )
+
+    found, most = rows, max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
+    # Tables of two columns contain paths that users copy.
+    while len(rows[0]) > 2 and needed(found) > width and most > _SHORT:
+        most -= 1
+        found = [[" ".join(_shortened(word, most) for word in cell.split(" ")) for cell in row] for row in rows]
+    return found
+
+
+def _shortened(word: str, most: int) -> str:
+    """Replace the middle of a word by three dots, unless it is a number or a digest."""
+    if len(word) <= most or re.fullmatch(r"[-+(]*[\d.,:]+%?\)?|[0-9a-f]{16,}", word):
+        return word
+    return f"{word[: (most - 2) // 2]}...{word[-((most - 3) // 2) :]}"
 
 
 def print_report(report: Mapping[str, Any]) -> None:
@@ -166,7 +196,11 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
     """Return the columns to omit, widest first, so that the others fit the terminal; the first column always stays."""
     widths = {
-        name: max(len(word) for row in [{}, *rows] for word in f"{_words(name)} {_text(name, row.get(name))}".split())
+        name: max(
+            len(_shortened(word, _SHORT))
+            for row in [{}, *rows]
+            for word in f"{_words(name)} {_text(name, row.get(name))}".split()
+        )
         for name in columns
     }
     hidden: list[str] = []

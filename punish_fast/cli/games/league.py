@@ -74,6 +74,9 @@ def league(options: LeagueOptions) -> None:
             raise
     report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
     options.print(report | {"seconds": clock.seconds}, _print)
+    best = rounds[-1].agents[0]
+    path = options.folder / f"round-{rounds[-1].round}" / f"{best.name}.h5"
+    options.suggest("games", "play", options.game, "--agent", path)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -34,11 +34,9 @@ class BalanceOptions(ComputeOptions):
     ] = None
     base: BaseRulesOption = None
     time: Annotated[
-        float, option("Time limit for learning equilibria; --restore takes as long again.", metavar="SECONDS", min=1)
+        float, option("Time limit of the comparison; --restore takes as long again.", metavar="SECONDS", min=1)
     ] = 120.0
-    restore: Annotated[bool, option("Search for a change of one more rule that restores the balance.", "--restore")] = (
-        False
-    )
+    restore: Annotated[bool, option("Search for a change of one rule that restores the balance.", "--restore")] = False
     plot: PlotOption = None
 
 
@@ -54,7 +52,7 @@ def balance(options: BalanceOptions) -> None:
     """
     from punish_fast.arena.survey.balance import balance as study
     from punish_fast.arena.survey.balance import report_of
-    from punish_fast.arena.survey.restore import restore
+    from punish_fast.arena.survey.restore import deciding_change, restore
     from punish_fast.runtime import _jit
 
     base, rules = _rules(options)
@@ -73,6 +71,8 @@ def balance(options: BalanceOptions) -> None:
     restored = restore(found, options.time, watch) if options.restore else None
     work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
     report = report_of(found) | {"restore": restored} | work
+    if not report["changed"]["balanced"] and (change := deciding_change(found, watch)) is not None:
+        report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     options.print(report, lambda printed: _print_balance(report, restored, printed))
 
 

@@ -3,7 +3,7 @@ import pytest
 from punish_fast.arena.survey.balance import Balance, balance, deciding_card, faults_of, report_of, verdict_of
 from punish_fast.arena.survey.balance_plot import draw_balance
 from punish_fast.arena.survey.jobs import Watch
-from punish_fast.arena.survey.restore import neighbours, restore
+from punish_fast.arena.survey.restore import deciding_change, neighbours, restore, undone
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.punish.rule_changes import changed, changes_of
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
@@ -47,10 +47,22 @@ def test_balance_is_restored_by_one_more_change(found):
     told = []
     report = restore(found, 1e-6, Watch(done=lambda done, total: told.append((done, total))))
     assert report["card"] == deciding_card(found.changed.result)
-    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 3, len(rules) - 3)
+    # No time is left after the first study.
+    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 1, len(rules) - 3 + 2)
     assert told[:2] == [(0, len(rules) + 1), (1, len(rules) + 1)]
     for remedy in report["remedies"]:
         assert remedy["finding"].startswith(f"With {remedy['change']}: one more {report['card']} in hand is worth ")
+
+
+def test_each_of_several_changes_is_undone_first(found):
+    assert undone(STRIKE, TINY) == []
+    assert deciding_change(found, Watch()) is None
+    both = true_rules(changed(STRIKE, "healing=0"))
+    alone = [changes_of(each, both) for each in undone(both, true_rules(TINY))]
+    assert alone == [{"healing": 1}, {"damage.strike": 2}]
+    several = Balance(true_rules(TINY), both, 2, found.standard, found.changed)
+    assert deciding_change(several, Watch()) == "damage.strike=3"
+    assert restore(several, 1e-6, Watch())["remedies"][0]["change"] == "healing=1"
 
 
 def test_both_games_stand_side_by_side(found):

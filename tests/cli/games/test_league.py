@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from punish_fast.cli.games import league
@@ -28,6 +30,10 @@ def test_a_league_goes_through_its_rounds_and_resumes(run):
 def test_a_league_prints_tables(run):
     done = run(*LEAGUE, "--set", "epsilon=0.3", "--games", "20")
     assert (done.code, done.err) == (0, "")
+    shown = run(*LEAGUE[:-1], "--set", "epsilon=0.3", "--games", "20").err.splitlines()[-1]
+    *_, path = shown.split()
+    assert shown.startswith("Play against it: punish-fast games play tapnswap --agent agents/round-1/")
+    assert Path(path).exists()
     assert done.out.startswith("round 0\n  name ")
     assert "negamax-e0.3-self-random" in done.out
 
