@@ -69,7 +69,7 @@ BUDGET = {
     "cli": 5900,
     "web": 1450,
     "play": 2350,
-    "arena": 1300,
+    "arena": 1350,
     "study": 900,
     "games": 5500,
     "store": 1900,

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-# Called with a kernel's name, the number of kernels whose compilation has begun, and the number of all kernels.
+# Called with a kernel's name, the number of kernels whose compilation has begun, and the number of all kernels; first,
+# if known, with an empty name, 0 and the number of missing kernels.
 Announce = Callable[[str, int, int], None]
 
 _announce: Announce | None = None

@@ -31,6 +31,7 @@ from typing import Any
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.limits import usable_cores
 
 _DIGEST_BYTES = 16
@@ -122,13 +123,14 @@ class KernelGroup:
 
 
 def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
-    """Start to compile the groups that are not in the kernel cache, in processes on the other cores.
+    """Announce the missing kernels, and start to compile groups that lack some, in processes on the other cores.
 
-    Do nothing if there is no cache, or only one core or thread. The processes end with this one.
+    Start nothing if there is no cache, or only one core or thread. The processes end with this one.
     """
     n_processes = min(n_threads, usable_cores()) - 1
     caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]
     missing = [(function, files) for function, files in caches if any(each.is_empty for each in files)]
+    announce("", 0, sum(each.is_empty for _, files in missing for each in files))
     for first in range(min(n_processes, len(missing)) if sys.executable else 0):
         mine = missing[first::n_processes]
         functions = [function for function, _ in mine]

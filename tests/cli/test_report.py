@@ -158,3 +158,12 @@ def test_long_names_are_shortened_in_a_narrow_table_but_numbers_are_not(monkeypa
     monkeypatch.setenv("COLUMNS", "1000")
     print_table(rows)
     assert capsys.readouterr().out.count(names[3]) == 2
+
+
+def test_the_time_to_compile_missing_kernels_is_estimated_once(capsys):
+    progress = Progress()
+    for total in (0, 1, 16):
+        progress.compiling("", 0, total)
+    progress.compiling("mark_keys", 1, 60)
+    seconds = 16 * reporting._SECONDS_PER_KERNEL
+    assert capsys.readouterr().err == f"compiling kernels, once per installation: about {seconds:.0f} s\n"

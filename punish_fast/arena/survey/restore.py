@@ -120,7 +120,8 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
     distance = np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1)
     best = np.argsort(distance, kind="stable")[:_N_CONFIRMED].tolist()
     chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
-    remedies, not_tried = [], names[len(screened) - 1 :]
+    remedies: list[dict[str, Any]] = []
+    not_tried = names[len(screened) - 1 :]
     for n, each in enumerate(chosen):
         name, left = _change_text(each, found.rules), seconds - (time.perf_counter() - began)
         # A study cannot be interrupted while it builds the graph and measures the result.

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
+# Seconds that a first run of `arena` compiles on two cores, per announced kernel. Shorter times than
+# `_LONG_COMPILATION` are not reported.
+_SECONDS_PER_KERNEL = 2.0
+_LONG_COMPILATION = 3.0
 
 
 @contextmanager
@@ -140,9 +144,16 @@ class Progress:
             self._write(text)
 
     def compiling(self, kernel: str, number: int, total: int) -> None:
-        """Report that kernel ``number`` of at most ``total`` is being compiled; can be called from any thread."""
+        """Report that kernel ``number`` of at most ``total`` is being compiled; can be called from any thread.
+
+        If ``number`` is 0, report the time that ``total`` kernels take, unless it is short.
+        """
         now = self._clock()
-        if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
+        if number == 0:
+            if (seconds := total * _SECONDS_PER_KERNEL) > _LONG_COMPILATION:
+                self._compiling_shown = now
+                say(f"compiling kernels, once per installation: about {seconds:.0f} s")
+        elif self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
             self._compiling_shown = now
             self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
 

@@ -119,10 +119,8 @@ def _fitting(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str
     """Return rows whose longest words fit into ``width`` columns; only names longer than `_SHORT` are shortened."""
 
     def needed(rows: Sequence[Sequence[str]]) -> int:
-        columns = zip_longest(*rows, fillvalue="")
-        return -2 + sum(
-            2 + max((len(word) for cell in column for word in cell.split()), default=0) for column in columns
-        )
+        words = [[word for cell in column for word in cell.split()] for column in zip_longest(*rows, fillvalue="")]
+        return sum(2 + max(map(len, column), default=0) for column in words) - 2
 
     found, most = rows, max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
     # Tables of two columns contain paths that users copy.
