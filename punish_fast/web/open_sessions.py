@@ -4,216 +4,25 @@ Each person has a seat with a secret name. A game against agents begins when its
 people begins when the second person takes a seat. Between two people, requests can wait for changes at the table.
 """
 
-import asyncio
 import secrets
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 from fastapi import HTTPException
 
-from punish_fast.play.games.match import GameMatch
-from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.punish.records import Finished
-from punish_fast.play.session import HumanPlayer, PlaySession, SessionPlayer
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.web.limits import Client, Limits
 from punish_fast.web.players import AnyPlayer
-from punish_fast.web.workers import Workers
+from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 
-YOU = "you"
 # Seconds without a request after which a running game and a finished game, respectively, expire.
 _IDLE, _OVER = 3600.0, 900.0
 # Seconds without a request after which a running game may be cleared to make room. Also the longest time per move in a
 # game between two people.
 QUIET = 600.0
-# Time limit of the search for an agent's move, in seconds.
-_MOVE_SECONDS = 2.0
-# Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
-_WAIT_SECONDS = 25.0
-# Minimum number of seconds for the first move in a game between two people.
-_FIRST_SECONDS = 120.0
 _NOBODY = Client("", "")
-_ID_BYTES = 24
-
-
-@dataclass(eq=False)
-class OpenSession:
-    """Game of a person against agents, or of two people."""
-
-    player: AnyPlayer  # opponent; in a game between two people, the agent that defines the rules
-    temperature: float | None  # opponent's temperature; None if it has none
-    session: PlaySession  # progress of the game
-    match: PunishMatch | GameMatch  # full state, including hidden information
-    seed: int  # random seed of the deals; the agent's choices use a separate secret seed
-    is_chosen: bool  # True if the person chose the seed; otherwise the seed is secret until the game is over
-    now: Callable[[], float]
-    clock: float | None = None  # seconds per move in a game between two people; None against agents
-    seats: list["Seat"] = field(default_factory=list)  # seats of the people at the table
-    has_begun: bool = False
-    again: set[int] = field(default_factory=set)  # seats of people who want to play again
-    invitation: str = field(default_factory=lambda: secrets.token_urlsafe(_ID_BYTES))  # secret name of the free seat
-    keeps: bool = False  # True if the finished game is to be stored in the database
-    kept: int | None = None  # id of the game in the database; None if it is not stored
-    flaw: str | None = None  # reason why the game could not be stored
-    ended: str | None = None  # reason why a game between two people ended early
-    version: int = 0  # number of visible changes at the table
-    touched: float = 0.0  # time of the last request
-    moved: float = 0.0  # time at which the clock for the current move starts
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def begin(self) -> None:
-        """Begin the game."""
-        self.session.begin()
-        # People may need some time to notice that the game has begun.
-        self.has_begun, self.moved = True, self.now() + max(0.0, _FIRST_SECONDS - (self.clock or 0.0))
-        self.change()
-
-    @property
-    def is_on(self) -> bool:
-        """True if the game has begun and is not over."""
-        return self.has_begun and self.ended is None and self.session.is_on
-
-    @property
-    def is_over(self) -> bool:
-        """True if the game has begun and is over."""
-        return self.has_begun and not self.is_on
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left for the next move; None if there is no clock or the game is not running."""
-        return None if self.clock is None or not self.is_on else max(0.0, self.moved + self.clock - self.now())
-
-    def change(self) -> None:
-        """Increment the version and wake all requests that wait for a change."""
-        self.version += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def wait(self, version: int | None) -> None:
-        """Wait for a change at a table of two people if ``version`` is current.
-
-        The wait ends after `_WAIT_SECONDS` or when the clock runs out.
-        """
-        if version == self.version and self.clock is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), min(_WAIT_SECONDS, self.left or _WAIT_SECONDS))
-
-    def named(self, player: SessionPlayer) -> str:
-        """Return the name of a player as shown to people."""
-        is_agent = not player.is_human
-        return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
-
-    def end(self, words: str) -> None:
-        """End a game between two people before it is finished."""
-        self.ended = f"{words} The game is over and is not recorded."
-        self.change()
-
-    def check_clock(self) -> None:
-        """End the game if the time for a move has run out."""
-        if self.left == 0.0:
-            late = " and ".join(self.session.seats[number].name for number in self.session.waiting)
-            self.end(f"{late} did not move in time.")
-
-    async def play_on(self, workers: Workers) -> None:
-        """Make the agents' moves and reveal choices until a person must choose or the game is over."""
-        session, player = self.session, self.player
-        while session.is_on and not session.waiting:
-            others = [seat for seat in self.match.to_move if not session.is_person(seat)]
-            if not player.moves_quickly:
-                for seat in others:
-                    action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
-                    hasty = player.able("hasty_action")
-                    session.choose(seat, hasty(session.view(seat).state) if action is None else action)
-            session.reveal()
-            self.moved = self.now()
-
-    def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
-        """Return an agent's choice and True, or (None, False) if the agent's search missed the deadline ``until``."""
-        if not self.player.able("prepare")(self.session.view(seat).state, until):
-            return None, False
-        return self.session.seats[seat].choice(self.match, seat), True
-
-    @property
-    def finished(self) -> Finished:
-        """The finished game of Punish, for records and judges."""
-        first, second = self.session.seats
-        assert self.session.winner is not None
-        assert isinstance(self.match, PunishMatch)
-        return Finished(self.match, (first, second), self.session.winner)
-
-    def keep(self, game_id: int | None, flaw: str | None) -> None:
-        """Set the game's id in the database, or the reason why the game could not be stored."""
-        self.kept, self.flaw = game_id, flaw
-        self.change()
-
-
-@dataclass(eq=False)
-class Seat:
-    """A person's seat at a table, with a secret name. The seat shows only information available to the person."""
-
-    id: str  # secret name
-    table: OpenSession
-    number: int  # index of the seat in the game
-    client: Client  # client that took the seat
-
-    @property
-    def session(self) -> PlaySession:
-        """Progress of the game."""
-        return self.table.session
-
-    @property
-    def view(self) -> Any:
-        """The game as seen by the person."""
-        return self.session.view(self.number)
-
-    def shown(self, since: int) -> dict[str, Any]:
-        """Return a JSON-like view of the table for the person, with the events from number ``since`` on."""
-        table, session, presentation = self.table, self.session, self.table.player.presentation
-        players = [*session.seats[self.number :], *session.seats[: self.number]]
-        names = [YOU if seat == self.number else table.named(player) for seat, player in enumerate(session.seats)]
-        told = session.events[since:]
-        events = [{"n": n, **presentation.event(event, self.number, names)} for n, event in enumerate(told, since)]
-        moves = presentation.moves(self.view) if table.has_begun else []
-        return {
-            "table": self.id,
-            "game": presentation.game,
-            "rules": presentation.rules(),
-            "opponent": table.player.identity,
-            "temperature": table.temperature,
-            "names": [table.named(player) for player in players],
-            "seat": self.number,
-            "is_on": not table.is_over,
-            "winner": session.winner,
-            "legal": moves if self.number in session.waiting and table.is_on else [],
-            "view": presentation.view(self.view) if table.has_begun else None,
-            "events": events,
-            "uncovered": table.match.uncovered(self.number) if isinstance(table.match, PunishMatch) else None,
-            "n_events": len(session.events),
-            # The seed determines future deals.
-            "seed": str(table.seed) if table.is_chosen or table.is_over else None,
-            "keeps": table.keeps,
-            "kept": table.kept,
-            "flaw": table.flaw,
-            "friend": None if table.clock is None else self._friend(moves),
-        }
-
-    def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the state of a table of two people without revealing which move the friend has chosen."""
-        table, session, mine = self.table, self.session, self.session.chosen(self.number)
-        return {
-            "invitation": table.invitation,
-            "version": table.version,
-            "is_here": len(table.seats) > 1,
-            "chosen": next((move for move in moves if move["action"] == mine), None),
-            "has_chosen": session.chosen(1 - self.number) is not None,
-            "again": [number in table.again for number in (self.number, 1 - self.number)],
-            "left": table.left,
-            "ended": table.ended,
-        }
 
 
 class OpenSessions:
@@ -258,7 +67,7 @@ class OpenSessions:
         return self._sit(table, seat, client)
 
     def _sit(self, table: OpenSession, number: int, client: Client) -> Seat:
-        seat = Seat(secrets.token_urlsafe(_ID_BYTES), table, number, client)
+        seat = Seat(secrets.token_urlsafe(ID_BYTES), table, number, client)
         table.touched = self._clock()
         table.seats.append(seat)
         self._seats[seat.id] = seat
@@ -293,7 +102,7 @@ class OpenSessions:
             seed = secrets.randbits(64)
             match = table.player.match(seed, secrets.randbits(64))
             new = replace(table, match=match, seed=seed, session=PlaySession(match, table.session.seats), again=set())
-            new.kept, new.flaw, new.ended = None, None, None
+            new.kept, new.flaw, new.ended, new.previous, table.previous = None, None, None, table, None
             for each in table.seats:
                 each.table = new
             new.begin()

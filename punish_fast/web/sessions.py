@@ -14,8 +14,9 @@ from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
 from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.limits import costs
-from punish_fast.web.open_sessions import QUIET, YOU, OpenSessions
+from punish_fast.web.open_sessions import QUIET, OpenSessions
 from punish_fast.web.players import PlayerRegistry
+from punish_fast.web.table import YOU
 from punish_fast.web.workers import Workers
 
 # Time limit of the search for a hint, in seconds.
@@ -110,6 +111,13 @@ def session_routes(
         await seat.table.play_on(workers)
         return seat.shown(0)
 
+    _add_moves(routes, tables, recorder, workers)
+    _add_friends(routes, registry, tables)
+    _add_advice(routes, tables, workers)
+    return routes
+
+
+def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder | None, workers: Workers) -> None:
     @routes.get("/{table}")
     async def look(table: TableId, since: Number = 0, version: Number | None = None) -> dict[str, Any]:
         """Return your view of the table and the events from number ``since`` on.
@@ -153,10 +161,6 @@ def session_routes(
         """Leave the table."""
         tables.leave(table)
         return Response(status_code=204)
-
-    _add_friends(routes, registry, tables)
-    _add_advice(routes, tables, workers)
-    return routes
 
 
 def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessions) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,9 +11,9 @@ import pytest
 from fastapi import HTTPException
 from serving import choose, open_table
 
-from punish_fast.web import open_sessions
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.open_sessions import OpenSession, OpenSessions
+from punish_fast.web.open_sessions import OpenSessions
+from punish_fast.web.table import OpenSession
 
 
 def invite(client, naive, status=201, **more):
@@ -64,6 +65,7 @@ def test_two_people_play_a_game_which_is_kept_for_both(client, naive):
     # Another game begins at the same table once both want it.
     again = [client.post(f"/tables/{table['table']}/again", json={}).json() for table in (host, friend)]
     assert [(each["is_on"], each["n_events"]) for each in again] == [(False, host["n_events"]), (True, 1)]
+    assert (again[1]["kept"], again[1]["friend"]["previous"]) == (None, host["kept"])
     assert client.delete(f"/tables/{host['table']}").status_code == 204
     left = look(client, friend).json()
     assert (left["friend"]["ended"], left["is_on"], left["kept"]) == (
@@ -77,8 +79,8 @@ def received_by_the_host(client, naive, monkeypatch, seed):
     """All that the host receives until both have chosen, with the same secret names in every game."""
     numbers, names = iter((seed, 1)), (f"{n:032d}" for n in itertools.count())
     with monkeypatch.context() as patch:
-        patch.setattr(open_sessions.secrets, "randbits", lambda _: next(numbers))
-        patch.setattr(open_sessions.secrets, "token_urlsafe", lambda _: next(names))
+        patch.setattr(secrets, "randbits", lambda _: next(numbers))
+        patch.setattr(secrets, "token_urlsafe", lambda _: next(names))
         patch.setattr(OpenSession, "left", 60.0)
         answers = [client.post("/tables", json={"opponent": naive, "friend": True, "name": "Ann"})]
         friend = accept(client, answers[0].json()).json()

@@ -140,8 +140,9 @@ class FriendSeat extends Seat {
     if (!isOn) words = friend.is_here ? (friend.again[1] ? `${names[1]} wants to play again.` : friend.again[0] && wait) : !friend.ended && `${names[1]} has left.`;
     else if (friend.chosen) words = `You chose ${friend.chosen.name}. ${wait}`;
     else if (friend.has_chosen) words = `${names[1]} has chosen.`;
+    const previous = friend.previous !== null && h("a", { href: `#/review/${friend.previous}`, target: "_blank" }, "Review the previous game");
     const back = isOn && friend.chosen && h("button", { type: "button", onclick: () => this.takeBack() }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc"));
-    this.news.replaceChildren(...[words, back].filter(Boolean));
+    this.news.replaceChildren(...[words, back, previous].filter(Boolean));
     if (!isOn) this.ending.querySelector(".rematch").hidden = !friend.is_here;
   }
 
