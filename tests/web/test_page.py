@@ -238,6 +238,8 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.get_by_text("Ann wants to play again.").wait_for()
     ben.get_by_role("button", name="Play again").click()
     ben.wait_for_selector(".controls")
+    for page in (ann, ben):
+        assert page.get_by_role("link", name="Review the previous game").get_attribute("href") == f"#/review/{game.id}"
     ann.once("dialog", lambda dialog: dialog.accept())
     ann.get_by_role("button", name="Leave").click()
     ben.get_by_text("Ann has left. The game is over and is not recorded.").wait_for()
@@ -246,6 +248,22 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.keyboard.press("n")
     ben.get_by_role("button", name="Leave").click()
     ben.wait_for_selector(".start")
+
+
+def test_a_link_that_is_made_after_its_page_was_left_leads_nowhere(visit):
+    page = visit().go("#/friend", ".seat-form")
+    page.get_by_label("Your name").fill("Kim")
+
+    def leave_first(route: Route) -> None:
+        page.evaluate("location.hash = '#/learn'")
+        page.wait_for_selector(".learn")
+        route.continue_()
+
+    page.route("**/tables", leave_first)
+    with page.expect_response(lambda answer: answer.request.method == "DELETE") as left:
+        page.get_by_role("button", name="Make a link").click()
+    assert (left.value.status, page.url.endswith("#/learn")) == (204, True)
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('friend.'))") == []
 
 
 def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):

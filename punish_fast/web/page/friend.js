@@ -29,7 +29,7 @@ export async function show(main, [invitation], isCurrent) {
     const [found] = mine ? [await get(`/tables/${mine}`)] : invitation ? [await get(`/tables/invitations/${invitation}`)] : await modelsThat("plays", isCurrent);
     if (!isCurrent()) return null;
     if (mine) seat = new FriendSeat(main, found);
-    else main.replaceChildren(h("div", { class: "stack" }, invitation ? accepting(invitation, found) : inviting(found)));
+    else main.replaceChildren(h("div", { class: "stack" }, invitation ? accepting(invitation, found, isCurrent) : inviting(found, isCurrent)));
   } catch (error) {
     if (!REASONS[error.status]) throw error;
     if (isCurrent()) refuse(main, error);
@@ -43,33 +43,35 @@ function refuse(main, { status }) {
   main.replaceChildren(h("section", { class: "panel" }, title("No game here", REASONS[status]), links));
 }
 
-/** A form with a name and other fields; `send(name)` makes the request that returns a table. */
-function nameForm(label, send, ...fields) {
+/** A form with a name and other fields; `send(name)` makes the request that returns a table, which is left unless
+ * `isCurrent()` is still true. */
+function nameForm(label, isCurrent, send, ...fields) {
   const past = recall("name", "you");
   const name = h("input", { value: past === "you" ? "" : past, maxlength: 60, required: true, autocomplete: "nickname" });
   const start = async () => {
     try {
       const { table, friend } = await send(name.value.trim());
+      if (!isCurrent()) return void (await remove(`/tables/${table}`));
       keep("name", name.value.trim());
       keep(keyOfSeat(friend.invitation), table);
       // The friend's address already has this hash, so setting it would not open the page.
       if (location.hash.endsWith(friend.invitation)) dispatchEvent(new Event("hashchange"));
       else location.replace(`#/friend/${friend.invitation}`);
     } catch (error) {
-      complain(error);
+      if (isCurrent()) complain(error);
     }
   };
   return form({ class: "seat-form" }, start, h("label", { class: "field" }, h("span", {}, "Your name"), name), fields, h("button", { class: "main" }, label));
 }
 
-function inviting({ hash }) {
+function inviting({ hash }, isCurrent) {
   const clock = choice("Time for each move", CLOCKS, CLOCKS[0][0]);
   const send = (name) => post("/tables", { opponent: hash, friend: true, name, clock: Number(clock.select.value) });
-  return h("section", { class: "panel" }, title("Play with a friend", "You get a link to send. Your friend opens it, and both of you play, each with a hand that the other cannot see."), nameForm("Make a link", send, clock.field));
+  return h("section", { class: "panel" }, title("Play with a friend", "You get a link to send. Your friend opens it, and both of you play, each with a hand that the other cannot see."), nameForm("Make a link", isCurrent, send, clock.field));
 }
 
-function accepting(invitation, { host, game, rules, clock }) {
-  const entry = nameForm("Start the game", (name) => post(`/tables/invitations/${invitation}`, { name }));
+function accepting(invitation, { host, game, rules, clock }, isCurrent) {
+  const entry = nameForm("Start the game", isCurrent, (name) => post(`/tables/invitations/${invitation}`, { name }));
   return [
     h("section", { class: "panel" }, title(`${host} invites you to a game`, clock < 600 && `You have ${clock} seconds for each move.`), entry),
     h("section", { class: "panel primer" }, rendererOf(game).primer(rules)),
