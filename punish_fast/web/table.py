@@ -178,7 +178,7 @@ class Seat:
             "legal": moves if self.number in session.waiting and table.is_on else [],
             "view": presentation.view(self.view) if table.has_begun else None,
             "events": events,
-            "uncovered": table.match.uncovered(self.number) if isinstance(table.match, PunishMatch) else None,
+            "uncovered": table.match.uncovered(self.number),
             "n_events": len(session.events),
             # The seed determines future deals.
             "seed": str(table.seed) if table.is_chosen or table.is_over else None,

@@ -4,6 +4,7 @@ import json
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -309,6 +310,11 @@ def test_nobody_is_told_the_cards_of_the_other(client):
     boards = [answer["view"]["board"] for answer in answers]
     keys = {"round", "hand", "n_cards", "n_pile", "totals", "wins", "out", "unplayed", "own"}
     assert all(set(board) == keys and len(board["hand"]) == board["n_cards"][0] for board in boards)
+    # At the end, the other hand is turned over.
+    assert not any(answer["uncovered"] for answer in answers[:-1])
+    hand, board = table["uncovered"]["hand"], boards[-1]
+    assert len(hand) == board["n_cards"][1]
+    assert not Counter(hand) - Counter(board["unplayed"][1])
 
 
 def test_what_card_games_do_not_have_is_refused_in_one_line(client):

@@ -383,6 +383,7 @@ def test_card_games_are_played_by_keys_and_fit_a_phone(visit, game, keys, board,
     page.wait_for_selector(board)
     assert (page.locator(board).count(), page.locator(".log h3").all_inner_texts()) == (n_cards, headings)
     play_out(page, lambda page, _: [page.keyboard.press(key) for key in keys])
+    assert page.locator(".card.back").count() == 0
     assert (each.flaws(), each.width()) == ([], PHONE["width"])
 
 

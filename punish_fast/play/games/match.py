@@ -89,6 +89,11 @@ class GameMatch:
             self._take(actions[seat], steps)
         return self._told(steps)
 
+    def uncovered(self, seat: int) -> dict[str, tuple[int, ...]] | None:
+        """Return the other player's hand in a game with hands; None until the game is over."""
+        hands = getattr(self._state, "hands", None)
+        return {"hand": hands[1 - seat]} if hands is not None and self._is_over else None
+
     def undo(self) -> None:
         """Undo the last move of an open game."""
         if not self._game.is_open:

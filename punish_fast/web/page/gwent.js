@@ -1,6 +1,7 @@
 /** Renderer of Gwent Lite: round totals, rounds won, your hand as buttons, and your opponent's hand face down. */
 
 import { CardGame } from "./card_game.js";
+import { back } from "./cards.js";
 import { counted, h, keyButton } from "./dom.js";
 
 const PASS = "pass";
@@ -80,12 +81,13 @@ export class Gwent extends CardGame {
     const isOwn = seat === board.own - 1;
     const won = Array.from({ length: ROUNDS_TO_WIN }, (_, k) => h("span", { class: k < board.wins[seat] ? "gem won" : "gem" }));
     const other = board.totals[1 - seat];
+    const cards = this.table.uncovered?.hand.map((value) => h("div", { class: "card" }, value)) ?? Array.from({ length: board.n_cards[seat] }, back);
     const status = board.out[seat] ? "out for this round" : this.table.is_on && this.table.view.to_move === seat ? "to move" : "in";
     return h(
       "section",
       { class: "gwent-side", "aria-label": name },
       h("div", { class: "player" }, h("h2", {}, name), h("span", { class: "gems" }, won, h("span", {}, `${counted(board.wins[seat], "round")} won`)), h("span", { class: board.out[seat] ? "status spent" : "status" }, status)),
-      h("div", { class: "held" }, !isOwn && h("div", { class: "backs", "aria-hidden": "true" }, Array.from({ length: board.n_cards[seat] }, () => h("div", { class: "card back" }))), h("span", { class: "quiet small" }, `${counted(board.n_cards[seat], "card")} in hand, ${board.n_pile[seat]} to draw`)),
+      h("div", { class: "held" }, !isOwn && h("div", { class: "backs" }, cards), h("span", { class: "quiet small" }, `${counted(board.n_cards[seat], "card")} in hand, ${board.n_pile[seat]} to draw`)),
       h("strong", { class: board.totals[seat] > other ? "total ahead" : "total" }, h("span", { class: "sr" }, "total "), board.totals[seat]),
     );
   }
