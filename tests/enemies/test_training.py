@@ -193,15 +193,26 @@ def test_training_by_default_is_as_good_as_published(notebook, published_choices
 @needs_jax
 def test_a_fold_says_nothing_of_what_it_holds_out(examples):
     """Other targets in the fold held out change its errors there, and nothing else."""
-    method, steps = replace(QUICK, epochs=2), []
-    fold = folds_of(np.arange(len(examples)), 3, method.seed)
+    method = replace(QUICK, epochs=2)
     changed = examples.p.copy()
-    changed[fold == 0] = np.eye(11)[0]
-    before, *others = cross_validate(TINY, examples, method, 3, lambda *step: steps.append(step))
-    assert (len(others), steps) == (2, [(k, 6) for k in range(1, 7)])
-    after = cross_validate(TINY, Examples(examples.digits, changed), method, 3)[0]
+    changed[folds_of(np.arange(len(examples)), 3, method.seed) == 0] = np.eye(11)[0]
+    before, after = (cross_validate(TINY, each, method, 3)[0] for each in (examples, replace(examples, p=changed)))
     assert np.array_equal(before.train, after.train)
     assert not np.array_equal(before.test, after.test)
+
+
+def test_each_example_is_held_out_once_and_epochs_are_counted_over_all_folds(examples, monkeypatch):
+    def train(_rules, learned, options, held_out, on_epoch):
+        for done in range(1, options.epochs + 1):
+            on_epoch(done, options.epochs)
+        return len(learned), held_out.digits.tolist()
+
+    monkeypatch.setattr("punish_fast.enemies.training.train", train)
+    steps = []
+    found = cross_validate(TINY, examples, QUICK, 3, lambda *step: steps.append(step))
+    assert steps == [(k, 9) for k in range(1, 10)]
+    assert [n_learned + len(held_out) for n_learned, held_out in found] == [len(examples)] * 3
+    assert sorted(row for _, held_out in found for row in held_out) == sorted(examples.digits.tolist())
 
 
 @pytest.mark.parametrize(
