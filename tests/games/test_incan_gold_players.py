@@ -168,6 +168,9 @@ def test_thresholds_enclose_the_best_rule():
             here[0, 1] = False
         assert not leaves[:, hazards][here & (pay[:, hazards] < first)].any()
         assert leaves[:, hazards][here & (pay[:, hazards] >= surely)].all()
+    # The first state cannot be left.
+    leaves[0, 0, 1] = False
+    assert solo.points == pytest.approx((reach * leaves * pay).sum(), abs=1e-12)
     tried = [solve_solo(sets, 1, [points] * 3).points for points in range(1, 40)]
     assert best_single_threshold(solo).points == max(tried) <= solo.points + 1e-12
 
