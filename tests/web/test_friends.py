@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -100,6 +101,47 @@ def test_nothing_hidden_is_sent(client, naive, monkeypatch):
     pairs = [(one, two) for one, two in itertools.combinations(games, 2) if one[0] == two[0]]
     assert any(one[2][0] != two[2][0] and one[2][1] != two[2][1] for one, two in pairs)
     assert all(one[1] == two[1] for one, two in pairs)
+
+
+def whole_game(client, naive, monkeypatch, seed, others):
+    """Return, for each breath, what the host knows, what it receives once the friend has chosen, and what is hidden."""
+    numbers, names = iter((seed, 1)), (f"{n:032d}" for n in itertools.count())
+    with monkeypatch.context() as patch:
+        patch.setattr(secrets, "randbits", lambda _: next(numbers))
+        patch.setattr(secrets, "token_urlsafe", lambda _: next(names))
+        patch.setattr(OpenSession, "left", 60.0)
+        host = invite(client, naive)
+        friend = accept(client, host).json()
+        host = look(client, host).json()
+        answers, revealed = [], []
+        for breath in itertools.count():
+            known = json.dumps([host["view"], revealed])
+            chosen = friend["legal"][(others >> breath) % 2 % len(friend["legal"])]["action"]
+            assert choose(client, friend, chosen).status_code == 200
+            hidden = friend["view"]["hand"], chosen
+            answers.append((known, look(client, host).content, hidden))
+            host = choose(client, host, host["legal"][0]["action"]).json()
+            revealed += host["events"]
+            if not host["is_on"]:
+                break
+            assert host["uncovered"] is None
+            friend = look(client, friend).json()
+        for table in (host, friend):
+            client.delete(f"/tables/{table['table']}")
+    return answers
+
+
+def test_nothing_hidden_is_sent_in_a_whole_game(client, naive, monkeypatch):
+    """A host with the same view and revealed events receives the same bytes, whatever the friend holds or picks."""
+    games = [whole_game(client, naive, monkeypatch, seed, others) for seed in range(16) for others in (0, 1, 2, 3)]
+    found: dict[str, set[bytes]] = {}
+    hidden: dict[str, set[str]] = {}
+    for known, received, secret in itertools.chain(*games):
+        found.setdefault(known, set()).add(received)
+        hidden.setdefault(known, set()).add(str(secret))
+    assert {len(each) for each in found.values()} == {1}
+    # Later breaths are compared, too, and the friend's hand or pick differs there.
+    assert sum(len(each) > 1 and '"reveal"' in known for known, each in hidden.items()) > 3
 
 
 def test_a_table_has_two_seats_and_a_request_waits_for_the_friend(client, naive):

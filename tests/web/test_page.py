@@ -250,6 +250,32 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.wait_for_selector(".start")
 
 
+def test_a_double_click_on_play_again_starts_one_game(visit):
+    page = sit_down(visit(), "Dan")
+    play_out(page, by_clicks)
+    opened: list[str] = []
+    page.on("request", lambda request: opened.append(request.url) if request.url.endswith("/tables") else None)
+    page.get_by_role("button", name="Play again").dblclick()
+    page.wait_for_selector(".controls")
+    page.wait_for_load_state("networkidle")
+    assert len(opened) == 1
+
+
+def test_late_answers_of_a_review_that_was_left_replace_nothing(visit, played):
+    page = visit().go("#/learn", ".learn")
+
+    def leave_first(route: Route) -> None:
+        page.evaluate("location.hash = '#/learn'")
+        page.wait_for_selector(".learn")
+        route.continue_()
+
+    page.route("**/review?*", leave_first)
+    with page.expect_response("**/review?*"):
+        page.evaluate("(id) => location.hash = `#/review/${id}`", str(played.id))
+    page.wait_for_load_state("networkidle")
+    assert (page.locator(".learn").count(), page.locator(".chart, .back-row").count()) == (1, 0)
+
+
 def test_a_link_that_is_made_after_its_page_was_left_leads_nowhere(visit):
     page = visit().go("#/friend", ".seat-form")
     page.get_by_label("Your name").fill("Kim")
