@@ -192,7 +192,8 @@ class Artefact(CheckedFile):
     def must_have_information(self, information: str) -> None:
         """Raise `ReadError` if the file's information model is finer than ``information``."""
         if MODELS.index(self.information) > MODELS.index(information):
-            raise ReadError(f"{self.path}: information model {self.information}; it must be {information} here")
+            told = f"{self.path}: information model {self.information}; it must be {information} here"
+            raise ReadError(f"{told}; use a strategy made by equilibrium --information {information}, or veteran")
 
     def must_have_states(self, space: StateSpace) -> None:
         """Raise `ReadError` if the states or rows differ from those in ``space``."""

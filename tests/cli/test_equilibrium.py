@@ -81,6 +81,7 @@ def test_its_files_are_shown(run):
     assert 0 < report["entropy"] < report["uniform_entropy"]
     assert re.search(r"^information +memory$", run("enemy", "show", "a.h5").out, re.MULTILINE)
     run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory; it must be view here")
+    run("openings", "a.h5").refused("it must be view here; use a strategy made by equilibrium --information view")
 
 
 def test_an_interrupt_in_the_third_iteration_saves_a_checkpoint_if_one_is_named(run, folder, monkeypatch):

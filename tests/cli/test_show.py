@@ -250,7 +250,7 @@ def test_every_action_is_explained_by_what_the_enemy_may_do(run):
     text = run("show", "x.h5", KNOWN, "--why").out
     assert text.startswith("Breath 1 of 2: you have 2 HP and hold rush, strike. The enemy has 2 HP and 2 cards.")
     assert "random may play: " in text
-    assert f"{report['actions'][0]['name']}: wins {report['actions'][0]['value']:.2%}\n" in text
+    assert f"{report['actions'][0]['name']}: wins {report['actions'][0]['value']:.1%}\n" in text
     assert " decides (" in text
     assert ": is worth +" in run("show", "agent.h5", KNOWN, "--why").out
 

@@ -87,7 +87,7 @@ def train(options: TrainOptions) -> None:
     The default output is named after the game, such as tapnswap.h5. During training, this file is a checkpoint from
     which --from can resume.
     """
-    from punish_fast.games.learn.agent_file import load_agent, save_agent, train
+    from punish_fast.games.learn.agent_file import load_agent, save_agent
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
@@ -102,35 +102,9 @@ def train(options: TrainOptions) -> None:
             default_output(output, _settings(trainer), lambda path: _settings(load_agent(path)))
         else:
             default_output(output)
-    before, begin = trainer.games, time.perf_counter()
-    saved = begin
-
-    def checkpoint() -> Trainer:
-        # If training resumes from the file, there is no time limit.
-        kept = copy(trainer)
-        if options.time is not None and options.games is None:
-            kept.drop_plans()
-        return kept
-
-    def on_round() -> None:
-        nonlocal saved
-        progress.show(f"train: {_games_left(trainer, before, begin, options.time)}{_strength(trainer)}")
-        if options.time is not None and time.perf_counter() - begin >= options.time:
-            trainer.drop_plans()
-        if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
-            save_agent(output, checkpoint())
-            saved = time.perf_counter()
-
+    before = trainer.games
     with clock("train"), progress.stage("train"):
-        try:
-            clock.seconds["games"] = train(trainer, strength, on_round)
-        except KeyboardInterrupt:
-            if trainer.games > before:
-                if options.time is not None:
-                    trainer.drop_plans()
-                save_agent(output, trainer)
-                say(f"{output} is a checkpoint; resume with --from {output}")
-            raise
+        clock.seconds["games"] = _train(trainer, strength, output, options.time, options.games is None, progress)
     save_agent(output, trainer)
     with clock("judge"):
         judged = _judged(trainer, strength, progress)
@@ -150,6 +124,51 @@ def train(options: TrainOptions) -> None:
     }
     options.print(report)
     options.suggest("games", "play", options.game, "--agent", output)
+
+
+def _train(
+    trainer: Trainer, strength: Any, output: Path, limit: float | None, is_open: bool, progress: Progress
+) -> float:
+    """Train and save checkpoints; return the seconds of training.
+
+    Args:
+        trainer: The agent.
+        strength: Measure of the agent.
+        output: File of the checkpoints.
+        limit: Maximum number of seconds, or None.
+        is_open: True if only the time limits the number of games.
+        progress: Progress report.
+    """
+    from punish_fast.games.learn.agent_file import save_agent, train
+
+    before, begin = trainer.games, time.perf_counter()
+    saved = begin
+
+    def checkpoint() -> Trainer:
+        # If training resumes from the file, there is no time limit.
+        kept = copy(trainer)
+        if limit is not None and is_open:
+            kept.drop_plans()
+        return kept
+
+    def on_round() -> None:
+        nonlocal saved
+        progress.show(f"train: {_games_left(trainer, before, begin, limit)}{_strength(trainer)}")
+        if limit is not None and time.perf_counter() - begin >= limit:
+            trainer.drop_plans()
+        if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
+            save_agent(output, checkpoint())
+            saved = time.perf_counter()
+
+    try:
+        return train(trainer, strength, on_round)
+    except KeyboardInterrupt:
+        if trainer.games > before:
+            if limit is not None:
+                trainer.drop_plans()
+            save_agent(output, trainer)
+            say(f"{output} is a checkpoint; resume with --from {output}")
+        raise
 
 
 def _games_left(trainer: Trainer, before: int, begin: float, limit: float | None) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,31 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.frame.errors import CheckError, UsageError, say
+from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import print_report, print_text, rules_report
+from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
+from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, print_solved, solution_report
 from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.errors import StoreError
-from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.arena.players import Player
-    from punish_fast.mdp.process import Process
-    from punish_fast.mdp.solution import Solution
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
 
 _OBJECTIVES = ("discounted", "win-probability")
-# If the user sets no tolerance, missing the default tolerance is an error only if the error bound exceeds this fraction
-# of the largest value.
-_ROUNDING = 1e-9
-# Tolerance for the win probability of an agent with discounted values.
-_ENOUGH = 1e-6
 # Minimum number of seconds between checkpoints; shorter runs write none.
 _SECONDS_BETWEEN = 10.0
 
@@ -142,11 +133,11 @@ def solve(options: SolveOptions) -> None:
             method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
         with _resumable(checkpoint), progress.stage("solve"):
             mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=values, **method)
-    report = model_report(source, mdp, clock, output) | _solution_report(solution)
+    report = model_report(source, mdp, clock, output) | solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
-    report |= _opening_report(source, mdp, solution)
-    options.print(report, _print_solved)
+    report |= opening_report(source, mdp, solution)
+    options.print(report, print_solved)
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
@@ -290,91 +281,3 @@ def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, pr
         ],
     }
     options.print(report)
-
-
-def _solution_report(solution: Solution) -> dict[str, Any]:
-    from punish_fast.store.reader import final_values
-
-    names = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "converged")
-    report = {name: getattr(solution, name) for name in (*names, "policies", "fingerprint")}
-    best, worst = final_values(solution.discount, solution.objective)
-    return report | {"worst_possible": worst, "best_possible": best}
-
-
-def _opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
-    """Return the agent's win probability before the deal and with the worst and the best opening.
-
-    If the objective is win-probability, bounds are included. Otherwise the agent is evaluated; the report is empty if
-    the transitions are not in memory or games might never end.
-    """
-    from punish_fast.mdp.bounds.stopping_rule import SolveError
-    from punish_fast.mdp.model import MDP
-    from punish_fast.mdp.solver import evaluate
-    from punish_fast.punish.rules import cards_text
-    from punish_fast.punish.states.openings import openings
-
-    found = openings(source.states)
-    report: dict[str, Any] = {}
-    if solution.objective == "win-probability":
-        v = solution.v
-        report = {name: float(found.p @ getattr(solution, name)[found.row]) for name in ("lower", "upper")}
-    elif isinstance(mdp, MDP):
-        try:
-            v = (1 + evaluate(mdp, solution.greedy(), discount=1.0, tolerance=_ENOUGH)) / 2
-        except SolveError:
-            return {}
-    else:
-        return {}
-    report = {"win_probability": float(found.p @ v[found.row])} | report
-    for name, k in (("worst", v[found.row].argmin()), ("best", v[found.row].argmax())):
-        report[f"{name}_opening"] = v[found.row[k]]
-        report[f"{name}_deal"] = (
-            f"{cards_text(found.hand[k].tolist())}; revealed: {cards_text(found.revealed[k].tolist())}"
-        )
-    return report
-
-
-def _print_solved(report: dict[str, Any]) -> None:
-    """Print the report, then the win probability in words and the next command."""
-    in_words = {"win_probability", "lower", "upper", "worst_opening", "best_opening", "worst_deal", "best_deal"}
-    print_report({name: value for name, value in report.items() if name not in in_words})
-    print()
-    output = shlex.quote(report["output"])
-    if "win_probability" in report:
-        print_text(
-            f"{report['output']} wins {report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}: "
-            f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
-            f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
-        )
-    print_text(f"Play against it: punish-fast play {output}")
-
-
-def check_error_bound(
-    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
-) -> None:
-    """Check the error bound of values; if rounding explains a missed tolerance, only report it on stderr.
-
-    Args:
-        error_bound: Bound on the absolute error of the values.
-        tolerance: Maximum error bound.
-        values: Float64 array of shape (n,).
-        is_set: True if the user set the tolerance, so that a miss is always an error.
-        output: File that contains the values, or None.
-
-    Raises:
-        CheckError: If the tolerance is missed, and ``is_set`` is True or the error bound exceeds 1e-9 times the largest
-            finite absolute value.
-    """
-    import numpy as np
-
-    if error_bound <= tolerance:
-        return
-    missed = f"the error bound {error_bound:.2e} is above the tolerance {tolerance:g}, and rounding allows no lower one"
-    if output is not None:
-        missed += f"; {output} contains the best values found"
-    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
-        say(missed)
-        return
-    # Double the bound, so that rounding to one digit does not make it too small.
-    accepted = 2 * error_bound
-    raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)

@@ -10,12 +10,14 @@ from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, c
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, print_report, print_table
-from punish_fast.punish.rules import CARDS, by_card
+from punish_fast.punish.rules import CARDS, by_card, load_rules, true_rules
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from punish_fast.arena.players import Player
     from punish_fast.punish.states.openings import Openings
+    from punish_fast.punish.states.space import StateSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,40 +44,38 @@ def openings(options: OpeningsOptions) -> None:
     the win probabilities of the best choices against the player.
     """
     from punish_fast.arena.players import Player
-    from punish_fast.play.explain.why import explainer_against
+
+    player = Player(options.agent)
+    if player.file is not None:
+        player.file.must_have_information("view")
+    check_outputs([options.page], [player.path], "show", options.plot, [".html"])
+    stages = Stages(options.quiet)
+    with stages("openings", "openings"):
+        report = _report(options, player)
+    if options.page is not None:
+        with stages("self-play", "openings: self-play"):
+            _write_page(options.page, player, report)
+    options.print(report, _print_openings)
+
+
+def _report(options: OpeningsOptions, player: Player) -> dict[str, Any]:
+    """Return the report, and draw the plot if one is requested."""
     from punish_fast.punish.codes import ACTIONS, action_name, decimals_of
-    from punish_fast.punish.rules import load_rules, true_rules
     from punish_fast.punish.states import openings as dealt
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.strategy import table_of_policy
     from punish_fast.study.lessons import by_hands, plays_of_hands
 
-    player = Player(options.agent)
-    check_outputs([options.page], [player.path], "show", options.plot, [".html"])
-    stages = Stages(options.quiet)
-    with stages("openings", "openings"):
-        rules = player.rules or load_rules("tabletop")
-        space = StateSpace(rules)
-        found, policy, value_is = dealt.openings(space), player.policy(space), "win probability"
-        if player.file is not None and player.file.kind == "agent":
-            player.file.must_have_states(space)
-            solution = player.file.solution()
-        else:
-            solution, value_is = explainer_against(player, rules).solution, f"{value_is} of the best choices against it"
-        value = solution.v[found.row]
-        if solution.discount < 1:
-            value_is = f"discounted value, discount {solution.discount:g}"
-        elif solution.objective != "win-probability":
-            value = (1 + value) / 2
-        hands = by_hands(found, value)
-        plays = plays_of_hands(found, table_of_policy(space, policy, found.row))
-    is_chance = solution.discount == 1
+    space = StateSpace(player.rules or load_rules("tabletop"))
+    found, policy = dealt.openings(space), player.policy(space)
+    value, value_is, is_chance = _values(player, space, found)
     if options.plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
         draw_openings(found, value, is_chance, f"Value of openings to {player.name}", options.plot)
-    decimals = decimals_of(space, found.row)
-    report = {
+    hands, decimals = by_hands(found, value), decimals_of(space, found.row)
+    plays = plays_of_hands(found, table_of_policy(space, policy, found.row))
+    return {
         "file": options.agent,
         "is_chance": is_chance,
         "value_is": value_is,
@@ -104,18 +104,36 @@ def openings(options: OpeningsOptions) -> None:
         "plot": options.plot,
         "page": options.page,
     }
-    if options.page is not None:
-        from punish_fast.cli.strategies.openings_page import openings_page
-        from punish_fast.duel.graph import Graph
-        from punish_fast.runtime.files import write_text
-        from punish_fast.study.frequencies import frequencies
-        from punish_fast.study.selfplay import self_play
 
-        with stages("self-play", "openings: self-play"):
-            true_space = StateSpace(true_rules(rules))
-            situations = frequencies(self_play(Graph(true_space), player.policy(true_space)))
-        write_text(options.page, openings_page(plain(report), rules, player.name, situations))
-    options.print(report, _print_openings)
+
+def _values(player: Player, space: StateSpace, found: Openings) -> tuple[np.ndarray, str, bool]:
+    """Return the values of the openings, their description, and True if they are win probabilities."""
+    from punish_fast.play.explain.reasons import as_chances
+    from punish_fast.play.explain.why import explainer_against
+
+    if player.file is not None and player.file.kind == "agent":
+        player.file.must_have_states(space)
+        solution, value_is = as_chances(player.file.solution()), "win probability"
+    else:
+        solution = explainer_against(player, space.rules).solution
+        value_is = "win probability of the best choices against it"
+    if solution.discount < 1:
+        value_is = f"discounted value, discount {solution.discount:g}"
+    return solution.v[found.row], value_is, solution.discount == 1
+
+
+def _write_page(path: Path, player: Player, report: dict[str, Any]) -> None:
+    from punish_fast.cli.strategies.openings_page import openings_page
+    from punish_fast.duel.graph import Graph
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.runtime.files import write_text
+    from punish_fast.study.frequencies import frequencies
+    from punish_fast.study.selfplay import self_play
+
+    rules = player.rules or load_rules("tabletop")
+    space = StateSpace(true_rules(rules))
+    situations = frequencies(self_play(Graph(space), player.policy(space)))
+    write_text(path, openings_page(plain(report), rules, player.name, situations))
 
 
 def _print_openings(report: dict[str, Any]) -> None:
