@@ -111,6 +111,7 @@ def test_a_game_through_a_pipe_is_the_simulators(run, say):
     (game,) = report["games"]
     assert [breath["actions"] for breath in game["breaths"]] == actions
     assert game["winner"] == ("you" if won else "naive")
+    assert game["worst"] is None or game["worst"].startswith("In breath ")
     assert [game_id for game_id, _ in stored()] == [game["game"]]
 
 

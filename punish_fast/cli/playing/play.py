@@ -223,22 +223,26 @@ class _Session:
                 {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
                 for breath in match.breaths
             ]
-            self.games.append({"game": game_id, "winner": self.seats[winner].name, "breaths": breaths})
+            entry = {"game": game_id, "winner": self.seats[winner].name, "breaths": breaths, "worst": None}
+            self.games.append(entry)
         if self.is_new:
             self.is_new = False
             say(f"your games are saved in {self.keeper.database}; choose another database with --db")
+        if self.coach and not self.options.hotseat and (sys.stdin.isatty() or self.options.as_json):
+            self.games[-1]["worst"] = self._judge(self.coach, game)
         if not sys.stdin.isatty():
             return
-        if self.coach and not self.options.hotseat:
-            self._judge(self.coach, game)
         if self.keeper.database is not None:
             self.screen.say("See what each choice was worth:")
             # Do not wrap the command, so that it can be copied.
             place = shlex.quote(str(self.keeper.database))
             self.console.print(f"  punish-fast records review {game_id} --db {place}", soft_wrap=True)
 
-    def _judge(self, coach: Coach, game: Finished) -> None:
-        """Print the person's worst choice. The game is solved first unless the coach has been used before."""
+    def _judge(self, coach: Coach, game: Finished) -> str | None:
+        """Print and return the person's worst choice, None if no choice lost a point.
+
+        The game is solved first unless the coach has been used before.
+        """
         from punish_fast.play.explain.review import Judge
 
         record, won = game.record(), game.winner == 0
@@ -247,6 +251,7 @@ class _Session:
             side = judge.side(record.winner if won else record.loser, won)
         worst = side.worst(1)
         self.screen.say(f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point.")
+        return worst[0].words if worst else None
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:
         """Store a game and return its id; retry while another process locks the database, until interrupted."""
