@@ -38,7 +38,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.games import read_choices
-from punish_fast.store.formats.flux import read_flux
+from punish_fast.store.formats.notebook_parser import read_flux
 
 DISCOUNT = 0.95
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)

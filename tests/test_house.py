@@ -73,7 +73,7 @@ BUDGET = {
     "study": 900,
     "games": 5500,
     "store": 1900,
-    "equilibrium": 1750,
+    "equilibrium": 1700,
     "records": 1650,
     "enemies": 650,
     "duel": 1350,

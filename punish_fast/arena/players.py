@@ -26,14 +26,13 @@ from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.duel.graph import GRAPH, Graph
-from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift, uniform_policy
+from punish_fast.punish.strategy import lift, policy_of, uniform_policy
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads

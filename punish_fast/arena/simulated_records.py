@@ -11,9 +11,9 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
 from punish_fast.duel.evaluation import check_numbers, simulator_of
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import Trace
 from punish_fast.punish.codes import decimals_of
+from punish_fast.punish.strategy import policy_of
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, record_games
 from punish_fast.records.logs import RecordedGame, Side

@@ -23,9 +23,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from punish_fast.duel.graph import DuelError, Graph, must_be_graph
-from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import GameResults, Simulator
 from punish_fast.mdp.methods.anderson import Anderson
+from punish_fast.punish.strategy import policy_of
 
 _MAX_SWEEPS = 1000
 # Below this value, an error bound that no longer decreases has reached the limit of rounding.

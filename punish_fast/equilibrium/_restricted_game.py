@@ -47,26 +47,6 @@ def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, mar
             marks.full[number] = INSIDE if is_inside and is_likely else OUTSIDE
 
 
-@kernel
-def mark_enemies(begin, end, full_ptr, enemy_row, marks):
-    """Mark the enemy's information states in marked full states as `NEEDED`, unless they are `INSIDE`.
-
-    Several threads may mark the same state, but all write the same value.
-    """
-    for number in range(full_ptr[begin], full_ptr[end]):
-        if marks.full[number] == INSIDE and marks.state[enemy_row[number]] == OUTSIDE:
-            marks.state[enemy_row[number]] = NEEDED
-
-
-@kernel
-def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """In marked states, mark rows that are in ``choice``, have a positive regret, or a probability >= ``least``."""
-    for state in range(begin, end):
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]
-            marks.row[row] = marks.state[state] if wanted else OUTSIDE
-
-
 @inlined_routine
 def count_marked(total, enemy_row, entry, n, _draw, args):
     """Visitor: count the successors of marked rows, and mark those outside the game as leaves."""

@@ -1,18 +1,159 @@
 """One iteration of regret minimization: forward reach, backward regrets, the update, and the best response.
 
 An iteration runs on the whole graph or on a restricted game, which reuses the deals of the whole graph.
+
+**Counterfactual best response.** In an information state ``s`` the enemy's hand ``e`` has the weight
+
+    C(s, e) = sum over all paths from the deal to (s, e) of the probability of the chance and enemy moves on the path,
+
+its *counterfactual reach*. The player's moves are left out because they carry no information about the enemy's hand.
+With these weights, an iteration goes backward through a measure, starting from the values of the nodes, and finds the
+best actions (``duel/_best_response.py``). Node values and the distribution of deals depend on the response itself,
+since hands are kept from measure to measure. Both are carried over to the next iteration, as in policy iteration.
+
+Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to
+``(s, e)`` also differ in the player's moves, and paths that the last response would not take should hardly count.
+Moves of the player therefore have weight 1 if the last response makes them, and a small weight otherwise, so that
+beliefs are defined even in states that the response avoids. Under perfect recall, these weights cancel out; otherwise,
+an iteration might not improve the response.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from punish_fast.duel.layered_graph import LayeredGraph
-from punish_fast.equilibrium import _regret_matching
-from punish_fast.equilibrium._reach import RESPONSE_OTHERS
-from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
-from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.regret_minimisers import RegretMinimiser
+from punish_fast.equilibrium import _reach, _regret_matching
+from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
+from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT, RegretMinimiser
+from punish_fast.runtime.parallel import for_chunks, for_each
+
+Strategies = tuple[np.ndarray, np.ndarray]
+# Full states with less reach are skipped. Under the model ``memory``, all skipped states together occur in less than
+# one game in a million.
+_LEAST_REACH = 1e-12
+# Deals have converged if their total change, in measures per game, is below this tolerance.
+_SAME_DEALS = 1e-9
+
+
+class Reach:
+    """Reach of full states and nodes: the probability, and a reach with a minimum weight for the player's choices."""
+
+    def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
+        """Allocate the tables; ``has_response`` adds columns for the reaches of a response to the player."""
+        self.graph = graph
+        n_columns = 4 if has_response else 2
+        self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
+        self.nodes = np.empty((graph.n_nodes, n_columns))  # reaches of the nodes after the measure
+        # Buffers for the parts of a breath, shared by all breaths; all elements are zero between breaths.
+        self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
+        self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
+
+    def begin(self, dealt: np.ndarray, response_dealt: np.ndarray | None = None) -> None:
+        """Set both reaches of the full states of the first breath to ``dealt``, float64 ``[n]``.
+
+        If ``response_dealt`` is given, set the reaches of the response to it.
+        """
+        self.table[: len(dealt), :2] = dealt[:, None]
+        if response_dealt is not None:
+            self.table[: len(dealt), 2:] = response_dealt[:, None]
+
+    def spread(
+        self,
+        number: int,
+        strategies: Strategies,
+        off_policy_weight: float = 1.0,
+        choice: np.ndarray | None = None,
+        least: float = 0.0,
+    ) -> None:
+        """Pass on the reach of a breath to the full states of the next breath, or to the nodes.
+
+        Args:
+            number: Index of the breath.
+            strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
+            off_policy_weight: Minimum weight of the player's choices in the second reach; 1 gives counterfactual reach.
+            choice: int64 ``[n_states]``, row that a response to the player chooses in each state, or None.
+            least: Full states whose second reach is lower are skipped.
+        """
+        graph, shape = self.graph, self._shapes[number]
+        parts, targets = graph.parts[number], graph.targets_of(number)
+        is_last = number == len(self._shapes) - 1
+        into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
+        if shape[0] == 1:
+            out = into[None]
+            for_each(_reach.clear_rows, shape[1], into)
+        else:
+            out = self._room[: math.prod(shape)].reshape(shape)
+        rows, weights, tables = (graph.state_ptr, graph.action), (off_policy_weight, least), (self.table, targets, out)
+        args = (graph.full, graph.draws, rows, strategies, choice, weights, tables)
+        for_chunks(_reach.spread_reach, graph.part_weights[number], parts, *args)
+        if shape[0] > 1:
+            for_each(_reach.sum_buffers, shape[1], out, into)
+
+    def spread_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
+        """Pass reach through all breaths of the measure; see `spread` for the arguments."""
+        for number in range(len(self._shapes)):
+            self.spread(number, strategies, off_policy_weight, least=least)
+
+    def deal_again(self, column: int = 0) -> np.ndarray:
+        """Return the reach of the next measure's first full states, float64 ``[n]``, given a column of ``nodes``."""
+        return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))
+
+
+class CounterfactualResponse:
+    """Response to an enemy, with the values of full states and nodes."""
+
+    def __init__(self, graph: LayeredGraph, v: np.ndarray, opening: np.ndarray) -> None:
+        """Start with the first action of every state, on the whole graph or a restricted game.
+
+        Args:
+            v: float64 ``[n_values, k]``, initial win probabilities in the first column; updated in place.
+            opening: float64 ``[n]``, probability that a game begins in each full state of the first breath.
+        """
+        self.graph = graph
+        self.v = v  # Full states that an iteration skips keep their values.
+        self.v[-2:, 0] = 1.0, 0.0
+        self.nodes = v[graph.nodes]  # view of the node values
+        self.choice = graph.state_ptr[:-1].astype(np.int64)  # row chosen in each information state
+        self._opening = opening
+        self.dealt = opening.copy()  # float64 ``[n]``, expected visits per game to each full state of the first breath
+
+    @property
+    def policy(self) -> np.ndarray:
+        """Deterministic policy that plays the rows `choice`, float64 ``[n_rows]``."""
+        weight = np.ones(len(self.graph.action))
+        weight[: self.graph.state_ptr[-1]] = 0.0
+        weight[self.choice] = 1.0
+        return weight
+
+    def improve(self, enemy: np.ndarray, reach: Reach, max_passes: int = 1) -> None:
+        """Run one iteration against the policy ``enemy``, float64 ``[n_rows]``.
+
+        ``reach`` is working memory for the same graph. Before the actions are chosen, up to ``max_passes`` forward
+        passes are made, each with the deals from the previous pass, until the deals converge.
+        """
+        strategies = (self.policy, enemy)
+        for _ in range(max_passes):
+            before = self.dealt.copy()
+            reach.begin(before)
+            reach.spread_all(strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
+            self.deal_again(reach.deal_again())
+            if np.abs(self.dealt - before).sum() < _SAME_DEALS:
+                break
+        self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
+
+    def deal_again(self, again: np.ndarray) -> None:
+        """Set `dealt` for the next iteration; ``again``, float64 ``[n]``, is the reach of deals after a measure."""
+        self.dealt[:] = self._opening + again
+
+    def choose(self, enemy: np.ndarray, belief: np.ndarray, least: float = 0.0) -> None:
+        """Choose the best actions under ``belief``, float64 ``[n_full]``.
+
+        Full states whose belief is below ``least`` are skipped.
+        """
+        self.graph.respond(enemy, belief, self.v, self.choice, least)
+        self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
 
 
 class RegretIteration:

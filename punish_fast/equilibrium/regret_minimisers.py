@@ -26,9 +26,10 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.equilibrium import _hedge, _regret_matching
-from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.runtime.parallel import for_each
 
+# Weight of the player's moves that the last response does not make.
+OFF_POLICY_WEIGHT = 0.01
 # Initial learning rate; it decreases with the fourth root of the iteration number. A higher rate learns faster at
 # first; a lower rate ends closer to an equilibrium.
 FIRST_RATE = 2.0

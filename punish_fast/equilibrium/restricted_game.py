@@ -14,7 +14,7 @@ from punish_fast.duel._graph import Full
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _restricted_game
-from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, OUTSIDE, Marks
+from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE, Marks
 from punish_fast.runtime.parallel import cumulated, for_each
 
 # Minimum reach of an information state and of a full state, and minimum probability of an action.
@@ -44,8 +44,11 @@ def mark(
     full, n_states = graph.full, len(graph.state_ptr) - 1
     first = int(graph.layer_ptr[1])
     for_each(_restricted_game.mark_likely, n_states, first, full.ptr, reach, LEAST_STATE, LEAST_FULL, marks)
-    for_each(_restricted_game.mark_enemies, n_states, full.ptr, full.enemy_row, marks)
-    for_each(_restricted_game.mark_rows, n_states, graph.state_ptr, strategy, regret, choice, LEAST_PLAYED, marks)
+    enemies = full.enemy_row[marks.full == INSIDE]
+    marks.state[enemies[marks.state[enemies] == OUTSIDE]] = NEEDED
+    wanted = (strategy >= LEAST_PLAYED) | (regret > 0)
+    wanted[choice] = True
+    marks.row[:] = np.where(wanted, np.repeat(marks.state, np.diff(graph.state_ptr)), OUTSIDE)
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:

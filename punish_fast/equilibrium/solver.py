@@ -10,7 +10,7 @@ and almost everything before the last deal. Self-play then converges to strategi
 although a sequence of deviations might.
 
 A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
-step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
+step per iteration (``regret_iteration.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
 Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
 from iteration to iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games
 stabilises learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
@@ -26,10 +26,8 @@ from punish_fast.duel.graph import Graph, Outline, must_be_graph
 from punish_fast.duel.layered_graph import N_PARTS
 from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
-from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
 from punish_fast.equilibrium.exploitation.best_response import Start
-from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.regret_iteration import RegretIteration
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 

@@ -6,13 +6,19 @@ agent or the enemy. The enemy's actions are looked up in the mirrored state, in 
 A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states.
 Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
 likely.
+
+Functions that take a policy also accept an agent's `Solution`, a loaded file or the name of a player. Support for files
+and names is registered by the modules ``store/reader.py`` and ``arena/players.py``.
 """
 
+from functools import singledispatch
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import SUM_TOLERANCE, check_policy
+from punish_fast.mdp.policy import SUM_TOLERANCE, PolicyError, check_policy, greedy
+from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, cards_digits, to_decimal
 from punish_fast.punish.states.information import digits_within
 from punish_fast.punish.states.space import StateSpace, must_be_space
@@ -179,3 +185,28 @@ def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, val
     triples["state"] = np.repeat(states[order], counts)
     triples["action"], triples["value"] = actions[rows], values[rows] + 0.0
     return blake2b(triples.data.cast("B"), digest_size=_SIZE, key=_KEY).hexdigest()
+
+
+@singledispatch
+def policy_of(player: Any, space: StateSpace) -> np.ndarray:
+    """Return the policy of a player, float64 ``[n_rows]``, after checking it.
+
+    ``player`` is a policy, a `Solution` (for its greedy policy), a loaded agent or strategy, or the name of a player or
+    a file.
+    """
+    raise TypeError(
+        f"policy: {type(player).__name__} is not allowed; it must be float64 {space.action.shape}, a Solution, "
+        "a loaded agent or strategy, or the name of a player or a file"
+    )
+
+
+@policy_of.register
+def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
+    return check_policy(space.state_ptr, player)
+
+
+@policy_of.register
+def _(player: Solution, space: StateSpace) -> np.ndarray:
+    if player.q.shape != space.action.shape:
+        raise PolicyError(f"policy: the solution has {len(player.q)} rows, but the game has {len(space.action)}")
+    return greedy(space.state_ptr, player.q)

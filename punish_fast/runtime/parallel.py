@@ -77,7 +77,8 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
         origin: Index of the first item, added to ``begin`` and ``end``.
         alone: Whether to use only the calling thread.
     """
-    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args, alone)
+    ends = origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)
+    _spread(kernel, list(pairwise(ends.tolist())), args, alone)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
@@ -125,7 +126,3 @@ def _spread(
     left = list(rest)
     if left:
         _spread(kernel, left, args)
-
-
-def _pairs(chunks: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(chunks[:-1].tolist(), chunks[1:].tolist(), strict=True))

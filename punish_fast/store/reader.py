@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
@@ -20,7 +19,7 @@ from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, identity, lift, policy_of_table
+from punish_fast.punish.strategy import StrategyError, identity, lift, policy_of, policy_of_table
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted

@@ -15,14 +15,13 @@ from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, b
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium.exploitation.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift, uniform_policy
+from punish_fast.punish.strategy import lift, policy_of, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.policies import save_policy

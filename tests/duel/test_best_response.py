@@ -7,9 +7,9 @@ from hypothesis import given
 from policies import uniform
 
 import punish_fast as pf
-from punish_fast.duel import policies
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError, greedy
+from punish_fast.punish import strategy
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
@@ -134,9 +134,9 @@ def test_players_of_another_game_are_refused(space, solution):
     other = StateSpace(space.rules._replace(hp=1))
     for player in (solution, uniform(space)):
         with pytest.raises(PolicyError, match=r"^policy: "):
-            policies.policy_of(player, other)
+            strategy.policy_of(player, other)
 
 
 def test_a_wrong_type_of_player_is_named(space):
     with pytest.raises(TypeError, match=r"^policy: list is not allowed; it must be"):
-        policies.policy_of([0.5, 0.5], space)
+        strategy.policy_of([0.5, 0.5], space)

@@ -7,9 +7,9 @@ from policies import mixed, uniform
 
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.reach import Reach
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach
+from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT
 from punish_fast.punish.states.space import StateSpace
 
 
@@ -42,7 +42,7 @@ def test_a_converged_response_has_the_values_and_deals_of_its_duel(graph):
 
 
 def test_unlikely_full_states_are_skipped(graph, monkeypatch):
-    monkeypatch.setattr("punish_fast.equilibrium.counterfactual_response._LEAST_REACH", 0.002)
+    monkeypatch.setattr("punish_fast.equilibrium.regret_iteration._LEAST_REACH", 0.002)
     v, reach = np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph)
     before = np.random.default_rng(4).random(graph.n_full)
     v[: graph.n_full, 0] = before

@@ -10,7 +10,7 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.equilibrium import regret_minimisers
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
-from punish_fast.equilibrium.reach import Reach
+from punish_fast.equilibrium.regret_iteration import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 
 

@@ -10,8 +10,7 @@ from houses import TINY
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
-from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
-from punish_fast.equilibrium.regret_iteration import RegretIteration
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
 from punish_fast.punish.states.space import StateSpace

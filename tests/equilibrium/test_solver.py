@@ -14,7 +14,6 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph, Outline
-from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
@@ -23,6 +22,7 @@ from punish_fast.equilibrium.run import Target, TargetError, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime._jit import set_threads
 
 NEVER = (0, 0, 0, 0, 0)

@@ -13,7 +13,7 @@ from punish_fast.games.learn.agent_file import LAYOUTS, load_agent
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
-from punish_fast.store.checkpoints import load_checkpoint
+from punish_fast.store.policies import load_checkpoint
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.tensors import start_values
 

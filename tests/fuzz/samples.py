@@ -13,9 +13,8 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.bundles import save_bundle
-from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
 from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
-from punish_fast.store.policies import save_policy
+from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
 from punish_fast.store.tensors import ModelSource, save, save_values, solve_file
 
 RULES = PRESETS["tiny"]

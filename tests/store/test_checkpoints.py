@@ -15,8 +15,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store import solution_cache
-from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from punish_fast.store.policies import save_policy
+from punish_fast.store.policies import Checkpoint, load_checkpoint, save_checkpoint, save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.solution_cache import cached_solution
 

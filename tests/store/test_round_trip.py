@@ -23,8 +23,7 @@ from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
-from punish_fast.store.checkpoints import load_checkpoint
-from punish_fast.store.policies import save_policy
+from punish_fast.store.policies import load_checkpoint, save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save, save_values, start_values, write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file

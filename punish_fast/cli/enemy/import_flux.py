@@ -29,7 +29,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     from punish_fast.enemies.pawnn import NetworkError, network_of
     from punish_fast.punish.rules import load_rules, name_of
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.store.formats.flux import read_flux
+    from punish_fast.store.formats.notebook_parser import read_flux
 
     clock, file = Stopwatch(), options.parameters
     rules = load_rules(options.rules or "notebook")

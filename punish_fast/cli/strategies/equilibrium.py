@@ -152,7 +152,7 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
 
 
 def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
-    from punish_fast.store.checkpoints import load_checkpoint
+    from punish_fast.store.policies import load_checkpoint
 
     if checkpoint is None:
         return
@@ -174,8 +174,7 @@ def _run(
     progress: Progress,
 ) -> dict[str, Any]:
     from punish_fast.equilibrium.run import run_equilibrium
-    from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
-    from punish_fast.store.policies import save_policy
+    from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
 
     path, space = options.resume, learner.graph.space
 

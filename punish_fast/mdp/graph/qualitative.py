@@ -145,10 +145,6 @@ class TransitionGraph:
         _graph.find_forced(*args)
         return forced, risky
 
-    def leads_to(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows, bool ``[n_rows]``, that may lead to one of the given columns, bool ``[n_columns]``."""
-        return ~self.stays(~columns)
-
     def stays(self, columns: np.ndarray) -> np.ndarray:
         """Return the rows, bool ``[n_rows]``, that lead only to ``columns``; the MDP must not store zeros."""
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))

@@ -207,7 +207,7 @@ def total_reward(
         never = graph.never_reach(goal)
         missed = graph.may_reach(never.found).found
         infinite = missed[:n]
-        leads = graph.leads_to(missed)
+        leads = ~graph.stays(~missed)
         leads[mdp.state_ptr[:-1][~infinite]] = True
         safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
         rows = np.ones(mdp.n_rows, dtype=bool)

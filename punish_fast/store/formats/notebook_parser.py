@@ -1,4 +1,10 @@
-"""Parser of notebook files, which contain a number for each state-action pair."""
+"""Parsers of notebook files, which contain a number for each state-action pair, or the weights of a network.
+
+**Weights of networks** are a JSON list of arrays, alternately the weights and biases of each layer. Flux writes a
+weight matrix column by column, so a matrix is stored as a list of arrays, one per input, with one number per output.
+The stored matrix is the transpose of Flux's matrix: for a row vector ``x`` of inputs, the outputs before activation are
+``x @ weights + biases``.
+"""
 
 import json
 from collections.abc import Callable
@@ -54,17 +60,12 @@ class Cells:
 
     def _members(self) -> Any:
         """Parse the file; return its object, and every inner object, as a tuple of key-value pairs."""
-        if fault := fault_of_input(self._path):
-            raise self._error(fault)
         # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
         decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
         most = _LONGEST_STATE * (self._space.n_states + len(TERMINALS))
         try:
-            if self._path.stat().st_size > most:
-                raise self._error(f"larger than {most:,} bytes, which is too much for the states of the game")
-            members = decoder.decode(self._path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise self._error(f"cannot be read ({error.strerror})") from None
+            too_large = f"larger than {most:,} bytes, which is too much for the states of the game"
+            members = decoder.decode(_read(self._path, most, too_large))
         except (ValueError, RecursionError) as error:
             raise self._error(f"not JSON, {str(error)[:80]}") from None
         if not isinstance(members, tuple):
@@ -176,6 +177,17 @@ class Cells:
             raise self._error(str(error)) from None
 
 
+def _read(path: Path, most: int, too_large: str) -> str:
+    """Return the text of a file; raise `ReadError` with the text ``too_large`` if it has more than ``most`` bytes."""
+    try:
+        fault = fault_of_input(path) or (too_large if path.stat().st_size > most else None)
+        if fault:
+            raise ReadError(f"{path}: {fault}")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
+
+
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not allowed")
 
@@ -183,3 +195,38 @@ def _refuse_constant(name: str) -> float:
 def _brief(value: Any) -> str:
     text = "an object" if isinstance(value, tuple) else repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+_MOST_BYTES = 1 << 28
+
+
+def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Read the weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer."""
+    path = Path(path)
+    arrays = _parse(path)
+    if not isinstance(arrays, list) or not arrays or len(arrays) % 2:
+        raise ReadError(f"{path}: not a list of alternating weights and biases, as the notebook writes them")
+    return [
+        (_array(path, arrays, number, 2), _array(path, arrays, number + 1, 1)) for number in range(0, len(arrays), 2)
+    ]
+
+
+def _parse(path: Path) -> Any:
+    try:
+        return json.loads(_read(path, _MOST_BYTES, f"larger than {_MOST_BYTES:,} bytes"))
+    except (ValueError, RecursionError):
+        raise ReadError(f"{path}: not a JSON file") from None
+
+
+def _array(path: Path, arrays: list[Any], number: int, dimensions: int) -> np.ndarray:
+    try:
+        array = np.asarray(arrays[number])
+    except (ValueError, OverflowError):  # lists of unequal lengths, or nested too deeply
+        array = np.zeros(0)
+    if array.ndim != dimensions or array.size == 0 or array.dtype.kind not in "if":
+        what = "a list of lists of numbers, all of one length" if dimensions == 2 else "a list of numbers"
+        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: must be {what}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: a number is not finite")
+    return array

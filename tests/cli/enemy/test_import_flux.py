@@ -8,7 +8,7 @@ import pytest
 from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.store.formats.flux import read_flux
+from punish_fast.store.formats.notebook_parser import read_flux
 from punish_fast.store.reader import load
 
 

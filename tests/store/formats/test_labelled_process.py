@@ -17,8 +17,8 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import OutputError, ReadError, WriteError
 from punish_fast.runtime.files import write_csv
 from punish_fast.store.formats import labelled_process
-from punish_fast.store.formats.flux import read_flux
 from punish_fast.store.formats.labelled_process import process_of
+from punish_fast.store.formats.notebook_parser import read_flux
 from punish_fast.store.formats.npz import export_npz
 from punish_fast.store.formats.umb import export_umb
 from punish_fast.store.reader import load
