@@ -383,6 +383,6 @@ function advice(coach, enemy) {
     coach.chances.length > 1 && why,
     h("h3", {}, `What ${enemy} may do`),
     h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
-    h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${enemy} plays, but not its hand.`),
+    h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${enemy} plays, but sees no hidden cards.`),
   ];
 }
