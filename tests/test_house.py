@@ -79,7 +79,7 @@ BUDGET = {
     "duel": 1350,
     "punish": 2750,
     "mdp": 4850,
-    "runtime": 1050,
+    "runtime": 1100,
     TOP: 200,
 }
 # A room may be smaller than its budget by this many lines.

@@ -11,7 +11,6 @@ The two-player game always has the true redeal. Both redeals lead to the same st
 redeal can play the game; all their other rules must match the rules of the game.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Callable
@@ -36,7 +35,7 @@ from punish_fast.punish.strategy import lift, policy_of, uniform_policy
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, closest
 from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
@@ -277,8 +276,8 @@ def _exists(source: str) -> bool:
 def _open(source: str) -> Artefact:
     is_name = re.fullmatch(r"[\w-]*", source) is not None
     if is_name and not _exists(source):
-        near = difflib.get_close_matches(source.lower(), NAMES, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        named = {each.person.lower(): name for name, each in BUILT_INS.items()}
+        hint = f"; did you mean {named[source.lower()]}?" if source.lower() in named else closest(source, NAMES)
         raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
     file.must_play()

@@ -1,5 +1,7 @@
 """Base class of the package's errors, missing extras (optional dependencies), and untrusted values in messages."""
 
+import difflib
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 
@@ -62,6 +64,12 @@ def printable(text: str, most: int = MOST_OF_NAME) -> str:
         return line
     end = (most - len(_GAP)) // 2
     return line[: most - len(_GAP) - end] + _GAP + line[-end:]
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean X?`` with the most similar of ``names``, or an empty string if none is similar."""
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 _MOST_CHARACTERS = 60

@@ -22,6 +22,8 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SIZE = 512
 _MAGIC = b"punish-fast\n"
+# First bytes of an SQLite database.
+_DATABASE = b"SQLite format 3\0"
 _PIECE = 1 << 22
 
 
@@ -55,7 +57,8 @@ def check_seal(path: Path) -> None:
         with path.open("rb") as file:
             found = file.read(SIZE)
         if not found.startswith(_MAGIC):
-            raise ReadError(f"{path}: not a file of punish-fast")
+            fault = "a database of games, not an .h5 file" if found.startswith(_DATABASE) else "not a file"
+            raise ReadError(f"{path}: {fault} of punish-fast")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):
             raise ReadError(f"{path}: damaged; the checksum does not match")

@@ -27,6 +27,9 @@ from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile, shorten
 from punish_fast.store.policies import policy_of_units
 
+# Nouns for kinds of bundles whose names are not nouns.
+_NOUNS = {"muzero": "network"}
+
 
 class Artefact(CheckedFile):
     """A file with a tensor, agent, strategy or checkpoint; its arrays are read and checked on demand."""
@@ -41,8 +44,12 @@ class Artefact(CheckedFile):
                 invalid field.
         """
         super().__init__(path)
-        if self.kind not in schema.KINDS:
-            raise self.error("kind", f"a {self.kind} is not one of {', '.join(schema.KINDS)}")
+        if self.kind == schema.BUNDLE:
+            header = self.attributes["header"]
+            kind, game = str(header.get("kind")), header.get("game")
+            of = game.get("name") if isinstance(game, dict) else "another game"
+            told = shorten(f"{_NOUNS.get(kind, kind)} of {of}")
+            raise ReadError(f"{self.path}: is a {told}, not a file of Punish; see: punish-fast games")
         try:
             self.rules = from_mapping(self.attributes["rules"])
         except RulesError as error:

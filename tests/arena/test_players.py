@@ -171,7 +171,10 @@ def test_what_cannot_play_is_refused(space):
         Player("agent.h5@0")
 
 
-@pytest.mark.parametrize(("name", "near"), [("nave", "naive"), ("Random", "random"), ("foo", None), ("x" * 5000, None)])
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("nave", "naive"), ("Viktor", "veteran"), ("Random", "random"), ("foo", None), ("x" * 5000, None)],
+)
 def test_an_unknown_name_lists_the_built_in_players(name, near):
     hint = rf"; did you mean {near}\?$" if near else r"veteran$"
     with pytest.raises(PlayerError, match=rf"no such file; the built-in players are random, naive, .*{hint}"):

@@ -23,7 +23,7 @@ def read_everything(path: Path) -> dict[str, Any]:
     try:
         file = load(path)
     except ReadError as error:
-        if "a bundle is not one of" in str(error):
+        if "not a file of Punish" in str(error):
             return _read_bundle(path)
         raise
     read: dict[str, Any] = {"kind": file.kind, "rules": file.rules, "attributes": repr(sorted(file.attributes.items()))}

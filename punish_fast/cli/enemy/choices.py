@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, RulesOption, option
+import typer
+
+from punish_fast.cli.frame.errors import say
+from punish_fast.cli.frame.options import CommonOptions, RulesOption, option
 from punish_fast.cli.frame.outputs import default_output, rules_stem
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.records.selection import WithBotsOption, require_games
+from punish_fast.cli.frame.report import count
+from punish_fast.cli.playing.table import played_database
+from punish_fast.cli.records.selection import PlayedDatabaseOption, WithBotsOption, require_games
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.enemies.pawnn import Network
@@ -17,18 +26,46 @@ if TYPE_CHECKING:
     from punish_fast.records.games import Choices
 
 
+def _seconds(text: str) -> int:
+    """Parse a Unix time, or an ISO date or time, which is in UTC if it names no time zone; return the Unix time."""
+    if re.fullmatch(r"[-+]?\d{1,19}", text):
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{printable(text)!r} must be a Unix time in seconds or a date, such as 2022-11-13"
+        ) from None
+    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
     """Options that select people's choices in a database to learn from."""
 
-    database: DatabaseOption
+    db: PlayedDatabaseOption = None
     winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
-    until: Annotated[int | None, option("Ignore games played after this Unix time, in seconds.", metavar="SECONDS")] = (
-        None
-    )
+    until: Annotated[
+        int | None,
+        option(
+            "Ignore games played after this time: a Unix time in seconds, or a date such as 2022-11-13, which begins "
+            "at 00:00 UTC.",
+            metavar="TIME",
+            parser=_seconds,
+        ),
+    ] = None
     player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
     with_bots: WithBotsOption = False
     rules: RulesOption = None
+
+    @cached_property
+    def database(self) -> Path:
+        """Path of the database; raise an error if it cannot be opened."""
+        from punish_fast.records.database import open_to_read
+
+        database = played_database(self.db)
+        with open_to_read(database):
+            return database
 
     @property
     def whose(self) -> str:
@@ -37,15 +74,21 @@ class ChoicesOptions(CommonOptions):
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
         """Return the state space and the selected choices; raise UsageError if fewer than ``needed`` games match."""
+        import numpy as np
+
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.games import read_choices
 
         rules = load_rules(self.rules or "notebook")
-        choices = read_choices(
-            self.database, with_bots=self.with_bots, winners=self.winners, until=self.until, player=self.player
-        )
+        read = partial(read_choices, self.database, winners=self.winners, until=self.until, player=self.player)
+        choices = read(with_bots=self.with_bots)
         require_games(self.database, choices, needed, self.with_bots)
+        if not (self.with_bots or self.quiet or self.as_json):
+            n_games = len(np.unique(choices.game))
+            if n_left := len(np.unique(read(with_bots=True).game)) - n_games:
+                left = f"{count(n_left, 'game')} against bots left out, --with-bots adds them"
+                say(f"{count(n_games, 'game')} between people; {left}")
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:

@@ -35,9 +35,11 @@ def import_flux(options: ImportFluxOptions) -> None:
     rules = load_rules(options.rules or "notebook")
     origin = {"method": "import-flux", "file": file.name}
     settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"} | origin
-    output = options.output or default_output(Path(f"{file.stem}.h5"), settings)
+    output = options.output or Path(f"{file.stem}.h5")
     check_outputs([output], [file, *rules_files(options.rules)], "learn from", endings=HDF5)
     layers = read_flux(file)
+    if options.output is None:
+        default_output(output, settings)
     try:
         network = network_of(rules, layers)
     except NetworkError as error:

@@ -13,8 +13,8 @@ from punish_fast.runtime.errors import ReadError
 from punish_fast.store.schema import enemy_text
 
 RULES = {
-    "notebook": "cards are redealt from the discard pile, as in the notebook; the default of solve",
-    "tabletop": "cards are redealt from the discard pile and the deck; the default of arena, exploit and equilibrium",
+    "notebook": "as tabletop for two players; solve, whose default this is, redeals only from the discard pile",
+    "tabletop": "cards are redealt from the discard pile and the deck; the default of the two-player game",
     "tiny": "7 cards, 2 HP and 2 breaths, for experiments",
 }
 

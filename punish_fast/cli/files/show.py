@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.files.agents import learner_at
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
-from punish_fast.runtime.errors import ReadError
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 _SIDES = ("own", "enemy", "both")
-# Nouns for file kinds whose names are not nouns.
-_NOUNS = {"muzero": "network"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,14 +114,7 @@ def _load(path: str) -> Artefact | Player:
 
     if is_built_in(path):
         return Player(path)
-    try:
-        return load(path)
-    except ReadError:
-        kind, game = learner_at(Path(path))
-        if kind is None:
-            raise
-        what = _NOUNS.get(kind, kind)
-        raise UsageError(f"{path}: is a {what} of {game}, not a file of Punish; see: punish-fast games") from None
+    return load(path)
 
 
 def _file_report(file: Artefact | Player) -> dict[str, Any]:

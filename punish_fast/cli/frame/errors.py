@@ -22,6 +22,8 @@ _INTERRUPTED = 128 + signal.SIGINT
 _width = 0
 # Number of the signal that interrupted the command; 0 if there was none.
 _interrupted = 0
+# Message of an interrupt instead of the default; empty for the default.
+_farewell = ""
 # True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
 _RETRY_SECONDS = 0.01
@@ -67,6 +69,12 @@ def say(message: str) -> None:
     print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
 
 
+def say_if_interrupted(message: str) -> None:
+    """If the running command is interrupted, print ``message`` instead of the default message."""
+    global _farewell  # noqa: PLW0603 - as above
+    _farewell = message
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupted, _is_deferred  # noqa: PLW0603 - signals concern the whole process
     if _is_importing(frame) and not _is_deferred:
@@ -110,8 +118,8 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 def guarded(call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback."""
-    global _interrupted, _is_deferred
-    _interrupted, _is_deferred = 0, False
+    global _interrupted, _is_deferred, _farewell
+    _interrupted, _is_deferred, _farewell = 0, False, ""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
@@ -135,7 +143,7 @@ def guarded(call: Callable[[], Any]) -> int:
     if code == _INTERRUPTED:
         stopped: int = _interrupted or signal.SIGINT
         name = "terminated" if stopped == signal.SIGTERM else "interrupted"
-        say(f"{name}: every file is either unchanged or complete")
+        say(_farewell or f"{name}: every file is either unchanged or complete")
         return 128 + stopped
     return code
 
@@ -152,6 +160,8 @@ def _explain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
         told = " ".join(error.format_message().replace("Value error, ", "").split())
         for fault in getattr(error.__cause__, "errors", list)():
+            if getattr(getattr(error, "param", None), "metavar", None) == "SECONDS":
+                told = re.sub("a valid number.*", "a number of seconds", told)
             told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
     elif isinstance(error, PunishFastError):
         told = str(error)

@@ -37,7 +37,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.errors import PunishFastError, printable
+from punish_fast.runtime.errors import PunishFastError, closest, printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
@@ -247,6 +247,8 @@ def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:
 def _rules(text: str) -> str:
     if not text:
         raise typer.BadParameter("must not be empty")
+    if text not in PRESETS and not os.path.exists(text) and (hint := closest(text, PRESETS)):  # noqa: PTH110
+        raise typer.BadParameter(f"{printable(text)!r} is neither a preset nor a TOML file{hint}")
     return text
 
 

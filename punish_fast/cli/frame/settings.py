@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option
-from punish_fast.runtime.errors import printable
+from punish_fast.runtime.errors import closest, printable
 
 S = TypeVar("S")
 
@@ -37,7 +37,8 @@ def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not sign or name not in kinds:
-            raise UsageError(f"--set {printable(text)}: must be NAME=VALUE; the names are {', '.join(kinds)}")
+            fault, hint = ("unknown name", closest(name, kinds)) if sign else ("must be NAME=VALUE", "")
+            raise UsageError(f"--set {printable(text)}: {fault}; the names are {', '.join(kinds)}{hint}")
         if name in changes:
             raise UsageError(f"--set: {name} is set twice")
         changes[name] = parsed(name, value, kinds[name])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
 from punish_fast.cli.frame.options import (
     CommonOptions,
     KeptGamesOption,
@@ -116,6 +116,7 @@ def serve(options: ServeOptions) -> None:
             return
         from punish_fast.web.app import create_app
 
+        say_if_interrupted("stopped; all finished games are saved")
         answer(create_app(config), listening, lambda: _print(options, report), proxies)
 
 

@@ -39,7 +39,7 @@ def strategy(path):
     [
         ([], {20: 1.75, 21: 0.75, 40: 1.75, 41: 1.75}, 4, 1),
         (["--winners"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 1.75}, 2, 0),
-        (["--until", "100"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
+        (["--until", "1970-01-01T00:01:40"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
         (["--player", "Anna"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 1),
         (["--prior", "8"], {20: 3.0, 21: 2.0, 40: 3.0, 41: 3.0}, 4, 1),
     ],
@@ -81,12 +81,13 @@ def test_the_file_is_that_of_the_library(run, games, space):
     ("options", "texts"),
     [
         (["--db", "no.db"], ["no.db: there is no such file"]),
+        (["--until", "2022-11"], ["'2022-11' must be a Unix time in seconds or a date, such as 2022-11-13"]),
         (["--db", "text.db"], ["text.db: "]),
         (["--prior", "0"], ["prior: 0.0 is not allowed; it must be above 0"]),
         (["--until", "99"], ["few.db: 0 games between people selected; at least 1 is needed; --with-bots adds games"]),
         (["--until", "99", "--with-bots"], ["few.db: 0 games selected; at least 1 is needed"]),
         (["--player", "Nobody"], ["Nobody", "Anna"]),
-        (["--rules", "short.toml"], ["short.toml: none of the ", "was made in a state of this game"]),
+        (["--rules", "short.toml", "--with-bots"], ["short.toml: none of the ", "was made in a state of this game"]),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
@@ -96,3 +97,15 @@ def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
     before = sorted(folder.iterdir())
     run("enemy", "parless", "--db", "few.db", *TINY, *options).refused(*texts)
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.usefixtures("few")
+def test_an_existing_output_does_not_hide_a_missing_database(run, folder):
+    (folder / "tiny-general.h5").write_text("mine")
+    run("enemy", "parless", "--db", "no.db", *TINY).refused("no.db: there is no such file")
+
+
+@pytest.mark.usefixtures("few")
+def test_games_against_bots_that_are_left_out_are_counted(run):
+    done = run("enemy", "parless", "--db", "few.db", *TINY)
+    assert done.err.startswith("2 games between people; 1 game against bots left out, --with-bots adds them")

@@ -61,7 +61,7 @@ def test_every_preset_of_the_library_is_offered(run):
     [
         (["--preset", "best"], ["--preset: 'best' is not allowed; it must be one of final, initial"]),
         (["--set", "hidden=5,x"], ["hidden: '5,x' is not allowed; it must be numbers separated by commas"]),
-        (["--set", "depth=3"], ["--set depth=3: must be NAME=VALUE; the names are hidden, dropout, encoding"]),
+        (["--set", "depth=3"], ["--set depth=3: unknown name; the names are hidden, dropout, encoding"]),
         (["--set", "hidden="], ["hidden: () is not allowed"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--cross-validate", "1"], ["folds: 1 is not allowed"]),

@@ -41,7 +41,7 @@ def test_a_league_prints_tables(run):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--set", "beta=1"], "--set beta=1: must be NAME=VALUE; the names are scheme"),
+        (["--set", "beta=1"], "--set beta=1: unknown name; the names are scheme"),
         (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several different values"),
     ],
 )

@@ -109,7 +109,7 @@ def test_curves_are_drawn(run, folder):
     [
         ("--against me", "opponent: 'me' is not allowed; it must be one of random, self"),
         ("--set rate=x", "rate: 'x' is not allowed; it must be a number"),
-        ("--set hidden=8", "--set hidden=8: must be NAME=VALUE; the names are scheme, epsilon, rate, discount"),
+        ("--set hidden=8", "--set hidden=8: unknown name; the names are scheme, epsilon, rate, discount"),
         ("--seed -1", "seed: -1 is not allowed"),
         ("--from no.h5", "no.h5: there is no such file"),
         pytest.param("--method dqn --against self", "--against requires --method q", marks=needs_jax),

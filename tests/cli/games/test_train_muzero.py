@@ -69,7 +69,7 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("tictactoe --set hidden=8", "--set hidden=8: must be NAME=VALUE; the names are model"),
+        ("tictactoe --set hidden=8", "--set hidden=8: unknown name; the names are model"),
         ("tictactoe --set priority=3", "priority: 3.0 is not allowed"),
         ("tictactoe --set unroll=0", "unroll: 0 is not allowed with a learned model"),
         ("tapnswap --set filters=4", "filters: (4,) are impossible; the features"),
