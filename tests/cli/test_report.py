@@ -82,6 +82,11 @@ def test_numbers_have_as_many_digits_as_matter_and_wide_columns_are_left_out(mon
     printed = capsys.readouterr().out.splitlines()
     assert max(map(len, printed)) <= 40
     assert printed[1:] == [f"  {'file':20}  games", f"  {'a' * 20}      3", "  Too wide to show: digest (use --json)."]
+    # The labels of rows stay, however wide they are.
+    sets = {"e" * 16: {"n": 1}, "h" * 16: {"n": 2}}
+    report.print_report({"agents": [{"agent": "a" * 16, "games": "g" * 12, "sets": sets}]})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[2:4] == [f"  {'a' * 16}  {'e' * 16}  1", f"  {'':16}  {'h' * 16}  2"]
 
 
 def test_fields_are_told_in_words():

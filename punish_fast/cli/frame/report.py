@@ -29,7 +29,7 @@ _SHORT = 12
 # Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
 # Fields printed as percentages, and fields printed in scientific notation.
-_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "rounds", "second", "upper_bound"}
+_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second", "upper_bound"}
 _CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
@@ -192,7 +192,7 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    """Return the columns to omit, widest first, so that the others fit the terminal; the first column always stays."""
+    """Return the columns to omit, widest first, so that the others and the labels of the rows fit the terminal."""
     widths = {
         name: max(
             len(_shortened(word, _SHORT))
@@ -201,9 +201,13 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
         )
         for name in columns
     }
+    # Rows without a text in the first column have their labels in another one.
+    unnamed = [row for row in rows if row.get(columns[0]) == ""]
+    labels = {name for row in unnamed for name in columns if row.get(name) and isinstance(row[name], str)}
+    others = [name for name in columns[1:] if name not in labels]
     hidden: list[str] = []
-    while len(widths) > 1 and sum(width + 2 for width in widths.values()) > terminal_width():
-        hidden.append(max(list(widths)[1:], key=widths.__getitem__))
+    while len(hidden) < len(others) and sum(width + 2 for width in widths.values()) > terminal_width():
+        hidden.append(max((name for name in others if name in widths), key=widths.__getitem__))
         del widths[hidden[-1]]
     return hidden
 
@@ -230,7 +234,7 @@ def _number(name: str, value: float) -> str:
         # Round results, but not settings, which have few digits.
         is_exact = float(f"{value:.6g}") == value
         return f"{value:.6g}" if is_exact else f"{value:.1e}" if name in _BOUNDS else f"{value:.4g}"
-    if "bytes" in name or name == "memory":
+    if "bytes" in name:
         return decimal(value)
     return str(value) if name in ("seed", "game") else f"{value:,}"
 
