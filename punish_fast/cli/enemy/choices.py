@@ -33,9 +33,8 @@ def _seconds(text: str) -> int:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(
-            f"{printable(text)!r} must be a Unix time in seconds or a date, such as 2022-11-13"
-        ) from None
+        fault = f"{printable(text)!r} must be a Unix time in seconds or a date, such as 2022-11-13"
+        raise typer.BadParameter(fault) from None
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 
@@ -87,8 +86,7 @@ class ChoicesOptions(CommonOptions):
         if not (self.with_bots or self.quiet or self.as_json):
             n_games = len(np.unique(choices.game))
             if n_left := len(np.unique(read(with_bots=True).game)) - n_games:
-                left = f"{count(n_left, 'game')} against bots left out, --with-bots adds them"
-                say(f"{count(n_games, 'game')} between people; {left}")
+                say(f"{count(n_games, 'game')} between people; --with-bots adds {count(n_left, 'game')} against bots")
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:

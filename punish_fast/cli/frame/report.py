@@ -201,7 +201,7 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
         )
         for name in columns
     }
-    # Rows without a text in the first column have their labels in another one.
+    # If the first column is empty, a text in another column is the label of the row.
     unnamed = [row for row in rows if row.get(columns[0]) == ""]
     labels = {name for row in unnamed for name in columns if row.get(name) and isinstance(row[name], str)}
     others = [name for name in columns[1:] if name not in labels]

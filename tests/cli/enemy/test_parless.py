@@ -108,4 +108,4 @@ def test_an_existing_output_does_not_hide_a_missing_database(run, folder):
 @pytest.mark.usefixtures("few")
 def test_games_against_bots_that_are_left_out_are_counted(run):
     done = run("enemy", "parless", "--db", "few.db", *TINY)
-    assert done.err.startswith("2 games between people; 1 game against bots left out, --with-bots adds them")
+    assert done.err.startswith("2 games between people; --with-bots adds 1 game against bots")
