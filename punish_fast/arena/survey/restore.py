@@ -1,10 +1,9 @@
 """Search for a rule change that balances the game under changed rules.
 
 If several rules were changed, the first candidates undo one change each. The *neighbours* of the changed rules differ
-from them in one rule that was not changed. They are screened in the
-one-player model against *naive*, which takes seconds: the closer the worth of each card is to its worth under the base
-rules, the better. The game is then studied in equilibrium under the candidates and the three best neighbours, as time
-permits.
+from them in one rule that was not changed. They are screened in the one-player model against *naive*, which takes
+seconds: the closer the worth of each card is to its worth under the base rules, the better. The game is then studied in
+equilibrium under the candidates and the three best neighbours, as time permits.
 """
 
 import time
