@@ -110,6 +110,7 @@ def test_hands_are_shown_with_what_to_play(run, files, space, name):
         assert f"{letters(entry['hand'])} {entry['probability']:.2%} " in text
         assert f"<b>{letters(entry['hand'])}</b> {plays_text(entry['plays'], 3)}<" in page
     assert ("of the best choices against it" in text) == (name == "strategy.h5")
+    assert "After a punish, its player must rest in the next breath of the measure. A player without HP loses" in page
     # Rush deals 1 to dodge, strike, punish and rest.
     assert "<tr><th>rush</th><td>0</td><td>0</td><td>1</td><td>1</td><td>1</td><td>1</td></tr>" in page
     assert report["is_chance"] == ("One more in your first hand" in page)

@@ -10,7 +10,7 @@ from playing import RULES
 from scripted import ScriptedPlayer
 
 from punish_fast.play.events import Clash, Reveal
-from punish_fast.play.explain.guide import guide
+from punish_fast.play.explain.guide import guide, in_short
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
@@ -102,6 +102,14 @@ def test_each_card_is_explained_whoever_holds_it():
     cards = [line.split(":")[0] for line in text if line.split(":")[0] in CARDS]
     assert cards == [card for card, n in zip(CARDS, RULES.copies, strict=True) if n]
     assert "punish: " not in "".join(told(START, (20,), RULES._replace(copies=(2, 2, 2, 2, 0))))
+
+
+def test_the_rules_in_short_mention_feints_and_rests_if_there_are_any():
+    standard, changed = PRESETS["tabletop"], PRESETS["tabletop"]._replace(feints=0, exhausting=(0,) * 5, hp=4)
+    assert in_short(standard)[0] == "Both players start with 3 HP and 5 cards; 3 others are face up and 2 face down."
+    assert [len(in_short(rules)) for rules in (standard, changed)] == [5, 3]
+    assert in_short(changed)[0].startswith("Both players start with 4 HP and ")
+    assert in_short(changed)[2].startswith("A player without HP loses; ")
 
 
 def test_what_may_be_done_is_explained():

@@ -6,17 +6,18 @@ from math import isnan
 from typing import Any
 
 from punish_fast.duel.breath import clash_effects
-from punish_fast.punish.rules import CARDS, RESOLVED, Rules
+from punish_fast.play.explain.guide import in_short
+from punish_fast.punish.rules import CARDS, Rules
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 
 # Minimum share for a play to be listed.
 _LEAST_SHARE = 0.005
 _STYLE = """
-@page { size: A4; margin: 9mm }
+@page { size: A4; margin: 9mm } table { border-collapse: collapse; white-space: nowrap }
 body { font: 9.6px/1.3 Arial, sans-serif; color: #000; background: #fff; max-width: 192mm; margin: auto }
 h1 { font-size: 22px; margin: 0 } h2 { font-size: 13px; margin: 8px 0 2px } p { margin: 2px 0 }
-table { border-collapse: collapse } th, td { border: 1px solid #999; padding: 0 5px; text-align: right }
-th:first-child { text-align: left } .row { display: flex; gap: 24px; align-items: start } .hands { columns: 3 }
+th, td { border: 1px solid #999; padding: 0 5px; text-align: right } th:first-child { text-align: left }
+.row { display: flex; gap: 24px; align-items: start } .hands { columns: 3 }
 .hands div { display: flex; break-inside: avoid; border-bottom: 1px solid #ccc } .hands b { flex: 0 0 8ch }
 """
 
@@ -36,7 +37,6 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
         [card, "" if each["step"] is None else f"{100 * each['step']:+.1f}"] for card, each in report["in_hand"].items()
     ]
     often = [[each.label, *("" if isnan(x) else f"{100 * x:.0f}" for x in each.when_possible)] for each in situations]
-    lower = " &lt; ".join(sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)]))
     hands = sorted(report["hands"], key=lambda each: tuple(each["hand"].values()), reverse=True)
     key = ", ".join(f"{card[0]} {card}" for card in CARDS)
     points = f"<h2>One more in your first hand (points of {report['value_is']})</h2>{_table(['card', 'points'], worth)}"
@@ -44,8 +44,8 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>How to play Punish well</title><style>{_STYLE}</style></head><body>
 <h1>How to play Punish well</h1>
-<p>As {escape(player)} plays it. If both players fall in one breath, the lower card wins: {lower}. All numbers except
-damage are per cent.</p>
+<p>{escape(" ".join(in_short(rules)))}</p>
+<p>Numbers are per cent of {escape(player)}'s choices; "when you can" counts only those where the play is possible.</p>
 <div class="row"><div><h2>Damage of your card (row) to the other card</h2>{_table(["", *CARDS, "rest"], clashes)}
 {points if report["is_chance"] else ""}</div>
 <div><h2>How often to play each card when you can</h2>{_table(["situation", *PLAYS], often)}</div></div>

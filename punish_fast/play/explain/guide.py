@@ -14,6 +14,21 @@ def guide(rules: Rules, view: View, enemy: str) -> list[str]:
     return [*_aim(enemy), *_cards(rules), *_now(rules, view, enemy)]
 
 
+def in_short(rules: Rules) -> list[str]:
+    """Return the course of a game in a few sentences."""
+    tiring = " or a ".join(card for card, rests in zip(CARDS, rules.exhausting, strict=True) if rests)
+    sentences = [
+        f"Both players start with {rules.hp} HP and {rules.hand_size} cards; {rules.reveal_size} others are face up "
+        f"and {rules.deck_size} face down.",
+        f"A measure has {rules.breaths} breaths; in each, both pick a card in secret, and the cards clash. Then both "
+        f"heal {rules.healing} and draw back up to {rules.hand_size} cards from the shuffled discard pile and deck.",
+        f"{_times(rules.feints)} per measure you may feint: throw a card away and play the deck's top card instead.",
+        f"After a {tiring}, its player must rest in the next breath of the measure.",
+        f"A player without HP loses; if both fall, the lower card wins: {' < '.join(by_priority(rules))}.",
+    ]
+    return [each for each, holds in zip(sentences, (1, 1, rules.feints, tiring, 1), strict=True) if holds]
+
+
 def _aim(enemy: str) -> Iterator[str]:
     yield f"You and {enemy} pick a card at the same time, and the two cards clash. A player with no HP left loses."
 
