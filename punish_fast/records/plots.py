@@ -93,8 +93,8 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     axes.axvline(50, color=INK, linestyle=":", linewidth=1)
     axes.set(xlim=(0, 100), xlabel="games won, in per cent; bars are 95% intervals")
     seasoned = [entry for entry in table if entry["games"] >= _FORM] or table
-    among = f"Of players with {_FORM} games or more, " if len(seasoned) < len(table) else ""
-    set_headline(figure, f"{among}{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}")
+    among = f" (of those with {_FORM} games)" if len(seasoned) < len(table) else ""
+    set_headline(figure, f"{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}{among}")
     _explain_marks(axes, table, "lower right")
 
 

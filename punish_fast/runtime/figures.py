@@ -76,8 +76,8 @@ _DIVERGING = (VERMILION, "#F3C9A8", "#FAFAFA", "#A8CDE6", BLUE)
 
 
 def set_headline(figure: Figure, text: str) -> None:
-    """Write a title above a figure, flush left, in several lines if it is long."""
-    figure.suptitle(text, x=0.01, ha="left", wrap=True)
+    """Write a title above a figure, flush left."""
+    figure.suptitle(text, x=0.01, ha="left")
 
 
 def ink_on(colour: Any) -> str:

@@ -219,7 +219,7 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
             assert (host.flaws(), guest.flaws(), guest.width()) == ([], [], PHONE["width"])
             ann.reload()
             ann.get_by_text(re.compile(r"You chose .*\. Waiting for Bert …")).wait_for()
-            assert breath_of(ann) == logs[0]
+            assert (breath_of(ann), ann.locator(".hand [aria-pressed=true]").count()) == (logs[0], 1)
             ben.locator(".hand button:enabled").last.click()
             picked = ben.locator(".hand [aria-pressed=true]").get_attribute("data-kind")
         by_clicks(ben, breath)

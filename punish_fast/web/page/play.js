@@ -178,7 +178,7 @@ export class Seat {
     const ask = () => {
       if (confirm("Leave this game? It will not be saved.")) this.stand();
     };
-    this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave");
+    this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave the table");
     return this.exit;
   }
 

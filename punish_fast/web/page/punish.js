@@ -270,13 +270,16 @@ export class Punish {
   hand() {
     const { view, rules } = this.table;
     const most = Math.max(...(this.coach?.chances ?? []).map(({ win }) => win));
+    // A friend may still be choosing.
+    const chosen = this.table.friend?.chosen;
+    const mine = chosen ? kinds(view.hand).indexOf(Math.floor(chosen.action / 10) - 1) : this.picked?.index;
     return h(
       "div",
       { class: "hand", role: "group", "aria-label": "Your hand", tabindex: "-1", "data-focus": "hand" },
       kinds(view.hand).map((kind, index) => {
         const move = this.isOn ? this.move(kind) : undefined;
         const win = move && this.coach?.chances.find(({ action }) => action === move.action)?.win;
-        const isPicked = this.picked?.index === index;
+        const isPicked = index === mine;
         return cardButton(
           CARDS[kind],
           rules.damage[kind],
