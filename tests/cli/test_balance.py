@@ -15,7 +15,9 @@ def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     assert done.code == 0, done.err
     assert done.out.startswith("Not balanced: one more strike in hand is worth +")
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
-    assert " of one more rule screened. Not tried: " in " ".join(done.out.split())
+    said = " ".join(done.out.split())
+    assert "None of the changes tried restores the balance." in said
+    assert " of one more rule screened. Not tried: " in said
     assert max(map(len, done.out.splitlines())) <= 80
 
 

@@ -157,4 +157,6 @@ def test_the_five_best_and_the_five_worst_hands_are_printed(capsys):
     in_hand = {card: {"copies": [0], "mean": [0.5], "step": None} for card in CARDS}
     lessons_text._print_hands({"hands": hands, "mean": 0.5, "in_hand": in_hand})
     wins = [99 - k for k in range(12)]
-    assert re.findall(r"8.33% +(\d+).0%", capsys.readouterr().out) == [str(win) for win in wins[:5] + wins[7:]]
+    text = capsys.readouterr().out
+    assert re.findall(r"8.33% +(\d+).0%", text) == [str(win) for win in wins[:5] + wins[7:]]
+    assert re.search(r"card +0 +one more \(points\)\n +guard +50.0%", text)

@@ -139,7 +139,7 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
 
 
 def deciding_change(found: Balance, watch: Watch) -> str | None:
-    """Return the change without which the worth of cards is closest to the base rules; None for a single change.
+    """Return the change without which the worth of cards is closest to the base rules. A single change returns None.
 
     The worth is measured in the one-player model against *naive*.
     """

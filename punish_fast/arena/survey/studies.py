@@ -162,7 +162,7 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
     Args:
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations of the equilibrium solver.
-        seconds: Target for the duration of the study, which makes at least three iterations; None for no limit.
+        seconds: Target for the duration of the study, which makes at least three iterations; no limit if None.
         stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
             ``self-play``, given its name.
 

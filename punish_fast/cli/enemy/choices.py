@@ -33,8 +33,7 @@ def _seconds(text: str) -> int:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        fault = f"{printable(text)!r} must be a Unix time in seconds or a date, such as 2022-11-13"
-        raise typer.BadParameter(fault) from None
+        raise typer.BadParameter(f"{printable(text)!r} is neither a Unix time nor a date such as 2022-11-13") from None
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 

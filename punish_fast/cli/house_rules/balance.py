@@ -87,6 +87,8 @@ def _print_balance(report: dict[str, Any], restored: dict[str, Any] | None, prin
     if restored is not None:
         for remedy in restored["remedies"]:
             print_text(remedy["finding"], "  ", "* ")
+        if not any(remedy["balanced"] for remedy in restored["remedies"]):
+            print_text("None of the changes tried restores the balance.")
         left = "; ".join(restored["not_tried"]) or "none"
         print_text(f"{count(restored['screened'], 'change')} of one more rule screened. Not tried: {left}.")
     print()

@@ -38,7 +38,6 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
     ]
     often = [[each.label, *("" if isnan(x) else f"{100 * x:.0f}" for x in each.when_possible)] for each in situations]
     hands = sorted(report["hands"], key=lambda each: tuple(each["hand"].values()), reverse=True)
-    key = ", ".join(f"{card[0]} {card}" for card in CARDS)
     points = f"<h2>One more in your first hand (points of {report['value_is']})</h2>{_table(['card', 'points'], worth)}"
     listed = "".join(f"<div><b>{letters(each['hand'])}</b> {plays_text(each['plays'], 3)}</div>" for each in hands)
     return f"""<!doctype html>
@@ -49,8 +48,8 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
 <div class="row"><div><h2>Damage of your card (row) to the other card</h2>{_table(["", *CARDS, "rest"], clashes)}
 {points if report["is_chance"] else ""}</div>
 <div><h2>How often to play each card when you can</h2>{_table(["situation", *PLAYS], often)}</div></div>
-<h2>What to play first, by hand ({key}, f guard: feint with guard)</h2><div class="hands">{listed}</div>
-</body></html>
+<h2>What to play first, by hand ({", ".join(map("{0[0]} {0}".format, CARDS))}, f guard: feint with guard)</h2>
+<div class="hands">{listed}</div></body></html>
 """
 
 

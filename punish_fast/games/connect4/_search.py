@@ -262,7 +262,7 @@ def _score_at_sight(own, filled, moves, n_stones, target):
     low, high = -((N_SQUARES - 2 - n_stones) >> 1), (N_SQUARES - 1 - n_stones) >> 1
     if low >= target:
         return low
-    if False:
+    if high < target:
         return high
     return _score_by_follow_up(own, filled, moves, target)
 

@@ -81,7 +81,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
     ("options", "texts"),
     [
         (["--db", "no.db"], ["no.db: there is no such file"]),
-        (["--until", "2022-11"], ["'2022-11' must be a Unix time in seconds or a date, such as 2022-11-13"]),
+        (["--until", "2022-11"], ["'2022-11' is neither a Unix time nor a date such as 2022-11-13"]),
         (["--db", "text.db"], ["text.db: "]),
         (["--prior", "0"], ["prior: 0.0 is not allowed; it must be above 0"]),
         (["--until", "99"], ["few.db: 0 games between people selected; at least 1 is needed; --with-bots adds games"]),
