@@ -67,7 +67,7 @@ def printable(text: str, most: int = MOST_OF_NAME) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean X?`` with the most similar of ``names``, or an empty string if none is similar."""
+    """Return ``; did you mean X?`` for the name closest to ``name``, or an empty string if all names are different."""
     near = difflib.get_close_matches(name.lower(), names, n=1)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -125,7 +125,7 @@ class KernelGroup:
 def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     """Announce the missing kernels, and start to compile groups that lack some, in processes on the other cores.
 
-    Start nothing if there is no cache, or only one core or thread. The processes end with this one.
+    Start nothing without a cache, or with a single core or thread. The processes end with this one.
     """
     n_processes = min(n_threads, usable_cores()) - 1
     caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]

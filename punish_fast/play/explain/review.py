@@ -180,7 +180,7 @@ def played_opponent(game: RecordedGame) -> str | None:
         warmth = float(temperature) if temperature else bots[0].temperature
     except ValueError:
         return None
-    # Of the built-in players, only naive takes a temperature.
+    # The only built-in player with a temperature is naive.
     return None if name not in NAMES else f"{name}@{warmth!r}" if name == "naive" and warmth else name
 
 
