@@ -132,7 +132,9 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
         if outcome.result is not None:
             faults = faults_of(outcome.result, each)
             value = outcome.result["in_hand"][card] or 0.0
-            told = f"With {name}: {worth_text(card, value)}. {verdict_of(faults[:2])}"
+            iterations = outcome.result["iterations"]
+            few = f" (after {iterations} of {DEFAULT_ITERATIONS} iterations)" if iterations < DEFAULT_ITERATIONS else ""
+            told = f"With {name}{few}: {worth_text(card, value)}. {verdict_of(faults[:2])}"
             remedies.append({"change": name, "worth": value, "balanced": not faults, "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
     return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": not_tried}
