@@ -44,14 +44,15 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
 def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, Any]]:
     """Return the latest ``most`` selected games, newest first.
 
-    Each game has the keys ``game`` (id), ``played`` (Unix second), ``winner``, ``loser`` and ``breaths`` (number).
+    Each game has the keys ``game`` (id), ``played`` (Unix second), ``winner``, ``loser``, ``breaths`` (number),
+    ``winner_is_bot`` and ``loser_is_bot``.
     """
-    query, parameters = selection.query(
-        "game, second, winner, loser, n_breaths", more="ORDER BY second DESC, game DESC LIMIT :most"
-    )
+    columns = "game, second, winner, loser, n_breaths, winner_is_bot, loser_is_bot"
+    query, parameters = selection.query(columns, more="ORDER BY second DESC, game DESC LIMIT :most")
+    keys = "game", "played", "winner", "loser", "breaths", "winner_is_bot", "loser_is_bot"
     with open_to_read(path) as connection:
         rows = connection.execute(query, {**parameters, "most": most}).fetchall()
-    return [dict(zip(("game", "played", "winner", "loser", "breaths"), row, strict=True)) for row in rows]
+    return [dict(zip(keys, (*row[:5], *map(bool, row[5:])), strict=True)) for row in rows]
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:

@@ -85,7 +85,8 @@ class GameDatabase:
             return []
         with self._explained():
             listed = list_games(self._path, Selection(player=player, before=before), most)
-        return [game | {"persons": [person_of(game["winner"]), person_of(game["loser"])]} for game in listed]
+        persons = ([person_of(game[side], game[f"{side}_is_bot"]) for side in ("winner", "loser")] for game in listed)
+        return [game | {"persons": shown} for game, shown in zip(listed, persons, strict=True)]
 
     def game(self, game_id: int) -> RecordedGame:
         """Return a game; raise HTTPException 404 if it is not in the database."""
@@ -182,7 +183,7 @@ def _without(text: str, path: Path | None) -> str:
 
 def _side(side: Side) -> dict[str, Any]:
     choices = [
-        {"breath": number + 1, "state": str(state), "action": action, "name": _name(action)}
+        {"number": number + 1, "state": str(state), "action": action, "name": _name(action)}
         for number, state, action in zip(side.number, side.states, side.actions, strict=True)
     ]
     shown = {"name": side.name, "person": person_of(side.name, side.is_bot), "is_bot": side.is_bot}

@@ -205,15 +205,15 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         return {"paragraphs": found.table.player.presentation.guide(found.view, enemy)}
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
-    async def costliest(table: TableId) -> dict[str, Any] | None:
-        """Return your costliest choice in a finished game, judged by the opponent; null if no choice lost a point."""
+    async def costliest(table: TableId) -> dict[str, Any]:
+        """Return your costliest choice in a finished game, judged by the opponent; it is null if none lost a point."""
         found = tables.find(table)
         judge, is_known = found.table.player.able("costliest"), found.table.player.able("is_known")("judge")
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
-        worst: dict[str, Any] | None = await workers.answer(lambda: judge(game, won), is_known)
-        return worst
+        worst = await workers.answer(lambda: judge(game, won), is_known)
+        return {"judge": found.table.player.person, "enemy": found.table.player.facts()["against"], "choice": worst}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def test_a_game_through_a_pipe_is_the_simulators(run, say):
     (game,) = report["games"]
     assert [breath["actions"] for breath in game["breaths"]] == actions
     assert game["winner"] == ("you" if won else "naive")
-    assert game["worst"] is None or game["worst"].startswith("In breath ")
+    assert game["worst"] is None or game["worst"].startswith("In measure ")
     assert [game_id for game_id, _ in stored()] == [game["game"]]
 
 
@@ -131,7 +131,7 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     assert plain(drawn).count("takes it back: u") == len(actions)
     # The end uncovers the other hand and the deck, and names the worst choice and a command that is not wrapped.
     end = plain(drawn).partition(" wins!" if "Nina wins!" in plain(drawn) else "You win!")[2]
-    assert re.search(r"Nina's hand .*\n +deck .*\n +(In breath|No choice)", end)
+    assert re.search(r"Nina's hand .*\n +deck .*\n +(In measure|No choice)", end)
     assert re.search(r"\n  punish-fast records review \d+ --db terminal.db\n", end)
     assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "Nina"}
     say(*typed(actions))

@@ -51,7 +51,7 @@ def test_questions_come_from_recorded_games(run, say, database):
     say(*ANYTHING)
     text = run(*TINY, "random", "--db", database).out
     assert re.search(r"(Ann|Ben|Cay) played [\w ]+ here in\s+game\s+160000\d{4}", text)
-    assert re.search(r"\d of 2 right, [\d.]+ points of win probability lost in all\.\n$", text)
+    assert re.search(r"\d of 2 right, [\d.]+ points of win probability lost in all\.\n", text)
 
 
 @pytest.mark.usefixtures("files")

@@ -84,7 +84,7 @@ def test_simulated_questions_have_one_best_action_and_an_enemy_with_a_choice(exp
     for question in questions:
         best, second, *_ = explainer.explain(question.state).reasons
         assert question.stake == pytest.approx(best.value - second.value)
-        assert question.stake > 0
+        assert question.stake >= MOST_OF_RIGHT
         assert not question.state.enemy_exhausted
         assert (question.game, question.player, question.played) == (None, None, None)
 
@@ -137,6 +137,24 @@ def test_answers_are_judged_and_explained(explainer):
     assert "Question 3 of 3" in text
     for verdict in quiz.verdicts:
         assert verdict.why in " ".join(text.split())
+    drawn.truncate(0)
+    quiz.tell_result()
+    result = " ".join(drawn.getvalue().replace("\0", "").split())
+    chosen, best = action_name(reasons[1][-1].action), action_name(reasons[1][0].action)
+    missed = f"Question 2: you chose {chosen}, and {best} wins {100 * lost:.1f} points of win probability more."
+    assert result == f"{quiz.score} {missed} {quiz.verdicts[1].explanation.words}"
+
+
+def test_a_round_is_chosen_by_its_number(explainer):
+    rounds = [("all", simulated_questions(explainer, 1, seed=1)), ("strike", simulated_questions(explainer, 1, seed=2))]
+    for answers, chosen in (([""], 0), (["2"], 1), (["0", "3", "x", "1"], 0)):
+        quiz, drawn = quiz_of(explainer, answers)
+        assert quiz.choice(rounds) == rounds[chosen][1]
+        assert "  1. all\n  2. strike\n" in drawn.getvalue()
+        assert drawn.getvalue().count("(1 to 2, Enter for 1)") == len(answers)
+    quiz, _ = quiz_of(explainer, ["q"])
+    with pytest.raises(LeaveError):
+        quiz.choice(rounds)
 
 
 def test_help_and_wrong_moves_are_answered(explainer):

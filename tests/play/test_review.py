@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from playing import some_games, with_side
+from playing import RULES, some_games, with_side
 
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.play.explain.review import chances_of, judge_of, read_game, review
@@ -36,7 +36,7 @@ def test_every_choice_is_worth_what_the_agent_says(agents, judges, space):
     solution = agents["wins"].solution()
     for game in some_games(30):
         for reviewed, side in zip(review(judges["wins"], game), (game.winner, game.loser), strict=True):
-            assert [choice.breath for choice in reviewed.choices] == [number + 1 for number in side.number]
+            assert [choice.number for choice in reviewed.choices] == [number + 1 for number in side.number]
             for choice, decimal, action in zip(reviewed.choices, side.states, side.actions, strict=True):
                 assert to_decimal(choice.state) == decimal
                 row = space.row(choice.state)
@@ -102,9 +102,12 @@ def test_every_choice_is_reported(judges):
         assert (player["name"], player["won"], player["loss"]) == (side.name, side.won, side.loss)
         for choice, shown in zip(side.choices, player["choices"], strict=True):
             assert shown["hand"] == cards_text(choice.state.hand)
+            assert shown["breath"] == choice.state.breath
+            assert (shown["measure"] - 1) * RULES.breaths + shown["breath"] == shown["number"]
+            assert f"n measure {shown['measure']}, breath {shown['breath']}, " in shown["words"]
             assert shown["hp"] == [choice.state.own_hp, choice.state.enemy_hp]
             assert (shown["win_probability"], shown["loss"], shown["words"]) == (choice.win, choice.loss, choice.words)
-        worst = [each["breath"] for each in player["worst"]]
-        losses = {choice["breath"]: choice["loss"] for choice in player["choices"]}
-        assert worst == sorted(worst, key=lambda breath: -losses[breath])
+        worst = [each["number"] for each in player["worst"]]
+        losses = {choice["number"]: choice["loss"] for choice in player["choices"]}
+        assert worst == sorted(worst, key=lambda number: -losses[number])
         assert len(worst) == min(3, sum(loss >= 0.01 for loss in losses.values()))

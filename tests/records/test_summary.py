@@ -118,8 +118,10 @@ def latest(path):
 
 def test_games_are_listed_from_the_latest_on(original):
     assert list_games(original, Selection(), 5) == [
-        {"game": 200, "played": 200, "winner": "naive", "loser": "Ben", "breaths": 1},
-        {"game": 100, "played": 100, "winner": "Ann", "loser": "Ben", "breaths": 2},
+        {"game": 200, "played": 200, "winner": "naive", "loser": "Ben", "breaths": 1}
+        | {"winner_is_bot": True, "loser_is_bot": False},
+        {"game": 100, "played": 100, "winner": "Ann", "loser": "Ben", "breaths": 2}
+        | {"winner_is_bot": False, "loser_is_bot": False},
     ]
     assert [game["game"] for game in list_games(original, Selection(), 1)] == [200]
     assert [game["game"] for game in list_games(original, Selection(player="Ann"), 5)] == [100]

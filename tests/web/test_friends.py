@@ -103,8 +103,11 @@ def test_nothing_hidden_is_sent(client, naive, monkeypatch):
     assert all(one[1] == two[1] for one, two in pairs)
 
 
-def whole_game(client, naive, monkeypatch, seed, others):
-    """Return, for each breath, what the host knows, what it receives once the friend has chosen, and what is hidden."""
+def whole_game(client, naive, monkeypatch, seed, others, *, hosts):
+    """Return, for each breath, what a person knows, what is received once the other has chosen, and what is hidden.
+
+    The person is the host or the guest, who plays the first legal action.
+    """
     numbers, names = iter((seed, 1)), (f"{n:032d}" for n in itertools.count())
     with monkeypatch.context() as patch:
         patch.setattr(secrets, "randbits", lambda _: next(numbers))
@@ -113,6 +116,8 @@ def whole_game(client, naive, monkeypatch, seed, others):
         host = invite(client, naive)
         friend = accept(client, host).json()
         host = look(client, host).json()
+        if not hosts:
+            host, friend = friend, host
         answers, revealed = [], []
         for breath in itertools.count():
             known = json.dumps([host["view"], revealed])
@@ -131,9 +136,12 @@ def whole_game(client, naive, monkeypatch, seed, others):
     return answers
 
 
-def test_nothing_hidden_is_sent_in_a_whole_game(client, naive, monkeypatch):
-    """A host with the same view and revealed events receives the same bytes, whatever the friend holds or picks."""
-    games = [whole_game(client, naive, monkeypatch, seed, others) for seed in range(16) for others in (0, 1, 2, 3)]
+@pytest.mark.parametrize("hosts", [True, False], ids=["host", "guest"])
+def test_nothing_hidden_is_sent_in_a_whole_game(client, naive, monkeypatch, hosts):
+    """A person with the same view and revealed events receives the same bytes, whatever the other holds or picks."""
+    games = [
+        whole_game(client, naive, monkeypatch, seed, others, hosts=hosts) for seed in range(16) for others in range(4)
+    ]
     found: dict[str, set[bytes]] = {}
     hidden: dict[str, set[str]] = {}
     for known, received, secret in itertools.chain(*games):

@@ -103,7 +103,7 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert game["winner"]["name"] == entry["winner"]
         side = recorded[entry["game"]].winner
         choices = zip(side.number, side.states, side.actions, strict=True)
-        assert [(each["breath"], each["state"], each["action"]) for each in game["winner"]["choices"]] == [
+        assert [(each["number"], each["state"], each["action"]) for each in game["winner"]["choices"]] == [
             (int(number) + 1, str(state), int(action)) for number, state, action in choices
         ]
 
@@ -146,6 +146,9 @@ def test_people_see_names_of_built_in_players(models, tmp_path):
     with client_of(models, tmp_path / "games.db", None) as client:
         model = entries_of(client)[0]["hash"]
         for entry in client.get("/games").json():
+            assert [entry["winner_is_bot"], entry["loser_is_bot"]] == [
+                entry[who] != "Ann" for who in ("winner", "loser")
+            ]
             assert entry["persons"] == [shown[entry["winner"]], shown[entry["loser"]]]
             report = client.get(f"/games/{entry['game']}").json()
             assert [report[who]["person"] for who in ("winner", "loser")] == entry["persons"]
@@ -202,6 +205,13 @@ def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
     n_games = sum("Ann" in (game.winner.name, game.loser.name) for game in GAMES)
     assert (report["player"], report["reference"], report["games"]) == ("Ann", "naive", n_games)
     assert [position["player"] for position in report["positions"]] == ["Ann"] * 5
+    practised = [(habit, each) for habit in report["habits"] for each in habit["positions"]]
+    assert practised
+    for habit, position in practised:
+        played = next(each["name"] for each in position["actions"] if each["action"] == position["played"])
+        assert (position["player"], played.split()[0]) == ("Ann", habit["play"])
+        if habit["situation"].startswith("breath "):
+            assert position["view"]["breath"] == int(habit["situation"].split()[1])
     asked = client.get("/practice", params={"model": naive, "player": "Ben"}).json()["positions"]
     assert {position["player"] for position in asked} == {"Ben"}
     unknown = client.get("/improve", params={"model": naive, "player": "Zoe"})

@@ -107,9 +107,8 @@ def choose_opponent(visit: Visit, opponent: str) -> Page:
 
 def sit_down(visit: Visit, name: str, opponent: str = "naive") -> Page:
     page = choose_opponent(visit, opponent)
+    page.get_by_label("Your name").fill(name)
     assert page.locator(".about").inner_text().split()[0] in {opponent, "Nina", "Cleo", "Petra", "Thea"}
-    if page.get_by_label("Your name").is_visible():
-        page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".controls, .squares")
     return page
@@ -177,6 +176,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     play_out(page, by_clicks)
     game = must_be_kept(page, database, "Ada")
     page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
+    page.get_by_text("Judged by Nina: chances of winning with the best moves against Robin.").wait_for()
     visit.end()
     assert visit.troubles == []
     return game
@@ -535,9 +535,10 @@ def test_that_game_is_reviewed(visit, played):
     assert page.locator(".choices-table tbody tr").count() == 2 * len(played.winner.actions)
     assert page.locator("h3", has_text=re.compile("^(Ada|Nina)$")).all_inner_texts() == 2 * ["Ada", "Nina"]
     # It opens where the person lost most, and shows what the choices were worth.
-    losses = {int(breath): float(lost or 0) for breath, *_, lost in rows_of_choices(page, "Ada")}
+    losses = {when: float(lost or 0) for when, *_, lost in rows_of_choices(page, "Ada")}
     shown = page.locator(".stepping h2").inner_text()
-    assert losses[int(shown.split()[1])] == max(losses.values())
+    measure, breath = re.fullmatch(r"Measure (\d+), breath (\d+)", shown).groups()
+    assert losses[f"{measure}, {breath}"] == max(losses.values())
     for _, _, chance, _, best_chance, lost in rows_of_choices(page, "Ada"):
         assert abs(percents(best_chance) - percents(chance) - float(lost or 0)) <= 1.1
     assert page.locator(".mark").count() == 2 * len(played.winner.actions)
@@ -612,7 +613,13 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
         page.keyboard.press("Enter")
     page.wait_for_selector(".round")
     assert each.flaws() == []
-    assert re.search(rf"^\d+ of {number} right, \d+\.\d points", page.locator(".round p").inner_text())
+    score = page.locator(".round p").inner_text()
+    assert re.search(rf"^\d+ of {number} right, \d+\.\d points", score)
+    # What was missed is listed, with links to the positions.
+    assert page.locator(".round li").count() == number - int(score.split()[0])
+    missed = page.locator(".round li").first
+    assert re.search(r"You chose .*; .* wins \d+\.\d points more\. Explore this position$", missed.inner_text())
+    assert re.fullmatch(r"#/explore/[0-9a-f]{32}/\d{18}", missed.locator("a").get_attribute("href"))
     page.reload()
     page.wait_for_selector("button.answer")
     assert f" of {number} right" in page.locator(".score").inner_text()
@@ -645,13 +652,19 @@ def test_your_worst_positions_are_practised_at_once(visit, address):
     model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])
     asked = json.load(urlopen(f"{address}/practice?model={model['hash']}"))
     # One game may have no costly choices.
-    change_answers(each.page, "**/improve?*", lambda found: found | {"positions": asked["positions"]})
+    habit = {"situation": "breath 1", "play": "guard", "choices": 3, "of": 4, "loss": 0.1, "cost": 0.1, "share": 0.75}
+    habit |= {"reference_share": 0.5, "instead": {"rush": 1.0}, "positions": asked["positions"][:2]}
+    more = {"positions": asked["positions"], "habits": [habit, habit | {"positions": []}]}
+    change_answers(each.page, "**/improve?*", lambda found: found | more)
     page = each.go("#/you/Ada", "table")
     assert page.locator(".title p").inner_text().startswith("Ada: 1 game")
     assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
     page.get_by_role("button", name="Practise these positions").click()
     page.locator("h2", has_text=f"Question 1 of {len(asked['positions'])}:").wait_for()
     type_an_answer(page)
+    page.get_by_role("link", name="Back to You").click()
+    page.get_by_role("button", name="Practise this").click()
+    page.locator("h2", has_text="Question 1 of 2:").wait_for()
     page.get_by_role("link", name="Back to You").click()
     page.wait_for_selector(".lessons")
     page = each.go("#/you", ".title p")

@@ -56,8 +56,10 @@ def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):
     view, cards = table["view"], table["uncovered"]
     assert (sum(cards["hand"]), sum(cards["deck"])) == (view["enemy"]["cards"], view["deck"])
     assert np.add(cards["hand"], cards["deck"]).tolist() == view["unseen"]
-    worst = client.get(f"{path}/costliest").json()
-    assert worst["state"] == states[worst["breath"] - 1]
+    found = client.get(f"{path}/costliest").json()
+    assert (found["judge"], found["enemy"]) == ("Nina", "Robin")
+    worst = found["choice"]
+    assert worst["state"] == states[worst["number"] - 1]
     values = client.get(f"/models/{naive}/q/{worst['state']}").json()
     played = next(each["q"] for each in values["actions"] if each["action"] == worst["action"])
     best = max(each["q"] for each in values["actions"])

@@ -61,11 +61,12 @@ def improve(options: ImproveOptions) -> None:
         explainer = explainer_against(reference, reference.rules or rules)
     results = read_results(database, Selection(player=options.player))
     found = improvement(explainer, choices, results, clean_name(options.player))
+    for habit in found["habits"]:
+        del habit["positions"]
     found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
-    given = {"player": options.player} | ({} if options.db is None else {"db": str(database)})
-    command = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given.items())
-    agent = "" if options.against is None else f" {shlex.quote(options.against)}"
-    practice = f"punish-fast practice{agent} {command}"
+    agent = [] if options.against is None else [options.against]
+    given = ["--player", options.player, *([] if options.db is None else ["--db", str(database)])]
+    practice = shlex.join(["punish-fast", "practice", *agent, *given])
     options.print({"reference": reference.name, **found, "practice": practice}, _print_improvement)
 
 
@@ -77,10 +78,8 @@ def _print_improvement(report: dict[str, Any]) -> None:
         f"{reference} would lose {_points(report['reference_loss'])})"
     )
     print()
-    tables = {
-        name: [each | {"loss": _points(each["loss"])} for each in report[name]] for name in ("opponents", "trend")
-    }
-    print_report(tables)
+    parts = {name: report[name] for name in ("opponents", "trend")}
+    print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
     print("\nhabits that cost most")
     for number, habit in enumerate(report["habits"], 1):
         print_text(f"{number}. {habit_text(habit, reference)}", "  ")
@@ -91,7 +90,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
         played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
         print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
     if report["positions"]:
-        print(f"\nto practise such positions:\n  {report['practice']}")
+        print(f"\nto practise a habit or such positions:\n  {report['practice']}")
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:

@@ -30,7 +30,7 @@ from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
-    from punish_fast.arena.players import PlayerGroup, PolicyPlayer
+    from punish_fast.arena.players import PlayerGroup
     from punish_fast.play.explain.coach import Coach
     from punish_fast.play.punish.match import PunishMatch
     from punish_fast.play.punish.records import Finished
@@ -141,6 +141,7 @@ class _Session:
         from punish_fast.play.punish.match import play_ahead
         from punish_fast.play.punish.records import Keeper
         from punish_fast.play.punish.screen import Screen, open_console
+        from punish_fast.play.session import HumanPlayer
         from punish_fast.punish.states.space import StateSpace
 
         self.options = options
@@ -153,7 +154,7 @@ class _Session:
             view = space if space.is_view else StateSpace(space.rules)
         self.keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()
-        self.seats = self._seated(people, opponents)
+        self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents]
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
@@ -164,12 +165,6 @@ class _Session:
         self.screen = Screen(self.console, self.rules, (names[0], names[1]))
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
-
-    def _seated(self, people: list[str], opponents: list[PolicyPlayer]) -> tuple[SessionPlayer, SessionPlayer]:
-        from punish_fast.play.session import HumanPlayer
-
-        seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents]
-        return seats[0], seats[1]
 
     def _coach(self, view: Any) -> Any:
         from punish_fast.play.explain.coach import Coach
@@ -250,7 +245,8 @@ class _Session:
             judge = Judge(coach.space, coach.solution)
             side = judge.side(record.winner if won else record.loser, won)
         worst = side.worst(1)
-        self.screen.say(f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point.")
+        found = f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point."
+        self.screen.say(f"{found} Judged by the best choices against {coach.name}.")
         return worst[0].words if worst else None
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:

@@ -73,8 +73,9 @@ class PracticeOptions(CommonOptions):
 def practice(options: PracticeOptions) -> None:
     """Take a quiz: choose a move in positions where it matters, and see what each move is worth and why.
 
-    Positions come from simulated games or, with --db or --player, from the costliest mistakes in recorded games. Type
-    moves as in `play`. With --json, the questions are shown on stderr.
+    Positions come from simulated games or, with --db or --player, from the costliest mistakes in recorded games. With
+    --player, you can choose one of that player's habits at a terminal. Type moves as in `play`. With --json, the
+    questions are shown on stderr.
     """
     from punish_fast.play.games.terminal import LeaveError
 
@@ -85,23 +86,22 @@ def practice(options: PracticeOptions) -> None:
     explainer, judge, enemy = _judge(options)
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
-        questions = _questions(options, explainer, seed)
+        rounds = _questions(options, explainer, seed)
     rules = explainer.data.space.rules
     quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
 
     def finish() -> None:
         if quiz.verdicts:
-            quiz.screen.console.print()
-            quiz.screen.say(quiz.score)
+            quiz.tell_result()
         if options.as_json:
             report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
             report["questions"] = [_verdict_report(verdict) for verdict in quiz.verdicts]
-            report["right"] = sum(verdict.is_right for verdict in quiz.verdicts)
-            print_json(report | {"loss": sum(verdict.loss for verdict in quiz.verdicts)})
+            right, loss = ([getattr(verdict, name) for verdict in quiz.verdicts] for name in ("is_right", "loss"))
+            print_json(report | {"right": sum(right), "loss": sum(loss)})
 
     try:
-        quiz.practise(questions)
+        quiz.practise((quiz.choice(rounds) if rounds[1:] else rounds[0][1])[: options.questions])
     except (LeaveError, EOFError):
         quiz.screen.console.print("\n  You left the quiz.")
     finally:
@@ -129,15 +129,23 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
         return explainer_against(player, rules), f"best choices against {name}", name
 
 
-def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[Question]:
+def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:
+    """Return questions by name: of all positions and, at a terminal, of each habit of the player."""
+    from punish_fast.play.explain.improvement import costly_habits
     from punish_fast.play.explain.practice import recorded_questions, simulated_questions
     from punish_fast.records.games import read_choices
+    from punish_fast.study.deviations import assess_by_values
 
     if options.database is None:
-        return simulated_questions(explainer, options.questions, seed)
+        return [("simulated positions", simulated_questions(explainer, options.questions, seed))]
     choices = read_choices(options.database, humans_only=False, player=options.player)
     require_games(options.database, choices, with_bots=True)
-    return recorded_questions(explainer, choices, options.questions, seed)
+    rounds = [("your costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
+    if options.player is not None and sys.stdin.isatty():
+        assessed = assess_by_values(explainer.data.space, explainer.solution.q, explainer.enemy, choices)
+        habits = costly_habits(explainer, choices, assessed)
+        rounds += [(f"{each['situation']}: {each['play']}", each["positions"]) for each in habits if each["positions"]]
+    return rounds
 
 
 def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> PracticeTerminal:
@@ -145,8 +153,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     from punish_fast.play.punish.screen import Screen, open_console
 
     console = open_console(table_stream(options.as_json))
-    table = explainer.data
-    screen = Screen(console, table.space.rules, ("you", enemy))
+    screen = Screen(console, explainer.data.space.rules, ("you", enemy))
     return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
 
 

@@ -29,7 +29,7 @@ def list_(options: ListOptions) -> None:
 
 
 def _print_dated(report: dict[str, Any]) -> None:
-    games = [
-        game | {"played": f"{datetime.fromtimestamp(game['played'], UTC):%Y-%m-%d %H:%M}"} for game in report["games"]
-    ]
+    games = [{key: game[key] for key in ["game", "played", "winner", "loser", "breaths"]} for game in report["games"]]
+    for game in games:
+        game["played"] = f"{datetime.fromtimestamp(game['played'], UTC):%Y-%m-%d %H:%M}"
     print_report({"games (UTC)": games})

@@ -86,23 +86,21 @@ def _jury(name: str | None, game: RecordedGame, quiet: bool) -> tuple[Judge, Pat
 def _print_report(report: dict[str, Any]) -> None:
     winner, loser = report["players"]
     judge = "the best choices" if report["agent"] is None else f"{report['agent']}, solved"
-    print_text(
-        f"game {report['game']}: {winner['name']} won against {loser['name']}; judged by {judge} against "
-        f"{report['enemy']}"
-    )
+    result = f"game {report['game']}: {winner['name']} won against {loser['name']}"
+    print_text(f"{result}; judged by {judge} against {report['enemy']}")
     for side in report["players"]:
         _print_side(side)
 
 
 def _print_side(side: dict[str, Any]) -> None:
     print(f"\n{side['name']}")
-    rows = [["breath", "HP", "hand", "played", "best", "best wins", "loses"]]
+    rows = [["measure", "breath", "HP", "hand", "played", "best", "best wins", "loses"]]
     for choice in side["choices"]:
         lost = "" if choice["loss"] is None else f"{100 * choice['loss']:.1f}"
-        hp, win = "-".join(map(str, choice["hp"])), f"{choice['win_probability']:.1%}"
+        when, hp = map(str, (choice["measure"], choice["breath"])), "-".join(map(str, choice["hp"]))
         best = "" if choice["best"] == choice["name"] else choice["best"]
-        rows.append([str(choice["breath"]), hp, choice["hand"], choice["name"], best, win, lost])
-    print_table(rows, left=5, indent="  ")
+        rows.append([*when, hp, choice["hand"], choice["name"], best, f"{choice['win_probability']:.1%}", lost])
+    print_table(rows, left=6, indent="  ")
     print_text(f"{side['name']} lost {100 * side['loss']:.1f} points of win probability in all.", indent="  ")
     for choice in side["worst"]:
         print_text(choice["words"], indent="  ")

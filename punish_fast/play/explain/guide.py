@@ -11,7 +11,10 @@ from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
 def guide(rules: Rules, view: View, enemy: str) -> list[str]:
     """Return the rules that matter in a position, in paragraphs for the player who sees ``view``."""
-    return [*_aim(enemy), *_cards(rules), *_now(rules, view, enemy)]
+    aim = f"You and {enemy} pick a card at the same time, and the two cards clash. A player with no HP left loses."
+    # Include cards that are not in hand: a feint may draw any card, and the enemy may play any.
+    cards = [f"{card}: {effect(rules, kind)}." for kind, card in enumerate(CARDS) if rules.copies[kind]]
+    return [aim, *cards, *_now(rules, view, enemy)]
 
 
 def in_short(rules: Rules) -> list[str]:
@@ -27,17 +30,6 @@ def in_short(rules: Rules) -> list[str]:
         f"A player without HP loses; if both fall, the lower card wins: {' < '.join(by_priority(rules))}.",
     ]
     return [each for each, holds in zip(sentences, (1, 1, rules.feints, tiring, 1), strict=True) if holds]
-
-
-def _aim(enemy: str) -> Iterator[str]:
-    yield f"You and {enemy} pick a card at the same time, and the two cards clash. A player with no HP left loses."
-
-
-def _cards(rules: Rules) -> Iterator[str]:
-    # Include cards that are not in hand: a feint may draw any card, and the enemy may play any.
-    for kind, card in enumerate(CARDS):
-        if rules.copies[kind]:
-            yield f"{card}: {effect(rules, kind)}."
 
 
 def effect(rules: Rules, kind: int) -> str:

@@ -14,18 +14,23 @@ from punish_fast.play.explain.practice import Question, judged, recorded_questio
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import action_name, to_decimal
+from punish_fast.punish.strategy import COLUMN
 from punish_fast.records.games import Choices
 from punish_fast.records.summary import Results
-from punish_fast.study.deviations import assess_by_values
-from punish_fast.study.habits import habits
+from punish_fast.study.deviations import AssessedChoices, assess_by_values
+from punish_fast.study.frequencies import PLAY_OF, PLAYS, groupings
+from punish_fast.study.habits import Habit, habits
+from punish_fast.study.observations import observe
 
 _POSITIONS = 5
+# Maximum number of positions of a habit.
+_PRACTISED = 10
 # Maximum number of periods of a trend, and minimum number of games in each.
 _PERIODS, _FEWEST_GAMES = 4, 5
 
 
 def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
-    """Return the report of the command ``improve``.
+    """Return the report of the command ``improve``. The ``positions`` of habits are questions.
 
     Args:
         explainer: Explainer of the best choices against the reference player.
@@ -58,14 +63,30 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
             {"first": int(period[0]) + 1, "last": int(period[-1]) + 1, **_totals([games[k] for k in period])}
             for period in periods
         ],
-        "habits": [habit._asdict() for habit in habits(assessed, space)],
+        "habits": costly_habits(explainer, choices, assessed),
     }
 
 
-def worst_positions(explainer: Explainer, choices: Choices) -> list[Question]:
+def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoices) -> list[dict[str, Any]]:
+    """Return the costliest habits as mappings, each with the ``positions`` of its costliest choices."""
+    space = explainer.data.space
+    partitions, questions = groupings(space.rules, observe(space)), worst_positions(explainer, choices, len(choices))
+
+    def is_of(question: Question, habit: Habit) -> bool:
+        row = space.row(question.state)
+        situations = [each.labels[each.group[row]] for each in partitions]
+        return habit.situation in situations and habit.play == PLAYS[PLAY_OF[COLUMN[question.played]]]
+
+    return [
+        habit._asdict() | {"positions": [each for each in questions if is_of(each, habit)][:_PRACTISED]}
+        for habit in habits(assessed, space)
+    ]
+
+
+def worst_positions(explainer: Explainer, choices: Choices, most: int = _POSITIONS) -> list[Question]:
     """Return the positions of the costliest choices; an empty list if no choice lost enough."""
     with suppress(NoAnswerError):
-        return recorded_questions(explainer, choices, _POSITIONS)
+        return recorded_questions(explainer, choices, most)
     return []
 
 

@@ -88,14 +88,9 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     if not len(order):
         raise NoAnswerError(f"the records contain no choice that lost at least {MOST_OF_RIGHT:.0%} of a win")
     return [
-        Question(
-            state=from_decimal(space.layout, int(choices.decimal[k])),
-            stake=float(loss[k]),
-            game=int(choices.game[k]),
-            player=str(choices.player[k]),
-            played=int(choices.action[k]),
-        )
+        Question(from_decimal(space.layout, decimal), float(loss[k]), game, str(choices.player[k]), action)
         for k in (order[:n].tolist() if seed is None else _drawn(order, n, seed))
+        for decimal, game, action in [[int(each[k]) for each in (choices.decimal, choices.game, choices.action)]]
     ]
 
 
@@ -105,7 +100,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
     for state in _simulated_states(explainer, _POSITIONS * n, seed):
         if state not in stakes and not state.enemy_exhausted:
             stakes[state] = _margin(explainer, state)
-    ranked = sorted((state for state, stake in stakes.items() if stake > 0), key=lambda state: -stakes[state])
+    ranked = [state for state, stake in sorted(stakes.items(), key=lambda pair: -pair[1]) if stake >= MOST_OF_RIGHT]
     if not ranked:
         raise NoAnswerError("the choice does not matter in any position of the simulated games")
     return [Question(ranked[k], stakes[ranked[k]]) for k in _drawn(np.arange(len(ranked)), n, seed)]

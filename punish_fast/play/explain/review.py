@@ -36,7 +36,8 @@ _MOST_WORST, _LEAST_LOSS = 3, 0.01
 class ReviewedChoice:
     """Choice of a player, compared with the best choice."""
 
-    breath: int  # breath of the game, from 1
+    number: int  # breath, counted over the game from 1
+    measure: int  # measure, from 1
     state: State  # position as the player saw it
     action: int  # two-digit action
     best: int  # best two-digit action
@@ -46,21 +47,21 @@ class ReviewedChoice:
     @property
     def words(self) -> str:
         """Value of the choice, in a sentence."""
-        best = action_name(self.best)
+        best, when = action_name(self.best), f"In measure {self.measure}, breath {self.state.breath},"
         if self.loss is None:
-            return f"In breath {self.breath}, the action was illegal; {best} would have won {self.win:.1%} of games."
+            return f"{when} the action was illegal; {best} would have won {self.win:.1%} of games."
         if self.loss < _SMALLEST:
-            return f"In breath {self.breath}, {action_name(self.action)} was right: it won {self.win:.1%} of games."
-        return (
-            f"In breath {self.breath}, {best} would have won {self.win:.1%} of games; {action_name(self.action)} won "
-            f"{self.win - self.loss:.1%}."
-        )
+            return f"{when} {action_name(self.action)} was right: it won {self.win:.1%} of games."
+        won = f"{action_name(self.action)} won {self.win - self.loss:.1%}"
+        return f"{when} {best} would have won {self.win:.1%} of games; {won}."
 
     def report(self) -> dict[str, Any]:
         """Return the choice as a JSON-like object."""
         state = self.state
         return {
-            "breath": self.breath,
+            "number": self.number,
+            "measure": self.measure,
+            "breath": state.breath,
             "state": str(to_decimal(state)),
             "hp": [state.own_hp, state.enemy_hp],
             "hand": cards_text(state.hand),
@@ -98,7 +99,7 @@ class ReviewedSide:
             "won": self.won,
             "loss": self.loss,
             "choices": [choice.report() for choice in self.choices],
-            "worst": [{"breath": each.breath, "words": each.words} for each in self.worst(_MOST_WORST)],
+            "worst": [{"number": each.number, "words": each.words} for each in self.worst(_MOST_WORST)],
         }
 
 
@@ -125,7 +126,8 @@ class Judge:
         win = float(self._v[row])
         loss = max(0.0, win - float(self._q[first + actions.index(action)])) if action in actions else None
         best = int(self._space.action[self._choice[row]])
-        return ReviewedChoice(number + 1, from_decimal(self._space.layout, decimal), action, best, win, loss)
+        measure, state = number // self._space.rules.breaths + 1, from_decimal(self._space.layout, decimal)
+        return ReviewedChoice(number + 1, measure, state, action, best, win, loss)
 
 
 def judge_of(agent: Artefact) -> Judge:

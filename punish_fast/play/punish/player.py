@@ -258,6 +258,7 @@ class PunishPlayer(Player, ServedPlayer):
             opponent["person"] = person_of(opponent["name"], opponent["is_bot"])
         for habit in report["habits"]:
             habit["situation"] = with_hearts(habit["situation"])
+            habit.update(self._posed(explainer, habit["positions"]))
         return {"reference": self.name, **report, **self._posed(explainer, worst_positions(explainer, choices))}
 
     def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:

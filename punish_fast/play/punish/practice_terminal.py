@@ -41,16 +41,36 @@ class PracticeTerminal:
             if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in _LEAVE:
                 raise LeaveError
 
+    def choice(self, rounds: Sequence[tuple[str, list[Question]]]) -> list[Question]:
+        """Ask which of the rounds to practise, by default the first, and return its questions."""
+        for number, (name, _) in enumerate(rounds, 1):
+            self.screen.say(f"{number}. {name}")
+        while True:
+            answer = self.ask(f"  What do you practise? (1 to {len(rounds)}, Enter for 1): ").strip().lower() or "1"
+            if answer in _LEAVE:
+                raise LeaveError
+            if answer.isdecimal() and 0 < int(answer) <= len(rounds):
+                return rounds[int(answer) - 1][1]
+
+    def tell_result(self) -> None:
+        """Print the score, and the positions with wrong answers."""
+        self.screen.console.print()
+        self.screen.say(self.score)
+        for number, verdict in enumerate(self.verdicts, 1):
+            if not verdict.is_right:
+                best = action_name(verdict.explanation.reasons[0].action)
+                answer = f"you chose {action_name(verdict.action)}, and {best} wins {self._points(verdict.loss)} more."
+                self.screen.say(f"Question {number}: {answer} {verdict.explanation.words}")
+
     @property
     def score(self) -> str:
         """The score in a sentence."""
         n_right = sum(verdict.is_right for verdict in self.verdicts)
-        lost = 100 * sum(verdict.loss for verdict in self.verdicts)
-        return f"{n_right} of {len(self.verdicts)} right, {lost:.1f} points{self._of_what} lost in all."
+        lost = self._points(sum(verdict.loss for verdict in self.verdicts))
+        return f"{n_right} of {len(self.verdicts)} right, {lost} lost in all."
 
-    @property
-    def _of_what(self) -> str:
-        return " of win probability" if self.explainer.scale.is_chance else ""
+    def _points(self, loss: float) -> str:
+        return f"{100 * loss:.1f} points" + (" of win probability" if self.explainer.scale.is_chance else "")
 
     def _answer(self, view: View) -> int:
         while True:
@@ -66,21 +86,20 @@ class PracticeTerminal:
                 self.screen.say(str(error))
 
     def _help(self, view: View) -> None:
-        table = self.explainer.data
-        paragraphs = guide(table.space.rules, view, self.screen.names[1])
-        for paragraph in [*paragraphs, _KEYS]:
+        for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
             self.screen.say(paragraph)
 
     def _tell(self, verdict: Verdict) -> None:
         say, print_line = self.screen.say, self.screen.console.print
-        best = verdict.explanation.reasons[0].action
+        scale, best = self.explainer.scale, verdict.explanation.reasons[0]
         print_line()
-        lost = f"{100 * verdict.loss:.1f} points{self._of_what}"
+        lost = self._points(verdict.loss)
         say("Right." if verdict.is_right else f"{action_name(verdict.action).capitalize()} loses {lost}.")
         for reason in verdict.explanation.reasons:
-            marks = [("<- best", reason.action == best), ("<- you", reason.action == verdict.action)]
+            is_best = scale.text(reason.value) == scale.text(best.value)
+            marks = [("<- best", is_best), ("<- you", reason.action == verdict.action)]
             shown = " ".join(mark for mark, is_so in marks if is_so)
-            value = self.explainer.scale.sentence(reason.value)
+            value = scale.sentence(reason.value)
             print_line(f"    {action_name(reason.action):<18} {value}  {shown}".rstrip())
         say(verdict.why)
         question = verdict.question

@@ -32,6 +32,7 @@ class PunishPresentation:
     def rules(self) -> dict[str, Any]:
         """Return the name of the rules, the cards with their effects, and all parameters of the rules."""
         rules = self._rules
+        numbers = "n_cards", "reveal_size", "deck_size", "hp", "hand_size", "breaths", "feints", "healing"
         return {
             "name": name_of(rules),
             # Differences from the standard rules, such as "damage.strike=3".
@@ -43,16 +44,9 @@ class PunishPresentation:
             # Damage that the player of the row's card takes from the column's card; the last row and column are rest.
             "taken": clash_effects(rules).taken.tolist(),
             "copies": list(rules.copies),
-            "n_cards": rules.n_cards,
-            "reveal_size": rules.reveal_size,
-            "deck_size": rules.deck_size,
             "damage": list(rules.damage),
-            "hp": rules.hp,
-            "hand_size": rules.hand_size,
-            "breaths": rules.breaths,
-            "feints": rules.feints,
-            "healing": rules.healing,
             "priority": by_priority(rules),
+            **{name: getattr(rules, name) for name in numbers},
         }
 
     def view(self, view: View) -> dict[str, Any]:

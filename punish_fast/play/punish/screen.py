@@ -187,17 +187,14 @@ class Screen:
         """Return a line with the cards that a player picked and drew."""
         action, drawn = event.actions[seat], event.drawn[seat]
         who = self.names[seat]
-        line = Text(f"  {told_of(who, 'play')} ".ljust(18))
         pick = action // 10 - 1
         if pick >= len(CARDS):
             return Text(f"  {told_of(who, 'rest')}.")
-        if drawn is None:
-            line.append(f" {CARDS[pick]} ", card_style(pick))
-            return line
-        line = Text(f"  {told_of(who, 'feint')} ".ljust(18))
+        line = Text(f"  {told_of(who, 'play' if drawn is None else 'feint')} ".ljust(18))
         line.append(f" {CARDS[pick]} ", card_style(pick))
-        line.append(" away and draw " if who == "you" else " away and draws ")
-        line.append(f" {CARDS[drawn]} ", card_style(drawn))
+        if drawn is not None:
+            line.append(" away and draw " if who == "you" else " away and draws ")
+            line.append(f" {CARDS[drawn]} ", card_style(drawn))
         return line
 
 

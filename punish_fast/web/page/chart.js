@@ -26,32 +26,37 @@ const text = (x, y, words, css, anchor = "middle") => svg("text", { x, y, class:
 
 /** Lines of win probabilities, with one point per breath.
  *
- *  series    [{name, css, points: [{breath, win, isBad}]}]
- *  breath    breath to highlight, or null
- *  onpick    called with a breath when it is clicked
+ *  series    [{name, css, points: [{number, win, isBad}]}]
+ *  breaths   [{number, measure, breath}], ascending numbers
+ *  now       number of the breath to highlight
+ *  onpick    called with the number of a breath when it is clicked
  */
-export function chances(series, label, breath, onpick) {
-  const height = 240;
-  const last = Math.max(1, ...series.flatMap(({ points }) => points.map((point) => point.breath)));
+export function chances(series, breaths, label, now, onpick) {
+  const height = 256;
+  const last = breaths.at(-1).number;
   const draw = (width) => {
     const x = (n) => LEFT + ((n - 0.5) / last) * (width - LEFT - RIGHT);
-    const y = (share) => TOP + (1 - share) * (height - TOP - BOTTOM);
-    const step = Math.ceil(last / Math.max(1, Math.floor((width - LEFT) / 34)));
-    const breaths = Array.from({ length: last }, (_, k) => k + 1);
-    const band = (n) =>
-      svg("rect", {
-        class: n === breath ? "band now" : "band", x: x(n - 0.5), width: x(1.5) - x(0.5), y: TOP, height: height - TOP - BOTTOM,
-        onclick: () => onpick?.(n),
-      });
+    const bottom = height - BOTTOM - 16;
+    const y = (share) => TOP + (1 - share) * (bottom - TOP);
+    const wide = x(1.5) - x(0.5);
+    const band = ({ number: n }) =>
+      svg("rect", { class: n === now ? "band now" : "band", x: x(n - 0.5), width: wide, y: TOP, height: bottom - TOP, onclick: () => onpick(n) });
+    // The first recorded breath of each measure; the word is shown only if every measure has room for it.
+    const firsts = breaths.filter(({ measure }, k) => measure !== breaths[k - 1]?.measure);
+    const gap = Math.min(...firsts.slice(1).map(({ number }, k) => number - firsts[k].number)) * wide;
     return [
       ...[0, 0.5, 1].flatMap((share) => [
         svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }),
         text(LEFT - 7, y(share) + 4, `${100 * share}%`, "tick", "end"),
       ]),
-      ...breaths.filter((n) => (n - 1) % step === 0).map((n) => text(x(n), height - 10, n, "tick")),
       ...breaths.map(band),
-      ...series.map(({ css, points }) => svg("polyline", { class: `line ${css}`, points: points.map((p) => `${x(p.breath)},${y(p.win)}`).join(" ") })),
-      ...series.flatMap(({ css, points }) => points.map((p) => mark(x(p.breath), y(p.win), css, p.isBad))),
+      ...breaths.filter(() => wide > 14).map(({ number, breath }) => text(x(number), bottom + 18, breath, "tick")),
+      ...firsts.flatMap(({ number, measure }) => [
+        svg("line", { class: "grid", x1: x(number - 0.5), x2: x(number - 0.5), y1: TOP, y2: height - 6 }),
+        text(x(number - 0.5) + 5, height - 9, gap < 80 && number > 1 ? measure : `measure ${measure}`, "tick", "start"),
+      ]),
+      ...series.map(({ css, points }) => svg("polyline", { class: `line ${css}`, points: points.map((p) => `${x(p.number)},${y(p.win)}`).join(" ") })),
+      ...series.flatMap(({ css, points }) => points.map((p) => mark(x(p.number), y(p.win), css, p.isBad))),
     ];
   };
   const legend = series.map(({ name, css }) => h("span", { class: `legend ${css}` }, name));

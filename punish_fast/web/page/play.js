@@ -289,9 +289,9 @@ export class Seat {
   costliest() {
     const { table, opponent } = this.table;
     const place = h("div", { class: "costliest" });
-    const fill = (worst) => {
-      if (!worst) return place.replaceChildren("No choice of yours lost a point.");
-      return place.replaceChildren(`${worst.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${worst.state}` }, "See why"));
+    const fill = ({ judge, enemy, choice }) => {
+      const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
+      place.replaceChildren(...words, h("div", { class: "quiet small" }, `Judged by ${judge}: chances of winning with the best moves against ${enemy}.`));
     };
     get(`/tables/${table}/costliest`).then(fill, () => place.remove());
     return place;

@@ -14,9 +14,16 @@ const NEW = { asked: 0, right: 0, lost: 0 };
 const MOST_OF_RIGHT = 0.01;
 const MOST_OF_BEST = 0.0005;
 
-const points = (loss) => (100 * loss).toFixed(1);
+export const points = (loss) => (100 * loss).toFixed(1);
 const scoreWords = ({ asked, right, lost }) => `${right} of ${asked} right, ${points(lost / asked)} points of win probability lost on average`;
 const added = (score, isRight, loss) => ({ asked: score.asked + 1, right: score.right + Number(isRight), lost: score.lost + loss });
+
+/** An item of a list: a position, the move that was chosen, and the best move. */
+export function mistake({ words, actions, best }, chosen, did, link) {
+  const [move, top] = [chosen, best].map((wanted) => actions.find(({ action }) => action === wanted));
+  const cost = move ? `${did} ${move.name}; ${top.name} wins ${points(top.value - move.value)} points more. ` : `${did} an illegal move. `;
+  return h("li", {}, words, " ", h("strong", {}, cost), link);
+}
 
 export async function show(main, _rest, isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
@@ -63,6 +70,7 @@ export class Quiz {
     }
     this.number = 0;
     this.round = NEW;
+    this.missed = [];
     this.ask();
   }
 
@@ -112,19 +120,21 @@ export class Quiz {
   answer(action) {
     if (!this.isOpen) return;
     this.isOpen = false;
-    const { actions, best, state, game, person, played } = this.questions[this.number];
+    const question = this.questions[this.number];
+    const { actions, best, state, game, person, played } = question;
     const top = actions.find((each) => each.action === best);
     const loss = Math.max(0, top.value - action.value);
     const isRight = loss < MOST_OF_RIGHT;
     for (const [k, button] of this.buttons.entries()) {
       const each = actions[k];
       button.disabled = true;
-      button.classList.toggle("right", each.action === best || (isRight && each === action));
+      button.classList.toggle("right", top.value - each.value < MOST_OF_RIGHT);
       button.classList.toggle("mine", each === action);
       button.querySelector(".found").replaceChildren(h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }), h("span", { class: "number" }, percent(each.value)));
     }
     const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less.`;
     const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
+    if (!isRight) this.missed.push([question, action.action]);
     this.round = added(this.round, isRight, loss);
     this.count(added(this.score, isRight, loss));
     const isLast = this.number + 1 === this.questions.length;
@@ -160,7 +170,7 @@ export class Quiz {
   end() {
     const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model) }, "Practise again");
     const words = `${scoreWords(this.round)}.`;
-    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), h("div", { class: "row" }, again)));
+    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), this.missed.length > 0 && h("h3", {}, "Look again at"), h("ol", { class: "lessons" }, this.missed.map(([question, action]) => mistake(question, action, "You chose", h("a", { href: `#/explore/${this.model}/${question.state}` }, "Explore this position")))), h("div", { class: "row" }, again)));
     announce(words);
     again.focus();
   }

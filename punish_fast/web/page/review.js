@@ -111,8 +111,9 @@ class Story {
     this.players = [...review.players].sort((a, b) => isPerson(b.name) - isPerson(a.name));
     this.readers = this.players.filter(({ name }) => isPerson(name));
     this.rows = [];
-    this.last = Math.max(...this.players.flatMap(({ choices }) => choices.map(({ breath }) => breath)));
-    this.breath = 1;
+    this.breaths = [...new Map(this.players.flatMap(({ choices }) => choices.map((each) => [each.number, each]))).values()].sort((a, b) => a.number - b.number);
+    this.last = this.breaths.at(-1).number;
+    this.number = 1;
     this.chart = h("div");
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
@@ -131,44 +132,45 @@ class Story {
         h("section", { class: "panel breath", "aria-label": "One breath" }, this.breathPlace),
       ),
     ];
-    this.go(this.worstBreath());
+    this.go(this.worstNumber());
   }
 
-  /** Return the breath of the people's costliest choice, or of the agents' if no person played; 1 if none is costly. */
-  worstBreath() {
+  /** Return the number of the people's costliest choice, or of the agents' if no person played; 1 if none is costly. */
+  worstNumber() {
     const sides = this.readers.length ? this.readers : this.players;
     const [worst] = sides.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
-    return worst?.loss ? worst.breath : 1;
+    return worst?.loss ? worst.number : 1;
   }
 
-  go(breath) {
-    this.breath = Math.min(this.last, Math.max(1, breath));
+  go(number) {
+    this.number = Math.min(this.last, Math.max(1, number));
     const series = this.players.map(({ person, choices }, k) => ({
       name: person,
       css: ["first", "second"][k],
-      points: choices.map((each) => ({ breath: each.breath, win: each.win_probability, isBad: (each.loss ?? 0) >= COSTLY })),
+      points: choices.map((each) => ({ number: each.number, win: each.win_probability, isBad: (each.loss ?? 0) >= COSTLY })),
     }));
     const label = `Chance of winning over ${counted(this.last, "breath")}; the numbers are in the table of all choices`;
-    this.chart.replaceChildren(chances(series, label, this.breath, (n) => this.go(n)));
+    this.chart.replaceChildren(chances(series, this.breaths, label, this.number, (n) => this.go(n)));
     this.drawBreath();
-    for (const row of this.rows) row.classList.toggle("now", row.dataset.breath === String(this.breath));
+    for (const row of this.rows) row.classList.toggle("now", row.dataset.number === String(this.number));
   }
 
   choicesNow() {
-    return this.players.map(({ choices }) => choices.find(({ breath }) => breath === this.breath));
+    return this.players.map(({ choices }) => choices.find(({ number }) => number === this.number));
   }
 
   drawBreath() {
     const step = (text, css, by) =>
-      h("button", { type: "button", class: css, disabled: this.breath + by < 1 || this.breath + by > this.last, onclick: () => this.step(css, by) }, text);
+      h("button", { type: "button", class: css, disabled: this.number + by < 1 || this.number + by > this.last, onclick: () => this.step(css, by) }, text);
+    const now = this.breaths.find(({ number }) => number === this.number);
     this.breathPlace.replaceChildren(
-      h("div", { class: "row stepping" }, step("← Earlier", "previous", -1), h("h2", {}, `Breath ${this.breath} of ${this.last}`), step("Later →", "next", 1)),
+      h("div", { class: "row stepping" }, step("← Earlier", "previous", -1), h("h2", {}, now && whenOf(now)), step("Later →", "next", 1)),
       ...this.choicesNow().map((each, k) => each && this.choiceOf(each, this.players[k].person, this.players[1 - k].person)),
     );
   }
 
   step(css, by) {
-    this.go(this.breath + by);
+    this.go(this.number + by);
     this.breathPlace.querySelector(`.${css}`).focus();
   }
 
@@ -190,19 +192,19 @@ class Story {
       {},
       h("h3", {}, side.person),
       h("p", { class: "quiet" }, lost),
-      h("ul", {}, side.worst.map(({ breath, words }) => h("li", {}, words, " ", h("button", { type: "button", class: "plain", onclick: () => this.go(breath) }, "Look")))),
+      h("ul", {}, side.worst.map(({ number, words }) => h("li", {}, words, " ", h("button", { type: "button", class: "plain", onclick: () => this.go(number) }, "Look")))),
     );
   }
 
   /** Table of one player's choices. */
   table({ person, choices }) {
-    const head = ["breath", "played", "its chance", "best", "its chance", "lost"];
+    const head = ["measure, breath", "played", "its chance", "best", "its chance", "lost"];
     const isNumber = (k) => [2, 4, 5].includes(k);
     const row = (each) =>
       h(
         "tr",
-        { "data-breath": each.breath },
-        h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => this.go(each.breath) }, String(each.breath))),
+        { "data-number": each.number },
+        h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => this.go(each.number), "aria-label": whenOf(each) }, `${each.measure}, ${each.breath}`)),
         h("td", {}, actionTag(each.action, each.name)),
         h("td", { class: "number" }, each.loss === null ? "" : percent(each.win_probability - each.loss, 0)),
         h("td", {}, tag(each.best.split(" ").at(-1), each.best)),
@@ -223,6 +225,8 @@ class Story {
     );
   }
 }
+
+const whenOf = ({ measure, breath }) => `Measure ${measure}, breath ${breath}`;
 
 function lossWords({ loss, best, name, win_probability: win }) {
   if (loss === null) return "This move was illegal.";

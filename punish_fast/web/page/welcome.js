@@ -99,13 +99,14 @@ function duelForm(duel, start) {
       face(model.name),
       h("span", { class: "stack small" }, h("span", { class: "opponent-name" }, `${model.person} `, model.level && h("span", { class: "status" }, model.level)), [model.about ?? "an agent from a file", model.strength].filter(Boolean).map((text) => h("span", { class: "quiet" }, `${text[0].toUpperCase()}${text.slice(1)}.`))),
     );
+  const name = h("input", { value: recall("name", YOU), maxlength: 60, required: true, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || YOU) });
   const choices = h("fieldset", { class: "opponents" }, h("legend", { class: "sr" }, "Your opponent"), people.map(person));
   pick(wanted);
   return h(
     "section",
     { class: "panel start" },
     title(...rendererOf(PUNISH).title),
-    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"))),
+    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"))),
   );
 }
 
@@ -139,7 +140,6 @@ function primer(model, isCurrent) {
 /** Every opponent and option. */
 function more(models, start) {
   const past = recall("opponent", {});
-  const name = h("input", { value: recall("name", YOU), maxlength: 60, required: true, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || YOU) });
   const seed = h("input", { inputmode: "numeric", pattern: "[0-9]{1,20}", placeholder: "none" });
   const field = (label, input) => h("label", { class: "field" }, h("span", {}, label), input);
   const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU), (value) => keep("begins", value));
@@ -164,7 +164,7 @@ function more(models, start) {
     "details",
     { class: "panel more" },
     h("summary", {}, "More"),
-    form({ class: "seat-form" }, begin, opponent.field, heat, field("Your name in the records", name), begins.field, field("Seed (same deals; not recorded)", seed), h("button", { class: "main" }, "Start the game")),
+    form({ class: "seat-form" }, begin, opponent.field, heat, begins.field, field("Seed (same deals; not recorded)", seed), h("button", { class: "main" }, "Start the game")),
     about,
     h("p", { class: "quiet small" }, "For house rules and agents of your own, start the server with them: ", h("code", {}, "punish-fast serve --rules house.toml agent.h5")),
   );

@@ -3,12 +3,11 @@
 import { get, modelsThat } from "./api.js";
 import { choice, counted, h, percent, title } from "./dom.js";
 import { recall } from "./memory.js";
-import { Quiz } from "./practice.js";
+import { Quiz, mistake, points } from "./practice.js";
 
 // Minimum share for a play of the reference player to be listed.
 const LEAST_SHARE = 0.05;
 
-const points = (loss) => (100 * loss).toFixed(1);
 const panel = (heading, ...parts) => h("section", { class: "panel stack" }, h("h2", {}, heading), parts);
 
 export async function show(main, [wanted], isCurrent) {
@@ -19,8 +18,8 @@ export async function show(main, [wanted], isCurrent) {
   const found = answer && { ...answer, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
-  const practise = () => {
-    quiz = new Quiz(main, judges, found);
+  const practise = (positions) => {
+    quiz = new Quiz(main, judges, { ...found, positions });
     // The address stays the same, so the link itself changes nothing.
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
   };
@@ -37,9 +36,8 @@ function report(found, practise) {
   const { reference, habits, opponents, trend, positions } = found;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}.`);
-  const nameOf = ({ actions }, action) => actions.find((each) => each.action === action)?.name ?? "an illegal move";
-  const position = (each) => h("li", {}, each.words, " ", h("strong", {}, `Played: ${nameOf(each, each.played)}; ${nameOf(each, each.best)} wins ${points(each.loss)} points more. `), h("a", { href: `#/review/${each.game}` }, "Open the game"));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions) }, "Practise this"));
+  const position = (each) => mistake(each, each.played, "Played:", h("a", { href: `#/review/${each.game}` }, "Open the game"));
   return [
     h(
       "div",
@@ -48,7 +46,7 @@ function report(found, practise) {
       panel("Trend", table(["games", "won", "points lost per game"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
-    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: practise }, "Practise these positions"))),
+    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practise(positions) }, "Practise these positions"))),
   ];
 }
 

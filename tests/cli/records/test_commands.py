@@ -226,14 +226,15 @@ def test_both_players_are_judged(run):
     for player in report["players"]:
         for choice in player["choices"]:
             hp, best = "{}-{}".format(*choice["hp"]), choice["best"] if choice["best"] != choice["name"] else ""
-            row = f"{choice['breath']} {hp} {choice['hand']} {choice['name']} {best} {choice['win_probability']:.1%}"
+            when, win = f"{choice['measure']} {choice['breath']}", f"{choice['win_probability']:.1%}"
+            row = f"{when} {hp} {choice['hand']} {choice['name']} {best} {win}"
             assert " ".join(f"{row} {100 * choice['loss']:.1f}".split()) in lines
         assert f"{player['name']} lost {100 * player['loss']:.1f} points of win probability in all." in text
         for worst in player["worst"]:
-            choice = next(choice for choice in player["choices"] if choice["breath"] == worst["breath"])
-            words = f"In breath {choice['breath']}, {choice['best']} would have won {choice['win_probability']:.1%}"
+            choice = next(choice for choice in player["choices"] if choice["number"] == worst["number"])
+            when = f"In measure {choice['measure']}, breath {choice['breath']},"
             assert worst["words"] == choice["words"]
-            assert worst["words"].startswith(words)
+            assert worst["words"].startswith(f"{when} {choice['best']} would have won {choice['win_probability']:.1%}")
             assert worst["words"] in text
 
 
