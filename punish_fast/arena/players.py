@@ -27,7 +27,7 @@ from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
@@ -346,4 +346,6 @@ class PlayerGroup:
         """Return the states of the game, and the players with their policies in these states."""
         compile_ahead(self._groups, threads())
         space = StateSpace(self.rules, self.information)
+        if self._groups:
+            SWEEPS.compile_missing()
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

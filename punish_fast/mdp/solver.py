@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp import _bellman
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError
 from punish_fast.mdp.chain.induced_chain import induced_chain
 from punish_fast.mdp.chain.rational import PRECISION
@@ -51,6 +52,7 @@ from punish_fast.mdp.solution import (
     Solution,
     check_options,
 )
+from punish_fast.runtime.kernel_files import KernelGroup
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000
@@ -336,3 +338,14 @@ def _checked(mdp: Process) -> Process:
     if isinstance(mdp, MDP) or not isinstance(mdp, Process):
         check_arrays(mdp)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp
+
+
+def compile_sweeps() -> None:
+    """Compile the kernels that solve and evaluate an MDP with several layers."""
+    ends, ones = np.arange(3, dtype=np.int64), np.ones(2)
+    columns, labels = np.array([1, 2], dtype=np.int32), np.zeros(2, dtype=np.uint8)
+    mdp = MDP(ends, ends, columns, ones, np.zeros(2), ones[:1], ends, labels)
+    evaluate(mdp, solve(mdp).greedy(), discount=1.0)
+
+
+SWEEPS = KernelGroup(compile_sweeps, (_bellman.sweep, _bellman.back_up_rows, _bellman.evaluate_policy))

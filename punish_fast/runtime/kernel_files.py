@@ -121,6 +121,11 @@ class KernelGroup:
     compile: Callable[[], None]  # function in a module, which another process imports
     kernels: tuple[Any, ...]
 
+    def compile_missing(self) -> None:
+        """Compile the group in this process if a kernel is missing, while other processes compile other groups."""
+        if any(files.is_empty for kernel in self.kernels if (files := _files_of(kernel))):
+            self.compile()
+
 
 def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     """Announce the missing kernels, and start to compile groups that lack some, in processes on the other cores.

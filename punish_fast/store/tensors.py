@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace, must_be_space
@@ -157,6 +157,8 @@ def solve_file(
     ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are passed to
     `punish_fast.mdp.solver.solve`.
     """
+    if keep_tensor:
+        SWEEPS.compile_missing()
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")
         mdp = source.write(out, keep_tensor)

@@ -10,6 +10,7 @@ import pytest
 from numba import config
 
 from punish_fast.duel.graph import GRAPH, Graph
+from punish_fast.mdp.solver import SWEEPS, evaluate, solve
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.runtime import _jit, kernel_files
 from punish_fast.runtime.compile_progress import announce_to
@@ -226,15 +227,17 @@ def test_a_compilation_that_cannot_be_saved_leaves_nothing_behind(files, tmp_pat
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_groups_compile_the_signatures_that_a_game_needs(graph):
-    kernels = [*TENSOR.kernels, *GRAPH.kernels]
-    build(graph.space)
+    groups = (TENSOR, SWEEPS, GRAPH)
+    kernels = [kernel for group in groups for kernel in group.kernels]
+    mdp = build(graph.space)
+    evaluate(mdp, solve(mdp).greedy(), discount=1.0)
     again = Graph(graph.space)
     weights = np.zeros(len(again.action))
     again.back_up(weights, weights, np.zeros((again.n_values, 2)))
     again.spread(weights, weights, np.zeros(again.n_full))
     needed = [set(kernel.signatures) for kernel in kernels]
     assert all(needed)
-    for group in (TENSOR, GRAPH):
+    for group in groups:
         group.compile()
     assert [set(kernel.signatures) for kernel in kernels] == needed
 
@@ -267,9 +270,13 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
         assert len(started) == n_processes
         started.clear()
     monkeypatch.setattr(kernel_files, "_processes", {})
+    compiled = []
+    own = KernelGroup(lambda: compiled.append(1), group.kernels)
+    own.compile_missing()
     group.kernels[0]._cache.save("key", "data")
+    own.compile_missing()
     compile_ahead([group], 9)
-    assert started == []
+    assert (started, compiled) == ([], [1])
 
 
 def test_a_kernel_that_no_process_compiles_is_not_waited_for(monkeypatch):
