@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 
 from punish_fast.enemies.counts import Counts, CountsError, count_located, folds_of
 from punish_fast.punish.codes import ACTIONS, digits_of
@@ -171,6 +170,8 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
         change = change - (p * change).sum(axis=-1, keepdims=True)
         return pull_back(total * p * change) + RIDGE * direction
 
+    from scipy.optimize import minimize
+
     start = np.zeros(loadings.shape[1] * x.shape[-1])
     found = minimize(loss, start, jac=True, hessp=curve, method="Newton-CG", options={"xtol": _STEP_TOLERANCE})
     return np.asarray(loadings @ found.x.reshape(loadings.shape[1], -1))
@@ -204,6 +205,8 @@ def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, f
     def loss(log_concentration: float) -> float:
         k = math.exp(log_concentration)
         return -float(np.log((k * prior + chosen) / (k + total)).sum())
+
+    from scipy.optimize import minimize_scalar
 
     least, most = _CONCENTRATIONS
     bounds = math.log(least), math.log(most)

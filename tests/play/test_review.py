@@ -63,6 +63,16 @@ def test_an_action_that_is_not_legal_loses_nothing(judges):
     assert rest == list(review(judges["wins"], game)[0].choices[1:])
 
 
+def test_measures_are_counted_without_missing_breaths(judges):
+    game = max(some_games(30), key=lambda game: len(game.winner.states))
+    whole = review(judges["wins"], game)[0].choices
+    kept = [k for k in range(len(whole)) if k != 1]
+    side = {name: tuple(getattr(game.winner, name)[k] for k in kept) for name in ("states", "actions")}
+    found = review(judges["wins"], with_side(game, number=tuple(range(len(kept))), **side))[0].choices
+    assert whole[-1].measure > 1
+    assert [choice.measure for choice in found] == [whole[k].measure for k in kept]
+
+
 def test_discounted_agents_judge_by_the_win_probabilities_of_their_policies(agents, space):
     found, best = (chances_of(agents[name], space) for name in ("discounted", "wins"))
     policy, mdp = agents["discounted"].solution().greedy(), build(space)

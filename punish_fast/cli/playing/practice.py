@@ -131,10 +131,8 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:
     """Return questions by name: of all positions and, at a terminal, of each habit of the player."""
-    from punish_fast.play.explain.improvement import costly_habits
     from punish_fast.play.explain.practice import recorded_questions, simulated_questions
     from punish_fast.records.games import read_choices
-    from punish_fast.study.deviations import assess_by_values
 
     if options.database is None:
         return [("simulated positions", simulated_questions(explainer, options.questions, seed))]
@@ -142,6 +140,9 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
     require_games(options.database, choices, with_bots=True)
     rounds = [("your costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
     if options.player is not None and sys.stdin.isatty():
+        from punish_fast.play.explain.improvement import costly_habits
+        from punish_fast.study.deviations import assess_by_values
+
         assessed = assess_by_values(explainer.data.space, explainer.solution.q, explainer.enemy, choices)
         habits = costly_habits(explainer, choices, assessed)
         rounds += [(f"{each['situation']}: {each['play']}", each["positions"]) for each in habits if each["positions"]]

@@ -1,9 +1,12 @@
 """Data shared by all games under the same rules: states and decks."""
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from punish_fast.duel.dealer import Dealer, cumulate_draws
-from punish_fast.punish.codes import State
+from punish_fast.punish.codes import State, decimals_of
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace
 
@@ -49,3 +52,8 @@ class GameData:
         self.dealer = Dealer(space)
         self.draws = self.dealer.draws
         self.until = cumulate_draws(self.draws)
+
+    @cached_property
+    def decimals(self) -> np.ndarray:
+        """Decimal codes of the states, int64 ``[n_states]``; indices if an information model has no such codes."""
+        return decimals_of(self.space) if self.space.is_view else np.arange(self.space.n_states)

@@ -44,18 +44,14 @@ def parse_move(text: str, legal: Sequence[int]) -> int:
     cards = words[1:] if feints else words
     kinds = [k for k, card in enumerate(CARDS) if len(cards) == 1 and card.startswith(cards[0])]
     if not kinds:
-        raise MoveError(_not_understood(text, legal))
+        shown = printable(text.strip(), _MOST_SHOWN)
+        raise MoveError(f"{shown!r} is not a move. {moves_text(legal)}" if shown else moves_text(legal))
     action = 10 * (kinds[0] + 1) + feints
     if action in legal:
         return action
     if action - feints in legal:
         raise MoveError("You have no feint left in this measure.")
     raise MoveError(f"You hold no {CARDS[kinds[0]]}. {moves_text(legal)}")
-
-
-def _not_understood(text: str, legal: Sequence[int]) -> str:
-    shown = printable(text.strip(), _MOST_SHOWN)
-    return f"{shown!r} is not a move. {moves_text(legal)}" if shown else moves_text(legal)
 
 
 def moves_text(legal: Sequence[int]) -> str:

@@ -22,7 +22,7 @@ from punish_fast.play.punish.match import PunishMatch, play_ahead
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.play.words import with_hearts
-from punish_fast.punish.codes import action_name, decimals_of, from_decimal
+from punish_fast.punish.codes import action_name, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import identity, uniform_policy
@@ -140,10 +140,8 @@ class PunishPlayer(Player, ServedPlayer):
 
         It is computed by `punish_fast.punish.strategy.identity`.
         """
-        space = self.space
-        states = decimals_of(space) if space.is_view else np.arange(space.n_states)
         values = self.strategy if self.solution is None else self.solution.q
-        return identity(states, space.state_ptr, space.action, values)
+        return identity(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
     def open(self) -> None:
         """Compute the strategy, the identity and the presentation, and compile the kernels of games."""

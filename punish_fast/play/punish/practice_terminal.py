@@ -93,8 +93,8 @@ class PracticeTerminal:
         say, print_line = self.screen.say, self.screen.console.print
         scale, best = self.explainer.scale, verdict.explanation.reasons[0]
         print_line()
-        lost = self._points(verdict.loss)
-        say("Right." if verdict.is_right else f"{action_name(verdict.action).capitalize()} loses {lost}.")
+        chosen = action_name(verdict.action).capitalize()
+        say("Right." if verdict.is_right else f"{chosen} loses {self._points(verdict.loss)}.")
         for reason in verdict.explanation.reasons:
             is_best = scale.text(reason.value) == scale.text(best.value)
             marks = [("<- best", is_best), ("<- you", reason.action == verdict.action)]

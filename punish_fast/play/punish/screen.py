@@ -170,13 +170,13 @@ class Screen:
         a, bar, b, side, c, d = tuple(self._lines[:6])
         rows = [Text("  ") for _ in range(4)]
         for kind in kinds:
-            card = CARDS[kind]
-            power = self.rules.damage[kind]
+            card, damage = CARDS[kind], self.rules.damage[kind]
+            power = (f"deals {damage}" if damage else "").center(_CARD)
             style = card_style(kind)
             bottom = f" {card[0]} ".center(_CARD, bar) if keys else bar * _CARD
             for row, text in zip(
                 rows,
-                (a + bar * _CARD + b, side + card.center(_CARD) + side, side + _pips(power) + side, c + bottom + d),
+                (a + bar * _CARD + b, side + card.center(_CARD) + side, side + power + side, c + bottom + d),
                 strict=True,
             ):
                 row.append(text, style)
@@ -196,7 +196,3 @@ class Screen:
             line.append(" away and draw " if who == "you" else " away and draws ")
             line.append(f" {CARDS[drawn]} ", card_style(drawn))
         return line
-
-
-def _pips(power: int) -> str:
-    return (f"deals {power}" if power else "").center(_CARD)
