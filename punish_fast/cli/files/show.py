@@ -27,10 +27,7 @@ class ShowOptions(CommonOptions):
         str, argument("FILE.h5", "A tensor, an agent, a strategy, or a built-in agent under tabletop.", complete_agents)
     ]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
-    hand: Annotated[
-        str | None,
-        option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS"),
-    ] = None
+    hand: Annotated[str | None, option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")] = None
     discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
     hp: Annotated[str | None, option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")] = (
         None

@@ -63,16 +63,16 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
         help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
         flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
         writes: True if the option names an output or deletes something; it then has no environment variable.
-        complete: Function that returns shell completions of an incomplete value.
+        complete: Function that returns shell completions of an incomplete value; known for ``AGENT`` and ``RULES``.
         settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
     """
-    variable = None if writes else _PREFIX
+    variable, complete = None if writes else _PREFIX, complete or _COMPLETIONS.get(settings.get("metavar", ""))
     return typer.Option(*flags, help=help, envvar=variable, show_envvar=False, autocompletion=complete, **settings)
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
     """Declare a positional argument."""
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
 
 
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
@@ -244,6 +244,9 @@ def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:
     return [name for name in (*names, *files) if name.startswith(incomplete)]
 
 
+_COMPLETIONS: dict[str, Complete] = {"AGENT": complete_agents, "ENEMY": complete_agents, "RULES": complete_rules}
+
+
 def _rules(text: str) -> str:
     if not text:
         raise typer.BadParameter("must not be empty")
@@ -253,7 +256,7 @@ def _rules(text: str) -> str:
 
 
 def _rules_option(help: str) -> Any:
-    return option(help, metavar="RULES", complete=complete_rules, parser=_rules)
+    return option(help, metavar="RULES", parser=_rules)
 
 
 RulesOption = Annotated[
@@ -288,15 +291,10 @@ SeedOption = Annotated[
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 EnemyOption = Annotated[
     str | None,
-    option(
-        "Enemy that the agent was solved against.  [default: as recorded in the agent file]",
-        metavar="AGENT",
-        complete=complete_agents,
-    ),
+    option("Enemy that the agent was solved against.  [default: as recorded in the agent file]", metavar="AGENT"),
 ]
 KeptGamesOption = Annotated[
-    Path | None,
-    option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB"),
+    Path | None, option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB")
 ]
 OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]

@@ -4,15 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
-from punish_fast.cli.frame.options import (
-    BaseRulesOption,
-    ComputeOptions,
-    PlotOption,
-    argument,
-    complete_rules,
-    option,
-    verb,
-)
+from punish_fast.cli.frame.options import BaseRulesOption, ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_text
@@ -26,8 +18,7 @@ class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 
     rules: Annotated[
-        str | None,
-        argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", complete_rules),
+        str | None, argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]")
     ] = None
     set: Annotated[
         list[str] | None, option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")

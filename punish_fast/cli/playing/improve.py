@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from punish_fast.cli.frame.options import CommonOptions, complete_agents, option, verb
+from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.playing.table import played_database
@@ -25,9 +25,7 @@ class ImproveOptions(CommonOptions):
     against: Annotated[
         str | None,
         option(
-            "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]",
-            metavar="AGENT",
-            complete=complete_agents,
+            "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]", metavar="AGENT"
         ),
     ] = None
 

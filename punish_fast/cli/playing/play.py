@@ -15,7 +15,6 @@ from punish_fast.cli.frame.options import (
     PlayerRulesOption,
     SeedOption,
     argument,
-    complete_agents,
     option,
     verb,
 )
@@ -49,7 +48,6 @@ class PlayOptions(CommonOptions):
             "AGENT",
             "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not "
             "tabletop]",
-            complete_agents,
         ),
     ] = None
     coach: Annotated[bool, option("Show the win probability of each move, and the enemy's possible moves.")] = False

@@ -14,7 +14,6 @@ from punish_fast.cli.frame.options import (
     FileRulesOption,
     SeedOption,
     argument,
-    complete_agents,
     option,
     verb,
 )
@@ -42,7 +41,6 @@ class PracticeOptions(CommonOptions):
             "AGENT",
             "An agent file, whose values judge your answers, or a player; your answers are then compared with the best "
             "choices against that player.  [default: veteran]",
-            complete_agents,
         ),
     ] = None
     database: Annotated[

@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
-from punish_fast.cli.frame.options import (
-    CommonOptions,
-    KeptGamesOption,
-    PlayerRulesOption,
-    argument,
-    complete_agents,
-    option,
-    verb,
-)
+from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, PlayerRulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report, printable_report
 from punish_fast.cli.games.options import DecksOption
@@ -45,7 +37,6 @@ class ServeOptions(CommonOptions):
         argument(
             "AGENT",
             "Additional opponents: built-in agents (see `agents`), or agent files, including those of other games.",
-            complete_agents,
         ),
     ] = None
     db: KeptGamesOption = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import say
-from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.playing.table import played_database
@@ -34,7 +34,6 @@ class ReviewOptions(CommonOptions):
             "Agent file, which judges by its win probabilities, or a player; the choices are then compared with the "
             "best choices against that player.  [default: the built-in player in the game, or veteran]",
             metavar="AGENT",
-            complete=complete_agents,
         ),
     ] = None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, complete_agents, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
@@ -34,7 +34,6 @@ class ModelOptions(ComputeOptions):
             "Enemy: a built-in agent, a strategy file, or an agent file, which plays greedily unless a softmax "
             "temperature is appended as @T.  [default: random]",
             metavar="ENEMY",
-            complete=complete_agents,
         ),
     ] = None
     memory: Annotated[

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import PlotOption, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, rules_report, work_report
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
-    agent: Annotated[
-        str, argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.", complete_agents)
-    ]
+    agent: Annotated[str, argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")]
     records: Annotated[
         Path | None,
         option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),

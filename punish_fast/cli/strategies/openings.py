@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, print_report, print_table
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class OpeningsOptions(CommonOptions):
     """Options of ``openings``."""
 
-    agent: Annotated[str, argument("AGENT", "A built-in agent, or an agent or strategy file.", complete_agents)]
+    agent: Annotated[str, argument("AGENT", "A built-in agent, or an agent or strategy file.")]
     plot: PlotOption = None
     page: Annotated[
         Path | None,
