@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -116,3 +117,37 @@ def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):
             yield (i, j) if one < other else (j, i)
+
+
+def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
+    """Return the exact distribution of game lengths, by measure.
+
+    Args:
+        outcomes: Float64 array of shape (measures, breaths, 2): probabilities that the first and the second agent win
+            in each breath.
+    """
+    entries = _entries(outcomes.sum(axis=2))
+    for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
+        entry["wins"] = wins
+    return entries
+
+
+def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
+    """Return the distribution of the lengths of simulated games, by measure.
+
+    Args:
+        lengths: Int64 array of shape (longest + 1,): number of games by length in breaths.
+        breaths: Number of breaths per measure.
+    """
+    ended = np.pad(lengths[1:], (0, -(len(lengths) - 1) % breaths)).reshape(-1, breaths)
+    return _entries(ended / lengths.sum())
+
+
+def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
+    # Sum from the end, so that small remainders are accurate.
+    total = ended.sum(axis=1)
+    going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
+    return [
+        {"measure": number, "ended": each, "going_on": left, "wins": None}
+        for number, (each, left) in enumerate(zip(ended.tolist(), going_on, strict=True), 1)
+    ]

@@ -9,6 +9,7 @@ import ctypes
 import math
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -95,6 +96,16 @@ def _physical_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         return None
+
+
+def peak_memory() -> int | None:
+    """Return the peak memory of this process in bytes, or None if the system does not report it."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def require_memory(n_bytes: int, what: str) -> None:

@@ -45,6 +45,7 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
             "policies": None,
             "seconds": {"solve": 0.25, "total": 1.0},
             "states_by_breath": [46, 1462],
+            "states": 1510,
             "points": [{"name": "one", "value": None}, {"name": "two", "value": 1 / 3}],
             "in_hand": {"rush": {"step": 2}},
         }
@@ -53,8 +54,9 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
         "seed              12345",
         "output bytes      82.0 kB",
         "converged         yes",
-        "seconds           solve 0.25, total 1",
+        "seconds           solve 0.25, total 1.00",
         "states by breath  46, 1,462",
+        "states            1,510, including win and loss",
         "",
         "points",
         "  name   value",

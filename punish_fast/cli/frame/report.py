@@ -31,6 +31,8 @@ _MOST_ROWS, _LONG = 50, 100
 # Fields printed as percentages, and fields printed in scientific notation.
 _CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second", "upper_bound"}
 _CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share"}
+# Fields that determine the format of all their entries.
+_SHARED = _CHANCES | {"seconds"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
 
@@ -42,6 +44,7 @@ def rules_report(rules: Rules) -> dict[str, Any]:
 def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
     """Return the report fields that describe a computation and its output file."""
     from punish_fast.runtime import _jit
+    from punish_fast.runtime.limits import peak_memory
 
     report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all()}
     report["peak_memory_bytes"] = peak_memory()
@@ -137,17 +140,25 @@ def _shortened(word: str, most: int) -> str:
     return f"{word[: (most - 2) // 2]}...{word[-((most - 3) // 2) :]}"
 
 
+def thinned(rows: Sequence[Any], most: int = 12) -> Sequence[Any]:
+    """Return at most ``most`` rows at equal distances, including the last."""
+    return rows[:: -max(-(-len(rows) // most), 1)][::-1]
+
+
 def print_report(report: Mapping[str, Any]) -> None:
     """Print a report: values next to their names, then lists of objects and long objects as tables.
 
     Values that are None are omitted. Long tables show only their first `_MOST_ROWS` rows.
     """
+    if "states_by_breath" in report:
+        report = {**report, "states": f"{report['states']:,}, including win and loss"}
     values, tables = [], []
     for name, value in report.items():
         if objects := _objects("", value):
             tables.append((name, objects))
         elif isinstance(value, Mapping) and len(_text(name, value)) > _LONG:
-            tables.append((name, [{"": _words(key), "value": _text(key, each)} for key, each in value.items()]))
+            texts = {key: _text(name if name in _SHARED else key, each) for key, each in value.items()}
+            tables.append((name, [{"": _words(key), "value": text} for key, text in texts.items()]))
         elif value is not None:
             values.append([_words(name), _text(name, value)])
     if values:
@@ -213,13 +224,13 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value; in a mapping with a name in `_CHANCES`, format each entry as a percentage."""
+    """Format a value; in a mapping with a name in `_SHARED`, format each entry like a value of this name."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):
         return _number(name, value)
     if isinstance(value, Mapping):
-        texts = ((key, _text(name if name in _CHANCES else key, each)) for key, each in value.items())
+        texts = ((key, _text(name if name in _SHARED else key, each)) for key, each in value.items())
         return ", ".join(f"{_words(key)} {text}" for key, text in texts) or "none"
     if isinstance(value, list):
         return ", ".join(_text(name, each) for each in value) or "none"
@@ -231,6 +242,8 @@ def _number(name: str, value: float) -> str:
     if not isinstance(value, int):
         if name in _CHANCES:
             return f"{value:.1%}"
+        if name == "seconds":
+            return f"{value:.2f}"
         # Round results, but not settings, which have few digits.
         is_exact = float(f"{value:.6g}") == value
         return f"{value:.6g}" if is_exact else f"{value:.1e}" if name in _BOUNDS else f"{value:.4g}"
@@ -241,16 +254,6 @@ def _number(name: str, value: float) -> str:
 
 def _words(name: str) -> str:
     return name if name.startswith("/") else name.replace("_", " ")
-
-
-def peak_memory() -> int | None:
-    """Return the peak memory of this process in bytes, or None if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def in_words(fields: Mapping[str, Any]) -> str:

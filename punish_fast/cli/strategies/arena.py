@@ -13,7 +13,6 @@ from punish_fast.cli.frame.options import (
     PlayerRulesOption,
     SeedOption,
     argument,
-    complete_agents,
     option,
     verb,
 )
@@ -24,8 +23,6 @@ from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from punish_fast.arena.players import PlayerGroup, PolicyPlayer
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
@@ -59,21 +56,16 @@ class ArenaOptions(RealGameOptions):
             "AGENT",
             "A built-in agent (see `agents`), or an agent or strategy file; append @T to an agent for softmax play at "
             "temperature T.",
-            complete_agents,
         ),
     ]
     games: Annotated[
         int | None,
-        option(
-            "Number of games per pair, even and at least 4.  [default: compute exact results]",
-            metavar="N",
-        ),
+        option("Number of games per pair, even and at least 4.  [default: compute exact results]", metavar="N"),
     ] = None
     rules: PlayerRulesOption = None
     seed: SeedOption = None
     record: Annotated[
-        Path | None,
-        option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True),
+        Path | None, option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
     ] = None
 
     def check(self) -> None:
@@ -135,6 +127,7 @@ def arena(options: ArenaOptions) -> None:
 
 
 def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
+    from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games
     from punish_fast.duel.evaluation import outcome_distribution
 
     if tournament.lengths is not None:
@@ -182,42 +175,6 @@ def _print_report(report: dict[str, Any]) -> None:
         print_lengths(report["game_lengths"], agents)
     if report["record"] is not None:
         print(f"wrote {report['record']}")
-
-
-def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
-    """Return the exact distribution of game lengths, by measure.
-
-    Args:
-        outcomes: Float64 array of shape (measures, breaths, 2): probabilities that the first and the second agent win
-            in each breath.
-    """
-    entries = _entries(outcomes.sum(axis=2))
-    for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
-        entry["wins"] = wins
-    return entries
-
-
-def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """Return the distribution of the lengths of simulated games, by measure.
-
-    Args:
-        lengths: Int64 array of shape (longest + 1,): number of games by length in breaths.
-        breaths: Number of breaths per measure.
-    """
-    import numpy as np
-
-    ended = np.pad(lengths[1:], (0, -(len(lengths) - 1) % breaths)).reshape(-1, breaths)
-    return _entries(ended / lengths.sum())
-
-
-def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
-    # Sum from the end, so that small remainders are accurate.
-    total = ended.sum(axis=1)
-    going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
-    return [
-        {"measure": number, "ended": each, "going_on": left, "wins": None}
-        for number, (each, left) in enumerate(zip(ended.tolist(), going_on, strict=True), 1)
-    ]
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
