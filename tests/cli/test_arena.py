@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
 import pytest
 
 from punish_fast.arena.players import Player
-from punish_fast.cli.strategies.arena import lengths_of_duel, lengths_of_games, print_lengths
+from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games
+from punish_fast.cli.strategies.arena import print_lengths
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.exploitation import exploiters
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -141,10 +144,26 @@ def test_an_agent_is_exploited(run, graph):
 def test_exploiters_are_printed(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")
-    assert re.search(r"^games +20,000$", done.out, re.MULTILINE)
-    [chances] = [line.split()[2::2] for line in done.out.splitlines() if line.startswith("exploiters ")]
-    assert len(chances) == 4
-    assert all(float(chance.rstrip("%,")) > 70 for chance in chances)
+    chances = re.findall(r"^  (\w+) +([\d.]+)%  \w", done.out, re.MULTILINE)
+    assert [name for name, _ in chances] == ["uniform", "true", "memory", "bayes"]
+    assert all(float(chance) > 70 for _, chance in chances)
+    assert re.search(r"^  bayes: 20,000 games, seed 0; standard error 0\.\d\d%\.$", done.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_results_that_are_finished_are_printed_if_the_rest_is_interrupted(run, monkeypatch, as_json):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exploiters, "bayes_response", interrupted)
+    done = run("exploit", "random", "--rules", "tiny", *as_json)
+    assert done.code == 130
+    assert re.search(r"^exploit: true [\d.]+%, infers the hand from the agent's play$", done.err, re.MULTILINE)
+    assert done.err.endswith("interrupted: only finished results are shown\n")
+    finished = (
+        json.loads(done.out)["exploiters"] if as_json else re.findall(r"^  (\w+) +[\d.]+%", done.out, re.MULTILINE)
+    )
+    assert list(finished) == ["uniform", "true", "memory"]
 
 
 def test_chances_add_up_measure_by_measure():

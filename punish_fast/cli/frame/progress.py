@@ -103,8 +103,12 @@ class Progress:
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report the number of responses tried against a policy, and the win probability of the best one so far."""
-        self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
+        """Report the progress of an exploiter, by default the number of responses tried and the best result so far."""
+        text = {
+            "bayes": f"{number:,} games, {win_probability:.2%} won",
+            "upper bound": f"iteration {number}, no opponent wins more than {win_probability:.2%}",
+        }.get(stage, f"response {number}, the best so far wins {win_probability:.2%}")
+        self.show(f"{stage}: {text} ({self.seconds:.1f} s)")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[[str], None]]:
