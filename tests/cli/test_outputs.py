@@ -75,6 +75,13 @@ def test_a_file_of_others_is_replaced_only_when_asked(run, files, arguments, nam
     assert (files / name).read_bytes() != b"mine"
 
 
+def test_a_missing_input_is_reported_before_the_default_output(run, folder):
+    for name in ("none.h5", "survey-results.jsonl"):
+        (folder / name).mkdir()
+    for line in ("import none.json", "survey none.toml", "records import none.json --db ."):
+        run(*line.split()).refused("none.", "there is no such file")
+
+
 # Options that write, and how each verb reads files.
 READING = {
     "solve": (["tensor.h5"], ["tensor.h5"]),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
-from punish_fast.cli.frame.outputs import default_output, output_beside, rules_files
+from punish_fast.cli.frame.outputs import check_inputs, default_output, output_beside, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import load_rules, name_of
@@ -36,6 +36,7 @@ def import_(options: ImportOptions) -> None:
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
 
     clock = Stopwatch()
+    check_inputs(options.file)
     check_options(options.discount)
     rules = load_rules(options.rules or "notebook")
     output = output_beside(options.file, ".h5", options.output, "import", rules_files(options.rules))

@@ -11,7 +11,7 @@ from typing import Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
 from punish_fast.runtime.errors import ReadError
-from punish_fast.runtime.files import check_output
+from punish_fast.runtime.files import check_output, fault_of_input
 
 # File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")
@@ -93,6 +93,13 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str, oth
     output = output or source.with_suffix(suffix)
     check_outputs([output], [source, *others], verb, endings=HDF5 if suffix in HDF5 else (suffix,))
     return output
+
+
+def check_inputs(*paths: Path) -> None:
+    """Raise `ReadError` if a path is not a file, before anything slower is done or an output is checked."""
+    for path in paths:
+        if fault := fault_of_input(path):
+            raise ReadError(f"{path}: {fault}")
 
 
 def check_outputs(

@@ -11,7 +11,7 @@ from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs
+from punish_fast.cli.frame.outputs import check_inputs, check_outputs
 from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, rules_report
 from punish_fast.punish.rule_changes import changes_of
@@ -59,6 +59,7 @@ def survey(options: SurveyOptions) -> None:
     from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
 
     check_name(options.cluster)
+    check_inputs(options.survey)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
     clock = Stopwatch()
     points = read_survey(options.survey)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, argument, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.outputs import check_inputs, check_outputs, rules_files
 from punish_fast.cli.frame.report import count
 from punish_fast.cli.records.selection import PlayedRulesOption
 
@@ -43,6 +43,7 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.importing import REJECTED, import_logs
 
+    check_inputs(*options.files)
     check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
     report = import_logs(StateSpace(load_rules(options.rules)), options.files, options.database).as_mapping()
     options.print(report)
