@@ -1,13 +1,14 @@
 """``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm."""
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import plain
+from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import with_changes
 from punish_fast.cli.games.options import LearningOptions
 
@@ -74,8 +75,29 @@ def decks(options: DecksOptions) -> None:
     }
     if options.output is not None:
         write_text(options.output, json.dumps(plain(report)))
-    options.print(report)
+    options.print(report, _print)
     if options.output is None:
         options.suggest("games", "play", f"gwent:decks={decks_text([best[0].deck, DEFAULT_DECK])}")
     else:
         options.suggest("games", "play", game.name, "--decks", options.output)
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print the strength of the best decks, their cards, and the course of the search."""
+    best = report["best"]
+    gain, error = 100 * best[0]["strength"], 100 * best[0]["strength_error"]
+    print_text(f"The best deck wins {gain:.1f} more of 100 games against random decks than it loses (+- {error:.1f}).")
+    more = "luck than on strength; play more games per pair, such as --set games=1000"
+    print_text(f"Results in the search depend more on {'strength than on luck' if report['beats_noise'] else more}.")
+    print()
+    rows = [["best decks", "wins minus losses in 100 games", "cards"]]
+    for rank, each in enumerate(best, 1):
+        cards = ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
+        rows.append([str(rank), f"{100 * each['strength']:+.1f}", cards])
+    print_table(rows, [True, False, True])
+    print()
+    print_text("progress: wins minus losses of the surviving decks in 100 games against random decks")
+    curve = [[str(each["generation"]), f"{100 * each['strength']:+.1f}"] for each in thinned(report["curve"])]
+    print_table([["generation", "wins minus losses"], *curve], left=0, indent="  ")
+    print()
+    print_report({name: report[name] for name in ("method", "seed", "generations", "seconds", "output")})

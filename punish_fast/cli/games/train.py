@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
+# Share of draws below which they are not printed.
+_FEW = 5e-4
 # File kind of each method.
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
@@ -122,7 +126,7 @@ def train(options: TrainOptions) -> None:
         "plot": options.plot,
         "seconds": clock.seconds,
     }
-    options.print(report)
+    options.print(report, _print)
     options.suggest("games", "play", options.game, "--agent", output)
 
 
@@ -267,6 +271,32 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
 
 def _strength(trainer: Trainer) -> str:
     return f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print the strength of the agent in words, the learning curve, and the settings."""
+    last = report["curve"][-1]
+    told = f"After {last['games']:,.0f} games of training, {report['output']} wins {last['win_share']:.1%} of its games"
+    told += " against random play" + (f" and draws {last['draw_share']:.1%}. " if last["draw_share"] > _FEW else ". ")
+    if last["perfect"] is not None:
+        mistakes = f"gives away a win or a draw in {1 - last['perfect']:.1%} of all positions"
+        told += f"It {mistakes if last['mistakes'] else 'plays perfectly: it never gives away a win or a draw'}."
+    print_text(told + (" These numbers are for play without a search." if "searches" in report else ""))
+    for name, column in (("curve", "games"), ("searches", "simulations")):
+        if name in report:
+            _print_points(thinned(report[name]), column)
+    print()
+    print_report({name: report[name] for name in ("game", "variant", "method", "seed", "played", "seconds", "plot")})
+
+
+def _print_points(points: Sequence[dict[str, Any]], column: str) -> None:
+    rows = [[column, "won", "drawn", "mistakes"]]
+    for point in points:
+        number, mistakes = ("-" if point[name] is None else f"{point[name]:,.0f}" for name in (column, "mistakes"))
+        rows.append([number, f"{point['win_share']:.1%}", f"{point['draw_share']:.1%}", mistakes])
+    print()
+    print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
+    print_table(rows, left=0, indent="  ")
 
 
 def _draw(trainer: Trainer, plot: Path | None) -> None:

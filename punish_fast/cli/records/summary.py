@@ -1,8 +1,10 @@
 """``punish-fast records summary``: summarize recorded games."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from punish_fast.cli.frame.options import verb
+from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.records.selection import PlayedRulesOption, SelectionOptions
 
 
@@ -26,4 +28,20 @@ def summary(options: SummaryOptions) -> None:
 
     results = read_results(options.database, options.selection())
     report = summarise(results, StateSpace(load_rules(options.rules)))
-    options.print({"database": str(options.database), **report})
+    options.print({"database": str(options.database), **report}, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    lengths, states_in_all = report["durations"], report["states_in_all"] - 2  # without win and loss
+    print_report(
+        {name: report[name] for name in ("database", "games")}
+        | {
+            "recorded choices": f"{report['breaths']:,}, one per player and breath",
+            "openings": f"{report['starting_states']:,} of {report['starting_states_in_all']:,} possible",
+            "states": f"{report['distinct_states']:,} of {states_in_all:,} possible",
+            "breaths per game": {name: lengths[name] for name in ("mean", "median", "longest")},
+            "games by breaths": ", ".join(f"{length}:{n:,}" for length, n in lengths["counts"].items()),
+            "correlation of games with win rate": report["correlation"],
+            "players": report["players"],
+        }
+    )

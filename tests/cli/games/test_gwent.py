@@ -95,6 +95,7 @@ def test_a_bred_deck_is_shown_played_and_served(run, folder, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     done = run("games", "decks", "gwent", *SMALL, "--generations", "1", "-o", "decks.json")
     assert "Play against it: punish-fast games play gwent --decks decks.json\n" in done.err
+    assert done.out.startswith("The best deck wins ")
     deck = json.loads((folder / "decks.json").read_text(encoding="utf-8"))["best"][0]["deck"]
     decks = decks_text([deck, DEFAULT_DECK])
     for options in (["gwent", "--decks", "decks.json"], ["gwent:decks=decks.json"]):
@@ -117,6 +118,8 @@ def test_a_search_of_many_games_beats_its_noise_and_one_of_few_does_not(run):
         small = [f"games={games}" if each == "games=2" else each for each in SMALL]
         report = run(*BREED, *small, "--generations", "3", "--json").report
         assert report["beats_noise"] is beats_noise
+        text = " ".join(run(*BREED, *small, "--generations", "3").out.split())
+        assert f"depend more on {'strength' if beats_noise else 'luck'} than on " in text
         assert report["error"] == pytest.approx(error, abs=1e-4)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from importlib.util import find_spec
 
@@ -28,6 +29,15 @@ def test_a_table_learns_and_is_trained_further(run, folder):
     assert load_agent(folder / "again.h5").digest == report["digest"]
     assert run(*TABLE, *further, "--json").report["output"] == "again.h5"
     assert load_agent(folder / "again.h5").digest == more["digest"]
+
+
+def test_the_strength_comes_first(run):
+    first = run(*TABLE, "--games", "500").out.partition("\n\n")[0]
+    assert re.fullmatch(
+        r"After 500 games of training, tapnswap\.h5 wins \d+\.\d% of its games against random play\. "
+        r"It gives away a win or a draw in \d+\.\d% of all positions\.",
+        " ".join(first.split()),
+    )
 
 
 def test_training_stops_after_a_time_limit_and_names_the_next_command(run, folder):

@@ -96,7 +96,9 @@ def test_a_summary_in_words_and_in_json(run, db):
     assert set(report["correlation"]) == {"linear", "rank"}
     assert (report["starting_states_in_all"], report["states_in_all"]) == (46, 560)
     text = run("records", "summary", "--db", db, "--rules", "house.toml").out
-    assert re.search(rf"^starting states +{report['starting_states']}$", text, re.MULTILINE)
+    assert re.search(rf"^openings +{report['starting_states']} of 46 possible$", text, re.MULTILINE)
+    # The ends, which are never recorded, do not count.
+    assert re.search(rf"^states +{report['distinct_states']} of 558 possible$", text, re.MULTILINE)
     for player in report["players"]:
         assert re.search(rf"^  {player['name']} +(yes|no) +{player['wins']} +{player['losses']} ", text, re.MULTILINE)
     command = ("records", "summary", "--rules", "house.toml", "--json", "--db")
