@@ -20,6 +20,7 @@ from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.squares import NoOptions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.runtime.errors import closest
 
 
 class GameEntry(NamedTuple):
@@ -139,7 +140,8 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
     """Return a game's entry; raise `GameError` if ``name`` is unknown or the game does not support ``verb``."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
-        raise GameError(f"game: {name!r} is unknown; use {', '.join(GAMES)}")
+        hint = closest(name, GAMES) if isinstance(name, str) else ""
+        raise GameError(f"game: {name!r} is unknown; use {', '.join(GAMES)}{hint}")
     if verb is not None and verb not in entry.verbs:
         raise GameError(f"{name}: does not offer {verb!r}, only {', '.join(entry.verbs)}")
     return entry

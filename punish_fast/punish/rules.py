@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.files import fault_of_input
+from punish_fast.runtime.errors import PunishFastError, closest
+from punish_fast.runtime.files import fault_of_input, kind_of
 
 CARDS = ("guard", "rush", "dodge", "strike", "punish")
 RESOLVED = ("rest", *CARDS)
@@ -138,9 +138,10 @@ def _check(field: str, value: object) -> None:
     n = {NUMBER: 1, ORDER: len(RESOLVED)}.get(form, len(CARDS))
     if not isinstance(numbers, tuple) or len(numbers) != n:
         raise _error(field, value, f"{n} whole numbers from {low} to {high}")
-    for number in numbers:
+    for card, number in zip(RESOLVED[-n:], numbers, strict=True):
         if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= high:
-            raise _error(field, number, f"a whole number from {low} to {high}")
+            name = f"{field}.{card}" if form == BY_CARD else field
+            raise _error(name, number, f"a whole number from {low} to {high}")
     if form == ORDER and len(set(numbers)) < n:
         raise _error(field, value, f"the ranks {low} to {high}, each once")
 
@@ -198,7 +199,9 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     """Return ``base`` with ``fields`` replaced; their values are in the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
-        raise RulesError(f"rules: unknown field {unknown[0]!r}; the fields are {', '.join(Rules._fields)}")
+        name, keys = unknown[0], [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
+        hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else closest(name, FIELDS)
+        raise RulesError(f"rules: unknown field {name!r}; the fields are {', '.join(FIELDS)}{hint}")
     changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate(base._replace(**changed))
 
@@ -226,13 +229,15 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
     path = Path(name_or_path)
     try:
-        if fault := fault_of_input(path):
+        if fault := fault_of_input(name):
             told = f"is neither a preset ({', '.join(PRESETS)}) nor a TOML file ({fault})"
-            raise RulesError(f"rules: {name!r} {told}")
+            raise RulesError(f"rules: {name!r} {told}{closest(name, PRESETS)}")
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
+        if kind := kind_of(content):
+            raise RulesError(f"rules: {name} is {kind}, not a TOML file")
         if len(content) > _MOST_BYTES:
-            raise RulesError(f"rules: {name} is longer than {_MOST_BYTES:,} bytes")
+            raise RulesError(f"rules: {name} is not a TOML file of at most {_MOST_BYTES:,} bytes")
         fields = tomllib.loads(content.decode())
     except OSError as error:
         raise RulesError(f"rules: cannot read {name}: {error.strerror}") from None

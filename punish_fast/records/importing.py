@@ -22,10 +22,9 @@ from punish_fast.records.log_fields import explains, roundings_of
 from punish_fast.records.logs import MALFORMED, GameLog, RecordedGame, Refused, check_names, log_of
 from punish_fast.records.schema import new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
+from punish_fast.runtime.files import SQLITE
 
 CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
-# First bytes of an SQLite database.
-_SQLITE = b"SQLite format 3\0"
 REJECTED, WARNING = "rejected", "warning"
 
 
@@ -83,7 +82,7 @@ def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | 
 
 def _read(path: Path) -> GameLog:
     content = read_file(path)
-    if not content.startswith(_SQLITE):
+    if not content.startswith(SQLITE):
         return log_of(content, path)
     with open_to_read(path) as connection:
         found = [game for _, game in read_games(connection)]

@@ -30,6 +30,10 @@ _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # Name of a temporary file: the name of the file to write, the machine, the process id, and a number.
 _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
 
+# First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
+SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
+_KINDS = {SQLITE: "an SQLite database", SEALED: "an HDF5 file", b"\x89HDF\r\n\x1a\n": "an HDF5 file"}
+
 
 def _temporary_of(path: Path) -> Path:
     return path.parent / f".{path.name}.{_MACHINE}-{os.getpid()}-{next(_numbers)}.tmp"
@@ -107,6 +111,11 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
     if os.path.isdir(path):  # noqa: PTH112
         return "is a folder"
     return "is not a regular file; save it as one" if os.path.exists(path) else "there is no such file"  # noqa: PTH110
+
+
+def kind_of(content: bytes) -> str | None:
+    """Return the kind of a file with this content, or None if the kind is unknown."""
+    return next((kind for first, kind in _KINDS.items() if content.startswith(first)), None)
 
 
 def _is_standard_stream(path: Path) -> bool:

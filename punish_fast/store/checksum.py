@@ -18,12 +18,10 @@ from pathlib import Path
 
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.files import SEALED, SQLITE
 from punish_fast.runtime.interrupts import uninterrupted
 
 SIZE = 512
-_MAGIC = b"punish-fast\n"
-# First bytes of an SQLite database.
-_DATABASE = b"SQLite format 3\0"
 _PIECE = 1 << 22
 
 
@@ -39,7 +37,7 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
     with ThreadPoolExecutor(threads()) as pool:
         checksums = b"".join(pool.map(checksum, range(SIZE, n_bytes, _PIECE)))
     text = f"bytes {n_bytes}\ncrc32 {zlib.crc32(checksums + further):08x}\n"
-    return (_MAGIC + text.encode() + further).ljust(SIZE, b"\n")
+    return (SEALED + text.encode() + further).ljust(SIZE, b"\n")
 
 
 # An interrupt while a thread pool acquires its locks could cause a deadlock.
@@ -56,8 +54,8 @@ def check_seal(path: Path) -> None:
     try:
         with path.open("rb") as file:
             found = file.read(SIZE)
-        if not found.startswith(_MAGIC):
-            fault = "a database of games, not an .h5 file" if found.startswith(_DATABASE) else "not a file"
+        if not found.startswith(SEALED):
+            fault = "a database of games, not an .h5 file" if found.startswith(SQLITE) else "not a file"
             raise ReadError(f"{path}: {fault} of punish-fast")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):

@@ -43,6 +43,7 @@ def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
+        (("--base", "tabltop"), "'--base': 'tabltop' is neither a preset"),
         ((), "no rule is changed; name other rules, or change a field with --set"),
         (("--set", "hp=11"), "--set: hp is 11; it must be a whole number from 1 to 9"),
         (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),

@@ -50,7 +50,7 @@ def output(folder):
         (["--threads", "0"], ["threads"]),
         (["--tolerance", "1e-3", "--sweeps", "5"], ["--tolerance and --sweeps"]),
         (["--rules", "tournament"], ["'tournament' is neither a preset"]),
-        (["--rules", "tabltop"], ["'tabltop' is neither a preset nor a TOML file; did you mean tabletop?"]),
+        (["--rules", "tabltop"], ["--rules", "'tabltop' is neither a preset", "did you mean tabletop?"]),
         (["--enemy", "tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
         (["--enemy", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
         (["--enemy", "agent.h5@0"], ["agent.h5@0: temperature 0 is not allowed"]),

@@ -155,6 +155,8 @@ def test_unknown_games_and_wrong_parameters_are_refused():
     for name in ("chess", None, 3, []):
         with pytest.raises(GameError, match=rf"^game: .* is unknown; use {', '.join(GAMES)}$"):
             entry_of(name)
+    with pytest.raises(GameError, match=r"^game: 'tictacto' is unknown; use .*; did you mean tictactoe\?$"):
+        entry_of("tictacto")
     message = r"^game: invalid parameters .*; tapnswap has limit, rolls_over, may_empty, swaps$"
     for parameters in (None, {}, {"limit": "5"}, Variant(limit=True)._asdict()):
         with pytest.raises(GameError, match=message):

@@ -64,7 +64,7 @@ def test_a_value_outside_the_table_is_refused(name):
         last = [(*default[:-1], value) for value in (low - 1, high + 1, 0.5, None)]
         wrong = [default[:-1], list(default), 3, *last, *([(*default[:-1], 0)] if form == ORDER else [])]
     for value in wrong:
-        with pytest.raises(RulesError, match=rf"^rules: {name} is .*; it must be"):
+        with pytest.raises(RulesError, match=rf"^rules: {name}(\.punish)? is .*; it must be"):
             validate(NOTEBOOK._replace(**{name: value}))
 
 
@@ -106,6 +106,11 @@ def test_a_mapping_may_have_lists_and_tables_of_cards():
     ("fields", "message"),
     [
         ({"lives": 3}, "unknown field 'lives'; the fields are copies, hand_size"),
+        ({"damge": {"strike": 3}}, "exhausting, redeal; did you mean damage?"),
+        ({"strike": 3}, "exhausting, redeal; did you mean copies.strike or damage.strike?"),
+        ({"damage": "three"}, "damage is 'three'; it must be a list of 5 or a table"),
+        ({"damage": {"strike": "three"}}, "damage.strike is 'three'; it must be a whole number from 0 to 99"),
+        ({"damage": [0, 1, 0, 2, 100]}, "damage.punish is 100; it must be a whole number from 0 to 99"),
         ({"copies": {"sword": 3}}, "copies names 'sword'; the cards are guard"),
         ({"copies": 3}, "copies is 3; it must be a list of 5 or a table"),
         ({"dodge_stops": ["sword"]}, "dodge_stops is ['sword']; it must be a list of guard"),
@@ -161,10 +166,12 @@ def test_an_invalid_file_is_refused(tmp_path, content):
         load_rules(path)
 
 
-@pytest.mark.parametrize("name", ["chess", ".", "no/such/file.toml"])
+@pytest.mark.parametrize("name", ["chess", "tabltop", ".", "no/such/file.toml"])
 def test_an_unknown_name_is_refused_with_the_presets(name):
-    with pytest.raises(RulesError, match=re.escape(f"{name!r} is neither a preset (notebook, tabletop, tiny)")):
+    told = f"{name!r} is neither a preset (notebook, tabletop, tiny) nor a TOML file ("
+    with pytest.raises(RulesError, match=re.escape(told)) as error:
         load_rules(name)
+    assert str(error.value).endswith("; did you mean tabletop?") == (name == "tabltop")
 
 
 def test_cards_are_printed_in_words():
@@ -177,8 +184,24 @@ def test_a_long_file_is_refused_before_it_is_parsed(tmp_path):
     path.write_text("hp = 3\n#" + "x" * 8184)
     assert load_rules(path).hp == 3
     path.write_text("a" + ".a" * 200_000 + " = 1")
-    with pytest.raises(RulesError, match=r"^rules: .*house\.toml is longer than 8,192 bytes"):
+    with pytest.raises(RulesError, match=r"^rules: .*house\.toml is not a TOML file of at most 8,192 bytes$"):
         load_rules(path)
+
+
+@pytest.mark.parametrize(
+    ("begin", "kind"),
+    [
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"punish-fast\n", "an HDF5 file"),
+    ],
+)
+def test_files_of_other_kinds_are_named(tmp_path, begin, kind):
+    path = tmp_path / "games"
+    for more in (b"", bytes(9000)):
+        path.write_bytes(begin + more)
+        with pytest.raises(RulesError, match=f"^rules: .*games is {kind}, not a TOML file$"):
+            load_rules(path)
 
 
 BASE = PRESETS["tabletop"]
@@ -211,7 +234,7 @@ def test_a_change_is_written_as_in_a_file_of_rules():
         ("hp=4\nhp=5", "is not a change"),
         ("hp=[", "hp is '\\['; it must be a whole number from 1 to 9"),
         ("damage.kick=3", "damage names 'kick'; the cards are guard"),
-        ("damage.strike=-1", "damage is -1; it must be a whole number from 0 to 99"),
+        ("damage.strike=-1", "damage.strike is -1; it must be a whole number from 0 to 99"),
         ("mood=3", "unknown field 'mood'"),
         ("a." * 400 + "b=1", "is not a change"),
     ],

@@ -35,9 +35,9 @@ from typer.models import OptionInfo
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.errors import PunishFastError, closest, printable
+from punish_fast.runtime.errors import PunishFastError, printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
@@ -248,10 +248,10 @@ _COMPLETIONS: dict[str, Complete] = {"AGENT": complete_agents, "ENEMY": complete
 
 
 def _rules(text: str) -> str:
-    if not text:
-        raise typer.BadParameter("must not be empty")
-    if text not in PRESETS and not os.path.exists(text) and (hint := closest(text, PRESETS)):  # noqa: PTH110
-        raise typer.BadParameter(f"{printable(text)!r} is neither a preset nor a TOML file{hint}")
+    try:
+        load_rules(text)
+    except RulesError as error:
+        raise typer.BadParameter(str(error).removeprefix("rules: ")) from None
     return text
 
 
@@ -272,6 +272,7 @@ def _game_rules_option(default: str, noun: str = "Rules") -> Any:
     )
 
 
+PlayedRulesOption = Annotated[str, _rules_option("Rules of the games: a preset or a TOML file.")]
 # Rules of the two-player game.
 GameRulesOption = Annotated[str | None, _game_rules_option("tabletop")]
 BaseRulesOption = Annotated[str | None, _game_rules_option("tabletop", "Base rules")]

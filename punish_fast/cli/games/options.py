@@ -13,7 +13,6 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.settings import parsed
-from punish_fast.runtime.errors import closest, printable
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Game
@@ -50,11 +49,9 @@ class GameOptions(CommonOptions):
     def make(self, verb: str, decks: Path | None = None) -> Game:
         """Return the game, with the decks in a file if given; raise `GameError` if it does not support ``verb``."""
         from punish_fast.games.gwent.decks import decks_of_file
-        from punish_fast.games.registry import GAMES, entry_of, make_game
+        from punish_fast.games.registry import entry_of, make_game
 
         name, _, variant = self.game.partition(":")
-        if name not in GAMES and (hint := closest(name, GAMES)):
-            raise UsageError(f"game: {printable(name)!r} is unknown{hint}")
         parameters = inspect.signature(entry_of(name, verb).variant_of).parameters
         given: dict[str, Any] = {}
         for text in variant.split(",") if variant else ():

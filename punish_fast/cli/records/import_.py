@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError
-from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, argument, verb
+from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, PlayedRulesOption, argument, verb
 from punish_fast.cli.frame.outputs import check_inputs, check_outputs, rules_files
 from punish_fast.cli.frame.report import count
-from punish_fast.cli.records.selection import PlayedRulesOption
 
 
 @dataclass(frozen=True, kw_only=True)

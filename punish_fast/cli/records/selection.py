@@ -18,9 +18,6 @@ PlayedDatabaseOption = Annotated[
     Path | None,
     option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
 ]
-PlayedRulesOption = Annotated[str, option("Rules of the games: a preset or a TOML file.", metavar="RULES")]
-
-
 WithBotsOption = Annotated[
     bool, option("Also use people's choices in games against bots, although people play differently against bots.")
 ]

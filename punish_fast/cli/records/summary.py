@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.cli.frame.options import verb
+from punish_fast.cli.frame.options import PlayedRulesOption, verb
 from punish_fast.cli.frame.report import print_report
-from punish_fast.cli.records.selection import PlayedRulesOption, SelectionOptions
+from punish_fast.cli.records.selection import SelectionOptions
 
 
 @dataclass(frozen=True, kw_only=True)
