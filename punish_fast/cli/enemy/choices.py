@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from punish_fast.cli.frame.errors import say
-from punish_fast.cli.frame.options import CommonOptions, RulesOption, option
+from punish_fast.cli.frame.options import CommonOptions, PlayedRulesOption, option
 from punish_fast.cli.frame.outputs import default_output, rules_stem
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import count
@@ -54,7 +54,7 @@ class ChoicesOptions(CommonOptions):
     ] = None
     player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
     with_bots: WithBotsOption = False
-    rules: RulesOption = None
+    rules: PlayedRulesOption = "tabletop"
 
     @cached_property
     def database(self) -> Path:
@@ -78,7 +78,7 @@ class ChoicesOptions(CommonOptions):
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.games import read_choices
 
-        rules = load_rules(self.rules or "notebook")
+        rules = load_rules(self.rules)
         read = partial(read_choices, self.database, winners=self.winners, until=self.until, player=self.player)
         choices = read(with_bots=self.with_bots)
         require_games(self.database, choices, needed, self.with_bots)
@@ -98,9 +98,9 @@ class ChoicesOptions(CommonOptions):
         """Return the default output path; ``made`` contains the settings to be recorded in the file."""
         from punish_fast.punish.rules import load_rules, name_of
 
-        rules = load_rules(self.rules or "notebook")
+        rules = load_rules(self.rules)
         name, settings = name_of(rules), {"kind": "strategy", "rules": name_of(rules), "information": "view"}
-        path = Path(f"{stem}.h5" if name == "notebook" else f"{rules_stem(rules, self.rules)}-{stem}.h5")
+        path = Path(f"{stem}.h5" if name == "tabletop" else f"{rules_stem(rules, self.rules)}-{stem}.h5")
         return default_output(path, settings | made)
 
 

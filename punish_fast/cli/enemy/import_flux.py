@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from punish_fast.cli.enemy.choices import write_network
-from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, verb
+from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, argument, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
@@ -16,7 +16,7 @@ class ImportFluxOptions(CommonOptions):
     """Options of ``enemy import-flux``."""
 
     parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer, as stored by Flux.")]
-    rules: RulesOption = None
+    rules: PlayedRulesOption = "tabletop"
     output: OutputOption = None
 
 
@@ -32,7 +32,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     from punish_fast.store.formats.notebook_parser import read_flux
 
     clock, file = Stopwatch(), options.parameters
-    rules = load_rules(options.rules or "notebook")
+    rules = load_rules(options.rules)
     origin = {"method": "import-flux", "file": file.name}
     settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"} | origin
     output = options.output or Path(f"{file.stem}.h5")

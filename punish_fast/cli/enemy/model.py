@@ -27,8 +27,8 @@ def model(options: ChoiceModelOptions) -> None:
 
     This enemy predicts people better than the others learned from recorded games; to check this on your data, run
     `punish-fast enemy validate`. Only games between people are used unless --with-bots is given. The default output is
-    choice-model.h5; if the rules are not notebook, the file name begins with their name, as in
-    tabletop-choice-model.h5.
+    choice-model.h5; if the rules are not tabletop, the file name begins with their name, as in
+    notebook-choice-model.h5.
     """
     import numpy as np
 

@@ -28,7 +28,7 @@ def parless(options: ParlessOptions) -> None:
     """Create the enemy PARLESS: people's action frequencies in each state, smoothed by a Dirichlet prior.
 
     Only games between people are used unless --with-bots is given. The default output is general.h5, or champion.h5
-    with --winners; if the rules are not notebook, the file name begins with their name, as in tabletop-general.h5.
+    with --winners; if the rules are not tabletop, the file name begins with their name, as in notebook-general.h5.
     """
     import numpy as np
 
@@ -44,8 +44,8 @@ def parless(options: ParlessOptions) -> None:
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
     if len(counts.state) == 0:
-        rules = options.rules or "notebook"
-        raise UsageError(f"--rules {rules}: none of the {len(choices)} choices was made in a state of this game")
+        told = f"none of the {len(choices)} choices was made in a state of this game"
+        raise UsageError(f"--rules {options.rules}: {told}")
     name, counted = f"{options.whose} PARLESS", int(counts.count.sum())
     origin = made | {"choices": counted}
     covered = np.isin(np.arange(space.n_states), counts.state)
