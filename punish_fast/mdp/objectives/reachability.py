@@ -175,12 +175,7 @@ def total_reward(
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops in the goal.
         maximize: If False, find the minimum reward.
-        tolerance: Stop at this error bound.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
-            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
-            is ``s``, the only row of state ``s`` in the chain of the policy.
+        tolerance, progress, max_sweeps, weight: The same options as in `reach_probability`.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
@@ -287,7 +282,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
             break
     else:
         k = int(is_open.argmax())
-        low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
+        low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())
         raise SolveError(
             f"reward: play can continue forever in a component of {n} states for an average of {low:.1e} to {high:.1e} "
             "per step, which may be 0; rewards of both signs cannot be minimized in this case"
