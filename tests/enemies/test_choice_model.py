@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -12,6 +13,7 @@ from policies import uniform
 
 from enemies.recorded import recorded, recorded_counts
 from punish_fast.enemies.choice_model import (
+    FOLDS,
     RIDGE,
     ChoiceModel,
     choice_model_policy,
@@ -103,6 +105,30 @@ def test_same_choices_in_any_order_give_the_same_habit(space, model):
     assert again.concentration == model.concentration
 
 
+def test_the_concentration_maximises_the_likelihood_of_held_out_games(space):
+    row, _, game = recorded(space, n_games=40)
+    row %= 40
+    taste = np.random.default_rng(2).random((len(row), 11))
+    # In two of three choices, the favourite action of the state; the last choice is illegal.
+    taste[::3], taste[1::3] = taste[row[::3]], taste[row[1::3]]
+    column = (taste * legal_mask(space)[row]).argmax(axis=1)
+    column[-1] = -1
+    fold, number = folds_of(game, FOLDS, groups="games"), range(FOLDS)
+    others = [fit_choice_model(space, row[fold != k], column[fold != k], game[fold != k]) for k in number]
+
+    def loss(concentration):
+        total = 0.0
+        for k in number:
+            test = (fold == k) & (column != -1)
+            model = replace(others[k], concentration=concentration)
+            p = choice_probabilities(space, model, row[test], legal_mask(space)[row[test]])
+            total -= np.log(p[np.arange(len(p)), column[test]]).sum()
+        return total
+
+    found = fit_choice_model(space, row, column, game).concentration
+    assert loss(found) < min(loss(0.9 * found), loss(1.1 * found))
+
+
 def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, model):
     rows = np.arange(space.layer_ptr[-2])
     legal = legal_mask(space)[rows]
@@ -154,6 +180,14 @@ def test_chance_that_the_enemy_holds_a_card_by_counting_hands(decimal):
     hands = list(combinations(unseen, size))
     expected = [np.mean([card in held for held in hands]) for card in range(5)]
     assert features_of(rules, digits)[0, -5:] == pytest.approx(expected, abs=1e-15)
+
+
+def test_features_by_hand():
+    digits = split_digits(np.array([311200201131000121]))  # breath 3, a feint made, an exhausted enemy with 1 HP
+    expected = [1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 4 / 5, 3 / 5]
+    expected += [1 / 5, 1 / 5, 2 / 5, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1 / 3, 2 / 3, 1 / 3]
+    expected += [2 / 3, 2 / 3, 0, 1 / 3, 2 / 3, 0, 0, 0, 0, 0]
+    assert features_of(PRESETS["notebook"], digits)[0].tolist() == expected
 
 
 def test_an_exhausted_enemy_can_play_nothing(tiny):

@@ -250,5 +250,8 @@ def test_exact_games_are_imported_alone_and_together(tmp_path, space, many):
     assert any(roundings_of([*game.winner.states, *game.loser.states]) for game in many)
     report = import_logs(space, alone, tmp_path / "y.db")
     assert (report.imported, report.rejected) == (len(many), 0)
+    mixed = write(tmp_path / "z.json", [rewritten(many[0], PROGRAMS["15 digits"]), *many[1:]])
+    report = import_logs(space, [mixed], tmp_path / "z.db")
+    assert (report.imported, report.count("rejected")) == (len(many) - 1, {ROUNDED: 1})
     assert roundings_of([1, 2**53]) == []
     assert roundings_of([101010200220000001]) == []
