@@ -1,16 +1,13 @@
 """Reader of the members of a UMB file: a tar archive, either plain or compressed with gzip, bzip2 or xz.
 
-The archive is untrusted, and its headers can contain any values. `tarfile` is used only to parse header blocks of 512
-bytes, because it would need quadratic time and memory for some pax records and sparse members. Members that are not
-needed are skipped, in plain files by seeking and in compressed files by reading up to a limit. The number of members,
-the lengths of their names and the sizes of their contents are limited as well.
+The archive is untrusted: a header can claim any size, and compressed zeros take no space. The number of members, the
+sizes of headers and members, and the unpacked size of the file are therefore limited.
 """
 
 import os
 import tarfile
-import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,20 +17,17 @@ from punish_fast.runtime.limits import total_memory
 
 INDEX = "index.json"
 
-_BLOCK = 512
-_PIECE = 1 << 20
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Maximum total size in bytes of all GNU and pax headers, which contain long names.
-_LARGEST_HEADERS = 1 << 21
-# Maximum number of unpacked bytes of a compressed file: a constant plus a multiple of the file size. The factor is
-# smaller for skipped members. Models are compressed by a factor of about 10, zeros by 1000 to 1,000,000.
-_MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
+# Sizes in bytes: maximum of a header; usual size of a member's headers; and maximum by which headers may exceed it, in
+# total. Pax headers contain long names; some versions of `tarfile` parse them in quadratic time.
+_LARGEST_HEADER, _USUAL_HEADERS, _MOST_HEADERS = 1 << 12, 1 << 11, 1 << 19
+# Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size. Models are
+# compressed by a factor of about 10, zeros by 1000 to 1,000,000.
+_MOST_UNPACKED, _UNPACKED_BY_BYTE = 1 << 27, 256
 # Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
-_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
-_PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
-_IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 
 
 def read_index(path: Path) -> bytearray:
@@ -54,150 +48,77 @@ def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str,
 
 
 def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
-    """Yield the names and contents of needed members."""
-    left = total_memory() or _USUAL_MEMORY
-    with _opened(path) as archive:
-        for name, size in archive.members():
-            if name not in needed:
-                archive.skip(name, size)
-                continue
-            if size > largest:
-                raise ReadError(f"{path}: {printable(name)} has {size:,} bytes; the maximum is {largest:,}")
-            left -= size
-            if left < 0:
-                raise ReadError(f"{path}: its content does not fit into the memory of this machine")
-            yield name, archive.content(name, size)
-
-
-class _Archive:
-    """Members of a tar archive, in order."""
-
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self._path, self._stream = path, _unpacked(file)
-        self._is_plain = self._stream is file
-        self._size = os.fstat(file.fileno()).st_size
-        self._may_read = _MOST_UNPACKED + _READ_BY_BYTE * self._size
-        self._may_skip = _MOST_UNPACKED + _SKIPPED_BY_BYTE * self._size
-        self._may_extend = _LARGEST_HEADERS
-
-    def members(self) -> Iterator[tuple[str, int]]:
-        """Yield the names and sizes of plain files; the caller must call `content` or `skip` for each."""
-        extension: dict[str, str] = {}
-        for number in range(_MOST_MEMBERS + 1):
-            block = self._stream.read(_BLOCK)
-            if not block.strip(b"\0") and (block or number):
-                break
-            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-            name, size = extension.get("path", header.name), int(extension.get("size", header.size))
-            if header.type in (tarfile.GNUTYPE_LONGNAME, *_PAX, *_IGNORED):
-                extension |= self._extension(header)
-                continue
-            if header.type != tarfile.DIRTYPE:
-                if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in extension):
-                    raise self._fault(f"{printable(name)} is a link or a special file; it must be a plain file")
-                if size < 0:
-                    raise self._fault(f"{printable(name)} has {size:,} bytes")
-                yield name, size
-                self.skip(name, -size % _BLOCK)
-            extension = {}
-        else:
-            raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
-        # Reading a compressed file to its end verifies its checksum.
-        while not self._is_plain and (piece := self._stream.read(_PIECE)):
-            self._count(len(piece), is_read=False)
-
-    def content(self, name: str, size: int) -> bytearray:
-        """Read and return the content of a member, of ``size`` bytes."""
-        self._check_end(name, size)
-        self._count(size, is_read=True)
-        content = bytearray()
-        while len(content) < size:
-            piece = self._stream.read(min(_PIECE, size - len(content)))
-            if not piece:
-                raise self._fault(f"{printable(name)} is cut off after {len(content):,} bytes")
-            content += piece
-        return content
-
-    def skip(self, name: str, size: int) -> None:
-        """Skip ``size`` bytes of a member."""
-        self._check_end(name, size)
-        if self._is_plain:
-            self._stream.seek(size, os.SEEK_CUR)
-            return
-        self._count(size, is_read=False)
-        while size:
-            piece = self._stream.read(min(_PIECE, size))
-            if not piece:
-                raise self._fault(f"{printable(name)} is cut off; {size:,} bytes are missing")
-            size -= len(piece)
-
-    def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
-        """Read attributes of the next member, a long name or pax records, from an extended header."""
-        self._may_extend -= header.size
-        if header.size < 0 or self._may_extend < 0:
-            raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
-        content = bytes(self.content("a header", header.size))
-        self.skip("a header", -header.size % _BLOCK)
-        if header.type == tarfile.GNUTYPE_LONGNAME:
-            return {"path": content.rstrip(b"\0").decode(errors="surrogateescape")}
-        records, begin = {}, 0
-        end = len(content.rstrip(b"\0")) if header.type in _PAX else 0
-        while begin < end:
-            blank = content.find(b" ", begin)
-            stop = begin + int(content[begin:blank]) if content[begin:blank].isdigit() else end + 1
-            if stop > end or stop <= blank:
-                raise self._fault("a pax header is damaged")
-            key, _, value = content[blank + 1 : stop - 1].partition(b"=")
-            records[key.decode(errors="replace")] = value.decode(errors="surrogateescape")
-            begin = stop
-        return records
-
-    def _check_end(self, name: str, size: int) -> None:
-        if self._is_plain and size > self._size - self._stream.tell():
-            raise self._fault(f"{printable(name)} is cut off; the file ends before its {size:,} bytes do")
-
-    def _count(self, size: int, is_read: bool) -> None:
-        """Count unpacked bytes; raise `ReadError` if a compressed file exceeds its limits."""
-        self._may_read -= size
-        self._may_skip -= 0 if is_read else size
-        if not self._is_plain and min(self._may_read, self._may_skip) < 0:
-            raise self._fault("unpacks to too many bytes for its size; store it without compression")
-
-    def _fault(self, what: str) -> ReadError:
-        return ReadError(f"{self._path}: {what}")
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[_Archive]:
-    """Open an archive, and convert its errors to `ReadError` with a one-line message."""
-    import lzma
-
+    """Yield the names and contents of needed members; convert all errors to `ReadError` with a one-line message."""
     if fault := fault_of_input(path):
         raise ReadError(f"{path}: {fault}")
     try:
         with path.open("rb") as file:
-            yield _Archive(path, file)
+            yield from _read(path, _Stream(path, file), needed, largest)
+    except ReadError:
+        raise
     except OSError as error:
         # For damaged files, compression modules raise OSError without errno.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError, OverflowError) as error:
+    # For damaged files, tarfile and compression modules raise exceptions of many types.
+    except Exception as error:
         why = printable(str(error)) or type(error).__name__
         raise ReadError(f"{path}: not a readable UMB file, which is a tar archive ({why})") from None
 
 
-def _unpacked(file: IO[bytes]) -> Any:
-    """Return a stream of a file's content, which is decompressed, if necessary, while it is read."""
-    import bz2
-    import gzip
-    import lzma
+class _Stream:
+    """Unpacked content of a file. It limits the sizes of headers, which `tarfile` would read at any claimed size."""
 
-    head = file.read(8)
-    file.seek(0)
-    if head.startswith(b"\x1f\x8b"):
-        return gzip.open(file, "rb")
-    if head.startswith(b"BZh"):
-        return bz2.open(file, "rb")
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return lzma.open(file, "rb")
-    return file
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        head, size = file.read(8), os.fstat(file.fileno()).st_size
+        file.seek(0)
+        module = next((module for magic, module in _COMPRESSIONS.items() if head.startswith(magic)), None)
+        self._path, self._file = path, import_module(module).open(file, "rb") if module else file
+        self.seek, self.tell = self._file.seek, self._file.tell
+        self.is_packed = module is not None
+        self.end = _MOST_UNPACKED + _UNPACKED_BY_BYTE * size if module else size  # largest allowed position
+        self.is_content = False  # True while the content of a member is read
+        self.last = b""  # the bytes that were read last
+        self.left = _MOST_HEADERS  # maximum number of bytes in headers
+
+    def read(self, size: int) -> bytes:
+        if not self.is_content:
+            self.left -= size
+            if not 0 <= size <= _LARGEST_HEADER or self.left < 0:
+                raise ReadError(f"{self._path}: its headers have too many bytes")
+        self.last = self._file.read(size)
+        return self.last
+
+
+def _read(path: Path, stream: Any, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
+    left = total_memory() or _USUAL_MEMORY
+    too_many = f"{path}: unpacks to too many bytes for its size; store it without compression"
+    archive: Any = tarfile.open(fileobj=stream, mode="r:")  # noqa: SIM115
+    for number, member in enumerate(archive):
+        stream.left = min(stream.left + _USUAL_HEADERS, _MOST_HEADERS)
+        place, size = f"{path}: {printable(member.name)}", member.size
+        is_needed = member.isfile() and member.name in needed
+        if number == _MOST_MEMBERS:
+            raise ReadError(f"{path}: has more than {_MOST_MEMBERS:,} members")
+        if not (member.isfile() or member.isdir()) or member.issparse():
+            raise ReadError(f"{place} is a link or a special file; it must be a plain file")
+        if not 0 <= size <= (largest if is_needed else size):
+            raise ReadError(f"{place} has {size:,} bytes; the maximum is {largest:,}")
+        if member.offset_data + size > stream.end:
+            raise ReadError(too_many if stream.is_packed else f"{place} is cut off")
+        left -= size if is_needed else 0
+        if left < 0:
+            raise ReadError(f"{path}: its content does not fit into the memory of this machine")
+        if is_needed:
+            content, stream.is_content = bytearray(size), True
+            archive.extractfile(member).readinto(content)
+            stream.is_content = False
+            yield member.name, content
+    # At an invalid header, tarfile stops as if it were the end.
+    if stream.last.strip(b"\0"):
+        raise ReadError(f"{path}: a header is damaged")
+    # Reading a compressed file to its end verifies its checksum.
+    stream.is_content = True
+    while stream.is_packed and stream.read(1 << 20):
+        if stream.tell() > stream.end:
+            raise ReadError(too_many)
