@@ -11,6 +11,7 @@ Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``
 Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is also accepted. Goal states pay no rewards.
 """
 
+import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -80,7 +81,9 @@ _HEADS = (
     re.compile(r'(?P<aim>max|min)\s*(?P<kind>[PR])\b\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?'),
     re.compile(r'(?P<kind>[PR])\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?\s*(?P<aim>max|min)\s*=\s*\?'),
 )
-_TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
+_KNOWN = re.compile(r'(?:\s|"[^"]*"|(?:true|false|F|U)\b|[][()!&|])*')
+_NAME = re.compile(r'"([^"]*)"')
+_PATH = re.compile(r"\[\s*(?:F\b|([^]]*?)\bU\b)([^]]*)\]")
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
 # Unsupported operators of Storm and PRISM, with patterns that match them in text without quoted names.
@@ -121,14 +124,14 @@ def parse_objective(text: str) -> Objective:
     """Parse an objective."""
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
-        raise ObjectiveError(f"objective: {printable(text, 80)!r} is not understood{_reason(text)}use {_EXAMPLES}")
+        raise _fault(text)
     kind, name = found["kind"], found["name"]
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: only R can have a name, not P")
     rest = text.strip()[found.end() :].strip()
     within = goal = None
     if rest or kind == "P":
-        within, goal = _Parser(text, rest).path()
+        within, goal = _path(text, rest)
     if kind == "R" and within is not None:
         raise ObjectiveError("objective: R supports only F, not U")
     return Objective(found["aim"] == "max", kind == "P", name, goal, within)
@@ -162,89 +165,47 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
 
-class _Parser:
-    """Recursive descent parser for a path formula, ``[F goal]`` or ``[within U goal]``."""
+def _path(text: str, path: str) -> tuple[Formula | None, Formula | None]:
+    """Parse ``[F goal]`` or ``[within U goal]``, a part of ``text``."""
+    unknown = _KNOWN.sub("", path, count=1)
+    # Python's operators ~, & and | have the same precedence. Names are written in hexadecimal digits.
+    python = _NAME.sub(lambda name: f" _{name[1].encode(errors='surrogatepass').hex()} ", path).replace("!", "~")
+    found = _PATH.fullmatch(python)
+    if unknown or found is None:
+        raise _fault(text, unknown)
+    if len(re.findall(r"[(~]|\b[_tf]", python)) > _DEEPEST:
+        raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs")
+    try:
+        parts = [part if part is None else " ".join(part.split()) for part in found.groups()]
+        within, goal = (None if part is None else _formula(ast.parse(part, mode="eval").body) for part in parts)
+    except SyntaxError:
+        raise _fault(text) from None
+    return within, goal
 
-    def __init__(self, text: str, rest: str) -> None:
-        self._text, self._depth = text, 0
-        self._tokens = []
-        place = 0
-        while place < len(rest):
-            found = _TOKEN.match(rest, place)
-            if found is None:
-                raise self._fault(rest[place:].strip())
-            self._tokens.append(found[1])
-            place = found.end()
-        self._tokens.append("")
 
-    def path(self) -> tuple[Formula | None, Formula]:
-        """Return formulas for the states allowed before the goal (None if all are allowed) and for the goal states."""
-        self._take("[")
-        within = None
-        if self._tokens[0] == "F":
-            self._take("F")
-        else:
-            within = self._either()
-            self._take("U")
-        goal = self._either()
-        self._take("]")
-        self._take("")
-        return within, goal
-
-    def _fault(self, found: str) -> ObjectiveError:
-        where = f"at {printable(found, 20)!r}" if found else "at its end"
-        return ObjectiveError(
-            f"objective: {printable(self._text, 80)!r} is not understood {where}{_reason(self._text)}use {_EXAMPLES}"
-        )
-
-    def _take(self, wanted: str) -> None:
-        if self._tokens[0] != wanted:
-            raise self._fault(self._tokens[0])
-        del self._tokens[:1]
-
-    def _either(self) -> Formula:
-        first = self._both()
-        while self._tokens[0] == "|":
-            self._take("|")
-            first = _combined(np.logical_or, first, self._both())
-        return first
-
-    def _both(self) -> Formula:
-        first = self._one()
-        while self._tokens[0] == "&":
-            self._take("&")
-            first = _combined(np.logical_and, first, self._one())
-        return first
-
-    def _one(self) -> Formula:
-        token = self._tokens[0]
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs")
-        if token == "!":
-            self._take("!")
-            inner = self._one()
+def _formula(tree: ast.expr) -> Formula:
+    match tree:
+        case ast.Name("true" | "false" as word):
+            return lambda process: np.full(process.mdp.n_states, word == "true")
+        case ast.Name(word) if word.startswith("_"):
+            return lambda process: process.labelled(bytes.fromhex(word[1:]).decode(errors="surrogatepass"))
+        case ast.UnaryOp(ast.Invert(), operand):
+            inner = _formula(operand)
             return lambda process: ~inner(process)
-        if token == "(":
-            self._take("(")
-            inner = self._either()
-            self._take(")")
-            return inner
-        if token in ("true", "false"):
-            self._take(token)
-            return lambda process: np.full(process.mdp.n_states, token == "true")
-        if not token.startswith('"'):
-            raise self._fault(token)
-        self._take(token)
-        return lambda process: process.labelled(token[1:-1])
+        case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as sign, right):
+            rule = np.logical_and if isinstance(sign, ast.BitAnd) else np.logical_or
+            first, second = _formula(left), _formula(right)
+            return lambda process: rule(first(process), second(process))
+    raise SyntaxError
+
+
+def _fault(text: str, found: str = "") -> ObjectiveError:
+    where = f" at {printable(found, 20)!r}" if found else ""
+    return ObjectiveError(f"objective: {printable(text, 80)!r} is not understood{where}{_reason(text)}use {_EXAMPLES}")
 
 
 def _reason(text: str) -> str:
     """Return a message fragment that names the first unsupported operator of a text, or a semicolon if it has none."""
-    unnamed = re.sub(r'"[^"]*"', '""', text.strip())
+    unnamed = _NAME.sub('""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return "; " if found is None else f": {found} is not supported; "
-
-
-def _combined(rule: Callable[[np.ndarray, np.ndarray], np.ndarray], first: Formula, second: Formula) -> Formula:
-    return lambda process: rule(first(process), second(process))
