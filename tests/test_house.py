@@ -72,7 +72,7 @@ BUDGET = {
     "arena": 1350,
     "study": 900,
     "games": 5500,
-    "store": 1900,
+    "store": 1850,
     "equilibrium": 1700,
     "records": 1650,
     "enemies": 650,

@@ -7,8 +7,8 @@ The stored matrix is the transpose of Flux's matrix: for a row vector ``x`` of i
 """
 
 import json
-from collections.abc import Callable
-from itertools import chain
+import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import COLUMN, StrategyError, policy_of_table
+from punish_fast.punish.strategy import StrategyError, legal_mask, policy_of_table
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import fault_of_input
 from punish_fast.store.reader import final_values
@@ -38,126 +38,86 @@ class Cells:
     def __init__(self, path: Path, space: StateSpace) -> None:
         self._path, self._space = path, space
         members = self._members()
-        self._terminals: dict[str, float] = {}
-        for key, actions in members:
-            if key in TERMINALS:
-                self._take_terminal(key, actions)
-            elif len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
+        self._terminals = {key: self._terminal(key, members.pop(key)) for key in TERMINALS if key in members}
+        for key in members:
+            if len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
                 raise self._error(f"state {_brief(key)}: must be {N_DIGITS} digits, or {' or '.join(TERMINALS)}")
-            elif not isinstance(actions, tuple):
-                raise self._error(f"state {key}: {_brief(actions)} is not an object of actions")
-        states = [member for member in members if member[0] not in TERMINALS]
-        if len(states) > space.n_states:
-            raise self._error(f"{len(states)} states, but the game has only {space.n_states}")
-        lengths = [len(actions) for _, actions in states]
-        self._decimals = np.array([int(key) for key, _ in states], dtype=np.int64)
-        self._lengths = np.array(lengths, dtype=np.int64)
-        pairs = list(chain.from_iterable(actions for _, actions in states))
-        self._columns, self._numbers = self._checked_pairs([key for key, _ in states], lengths, pairs)
+        if len(members) > space.n_states:
+            raise self._error(f"{len(members)} states, but the game has only {space.n_states}")
+        numbers = [self._numbers(key, actions) for key, actions in members.items()]
+        # float64 [k, 11], NaN for actions that are not in the file
+        self._table = np.array(numbers, dtype=np.float64).reshape(-1, len(ACTIONS))
+        self._rows = rows_of(space, np.array(list(members), dtype=np.int64))
+        for key, row in zip(members, self._rows.tolist(), strict=True):
+            if row < 0:
+                raise self._error(f"state {key}: no game under these rules reaches it")
 
     def _error(self, problem: str) -> ReadError:
         return ReadError(f"{self._path}: {problem}")
 
-    def _members(self) -> Any:
-        """Parse the file; return its object, and every inner object, as a tuple of key-value pairs."""
-        # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
-        decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
+    def _members(self) -> dict[str, Any]:
+        # float() accepts integers with thousands of digits.
+        decoder = json.JSONDecoder(
+            object_pairs_hook=_without_duplicates, parse_int=float, parse_constant=_refuse_constant
+        )
         most = _LONGEST_STATE * (self._space.n_states + len(TERMINALS))
         try:
             too_large = f"larger than {most:,} bytes, which is too much for the states of the game"
             members = decoder.decode(_read(self._path, most, too_large))
         except (ValueError, RecursionError) as error:
             raise self._error(f"not JSON, {str(error)[:80]}") from None
-        if not isinstance(members, tuple):
+        if not isinstance(members, dict):
             raise self._error("must be one object of states")
         return members
 
-    def _take_terminal(self, key: str, actions: Any) -> None:
-        if key in self._terminals:
-            raise self._error(f"state {key} appears twice")
-        if not isinstance(actions, tuple) or [name for name, _ in actions] != [str(REST_ACTION)]:
+    def _terminal(self, key: str, actions: Any) -> float:
+        if not isinstance(actions, dict) or list(actions) != [str(REST_ACTION)]:
             raise self._error(f"state {key}: must be an object with only the action {REST_ACTION}")
-        self._checked_pairs([key], [1], actions)
-        self._terminals[key] = actions[0][1]
+        return self._numbers(key, actions)[ACTIONS.index(REST_ACTION)]
 
-    def _checked_pairs(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Check pairs of an action and a number; return the columns of the actions, and the numbers."""
-        columns = np.array([_COLUMN_OF_KEY.get(name, -1) for name, _ in pairs], dtype=np.int64)
-        values = [number for _, number in pairs]
-        if not set(map(type, values)) <= {float}:
-            values = [number if isinstance(number, float) else np.nan for number in values]
-        numbers = np.array(values, dtype=np.float64)
-        wrong = np.flatnonzero((columns < 0) | ~np.isfinite(numbers))
-        if len(wrong):
-            state = keys[int(np.searchsorted(np.cumsum(lengths), wrong[0], side="right"))]
-            name, number = pairs[int(wrong[0])]
+    def _numbers(self, state: str, actions: Any) -> list[float]:
+        """Return the number of each of ``ACTIONS`` in a state; NaN if the action is not in the file."""
+        if not isinstance(actions, dict):
+            raise self._error(f"state {state}: {_brief(actions)} is not an object of actions")
+        numbers = [math.nan] * len(ACTIONS)
+        for name, number in actions.items():
             if name not in _COLUMN_OF_KEY:
                 raise self._error(f"state {state}: action {_brief(name)}; actions are {', '.join(_COLUMN_OF_KEY)}")
-            raise self._error(f"state {state}: action {name}: {_brief(number)} is not a finite number")
-        return columns, numbers
+            if not isinstance(number, float) or not math.isfinite(number):
+                raise self._error(f"state {state}: action {name}: {_brief(number)} is not a finite number")
+            numbers[_COLUMN_OF_KEY[name]] = number
+        return numbers
 
     def kind(self) -> str:
         """Return ``"agent"`` if the numbers are values, or ``"strategy"`` if they are probabilities."""
         return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
 
-    def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the indices of the states; and for all numbers, the state indices, action columns and values."""
-        decimals = self._decimals
-        rows = rows_of(self._space, decimals)
-        unknown = np.flatnonzero(rows < 0)
-        if len(unknown):
-            raise self._error(f"state {decimals[unknown[0]]}: no game under these rules reaches it")
-        self._check_once(rows, lambda i: f"state {decimals[i]}")
-        cell_rows = np.repeat(rows, self._lengths)
-        columns, numbers = self._columns, self._numbers
-        self._check_once(cell_rows * len(ACTIONS) + columns, lambda i: self._name(cell_rows[i], columns[i]))
-        return rows, cell_rows, columns, numbers
-
-    def _check_once(self, items: np.ndarray, name: Callable[[int], str]) -> None:
-        order = np.argsort(items, kind="stable")
-        twice = np.flatnonzero(np.diff(items[order]) == 0)
-        if len(twice):
-            raise self._error(f"{name(int(order[twice[0]]))} appears twice")
-
-    def _name(self, row: int, column: int) -> str:
-        return f"state {self._decimal(row)}: action {ACTIONS[column]}"
-
-    def _decimal(self, row: int) -> int:
-        return int(decimals_of(self._space, np.array([row]))[0])
-
     def values(self, discount: float) -> tuple[np.ndarray, tuple[float, float]]:
-        """Return the values of state-action pairs, float64 ``[n_rows]``, and the values of win and loss."""
+        """Return the values of state-action pairs, float64 ``[n_rows]``, and the values of win and loss.
+
+        All values must be between the values of a loss and a win at this discount.
+        """
+        most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
+        limit = f"it must be from {-most:g} to {most:g} at discount {discount:g}"
         for key in TERMINALS:
             if key not in self._terminals:
                 raise self._error(f"state {key}: missing")
-        _, cell_rows, columns, numbers = self._cells()
-        place = np.full((self._space.n_states, len(ACTIONS)), -1, dtype=np.int64)
-        ptr, action = self._space.state_ptr, self._space.action
-        place[np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), COLUMN[action]] = np.arange(len(action))
-        places = place[cell_rows, columns]
-        illegal = np.flatnonzero(places < 0)
-        if len(illegal):
-            raise self._error(f"{self._name(cell_rows[illegal[0]], columns[illegal[0]])} is not legal there")
-        q = np.full(len(action), np.nan)
-        q[places] = numbers
-        missing = np.flatnonzero(np.isnan(q))
-        if len(missing):
-            row = int(np.searchsorted(ptr, missing[0], side="right")) - 1
-            raise self._error(f"state {self._decimal(row)}: action {action[missing[0]]}: missing")
-        self._check_size(q, discount)
-        return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
-
-    def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """Check that all values are between the values of a loss and a win at this discount."""
-        most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
-        largest = int(np.argmax(np.abs(q)))
-        row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
-        found = [(self._decimal(row), int(self._space.action[largest]), float(q[largest]))]
-        found += [(int(key), REST_ACTION, value) for key, value in self._terminals.items()]
-        for state, action, value in found:
-            if abs(value) > most:
-                text = f"it must be from {-most:g} to {most:g} at discount {discount:g}"
-                raise self._error(f"state {state}: action {action}: {value!r}; {text}")
+            if abs(value := self._terminals[key]) > most:
+                raise self._error(f"state {key}: action {REST_ACTION}: {value!r}; {limit}")
+        is_legal = legal_mask(self._space)
+        table = np.full(is_legal.shape, np.nan)
+        table[self._rows] = self._table
+        for is_wrong, text in (
+            (np.isfinite(table) & ~is_legal, " is not legal there"),
+            (np.isnan(table) & is_legal, ": missing"),
+            (np.abs(table) > most, ": {!r}; " + limit),
+        ):
+            for row, column in np.argwhere(is_wrong)[:1].tolist():
+                (state,) = decimals_of(self._space, np.array([row])).tolist()
+                fault = text.format(float(table[row, column]))
+                raise self._error(f"state {state}: action {ACTIONS[column]}{fault}")
+        # The actions of a state are in ascending order.
+        return table[is_legal], (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy, float64 ``[n_rows]``, and a mask of the states in the file, bool ``[n_states]``."""
@@ -165,14 +125,10 @@ class Cells:
             if number != 1:
                 text = "it must be 1 in a strategy, or missing; in a file of values, -2 has a negative value"
                 raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
-        rows, cell_rows, columns, numbers = self._cells()
-        p = np.zeros((len(rows), len(ACTIONS)))
-        order = np.argsort(rows)
-        p[order[np.searchsorted(rows, cell_rows, sorter=order)], columns] = numbers
         covered = np.zeros(self._space.n_states, dtype=np.bool_)
-        covered[rows] = True
+        covered[self._rows] = True
         try:
-            return policy_of_table(self._space, rows, p), covered
+            return policy_of_table(self._space, self._rows, np.nan_to_num(self._table)), covered
         except StrategyError as error:
             raise self._error(str(error)) from None
 
@@ -188,12 +144,20 @@ def _read(path: Path, most: int, too_large: str) -> str:
         raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{_brief(twice)} appears twice in an object")
+    return members
+
+
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not allowed")
 
 
 def _brief(value: Any) -> str:
-    text = "an object" if isinstance(value, tuple) else repr(value)
+    text = "an object" if isinstance(value, dict) else repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 

@@ -90,9 +90,9 @@ def test_a_strategy_may_hold_the_terminals(game, tmp_path):
 def test_what_is_no_such_json_is_refused(game, tmp_path):
     path = tmp_path / "x.json"
     for text, problem in (
-        (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', f"state {KNOWN}: action 20 appears twice"),
-        (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} appears twice"),
-        ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 appears twice"),
+        (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', "not JSON, '20' appears twice in an object"),
+        (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"not JSON, '{KNOWN}' appears twice in an object"),
+        ('{"-1":{"90":1},"-1":{"90":1}}', "not JSON, '-1' appears twice in an object"),
         (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is not a finite number"),
         (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON, NaN is not allowed"),
         (f'{{"{KNOWN}":{{"20":-Infinity}}}}', "-Infinity is not allowed"),
