@@ -75,7 +75,7 @@ def test_headers_that_lie_are_refused(tmp_path, mode):
     for kind in (tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE):
         for size in (10**18, 10**7, -1, -5000):
             path = with_members(tmp_path / "x.umb", header("ignored", size, kind), b"text", mode=mode)
-            with pytest.raises(ReadError, match=r"x\.umb: .*(cut off|too many|have more|bytes|end of data|truncated)"):
+            with pytest.raises(ReadError, match=r"x\.umb: .*(cut off|too many|bytes|end of data|truncated|damaged)"):
                 import_umb(path)
     for records in (b"34 size=1000000000000000000000000\n", b"0 size=1\n"):
         path = with_members(tmp_path / "x.umb", extended(records), header("y"), mode=mode)
@@ -115,7 +115,7 @@ def test_pax_records_are_refused_in_linear_time(tmp_path, text):
 
 def test_headers_together_are_limited(tmp_path):
     for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
-        parts = extended(b"1 hdrcharset=" * 300, kind) * 200, header("y")
+        parts = extended(b"3900 comment=" + b"x" * 3886 + b"\n", kind) * 200, header("y")
         begin = time.process_time()
         with pytest.raises(ReadError, match=r"x\.umb: its headers have too many bytes$"):
             import_umb(with_members(tmp_path / "x.umb", *parts))
