@@ -1,6 +1,7 @@
 """Functions that write transition tensors and agents, from complete arrays or during construction and solution."""
 
 import json
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
 from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.rules import Rules
+from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.memory_plan import (
@@ -235,3 +236,25 @@ def write_solution(out: Writer, solution: Solution) -> None:
     names = ("discount", "objective", "schedule", "sweeps", "residual", "error_bound", "fingerprint")
     tolerance = np.nan if solution.tolerance is None else solution.tolerance
     out.attributes(tolerance=tolerance, **{name: getattr(solution, name) for name in names})
+
+
+# Fields of a strategy's origin that are results rather than settings.
+_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
+
+
+def made_with(path: Path) -> dict[str, Any]:
+    """Return the JSON-like settings with which a tensor, an agent or a strategy was made."""
+    file = load(path)
+    settings: dict[str, Any] = {"kind": file.kind, "rules": name_of(file.rules)}
+    if file.kind not in ("tensor", "agent"):
+        origin = file.origin or {}
+        return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
+    settings["enemy"] = file.enemy
+    if file.kind == "agent":
+        settings |= {name: file.attributes[name] for name in ("objective", "discount")}
+        settings["method"] = file.attributes["schedule"]
+        tolerance = file.attributes["tolerance"]
+        sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
+        settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
+        settings["tensor"] = file.has_transitions
+    return settings

@@ -68,7 +68,7 @@ def test_results_are_printed(run, folder, games):
     for text in ("wins of row", "breaths", "ranking"):
         assert text in done.out
     assert ("100 games of each pair, seed 1" if games else "exact") in done.out
-    assert (" +- " in done.out) == bool(games)
+    assert ("95% interval" in done.out) == bool(games)
     report = run("arena", "random", "careful", *TINY, *games, "--json").report
     best, other = (report["agents"].index(standing["agent"]) for standing in report["ranking"])
     lines = [" ".join(line.split()) for line in done.out.splitlines()]

@@ -159,7 +159,8 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
-    print("\nlargest disagreements: the choice of each agent, and its value according to A and to B")
+    print()
+    print_text("largest disagreements: the choice of each agent, and its value according to A and to B")
     for position in positions:
         print()
         print_text(position["position"], indent="  ")

@@ -1,7 +1,6 @@
 """Default names of output files, and checks of output files before any work is done."""
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -9,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
+from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import check_output, fault_of_input
 
 # File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
-# Fields of a strategy's origin that are results rather than settings.
-_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 
 def default_output(
@@ -37,6 +34,8 @@ def default_output(
         return path
     if settings is None:
         raise UsageError(f"{path}: already exists; choose another output with -o")
+    from punish_fast.store.tensors import made_with
+
     try:
         found = _as_json((settings_of or made_with)(path))
     except ReadError:
@@ -50,26 +49,6 @@ def default_output(
 
 def _as_json(settings: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(settings))
-
-
-def made_with(path: Path) -> dict[str, Any]:
-    """Return the JSON-like settings with which a tensor, an agent or a strategy was made."""
-    from punish_fast.store.reader import load
-
-    file = load(path)
-    settings: dict[str, Any] = {"kind": file.kind, "rules": name_of(file.rules)}
-    if file.kind not in ("tensor", "agent"):
-        origin = file.origin or {}
-        return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
-    settings["enemy"] = file.enemy
-    if file.kind == "agent":
-        settings |= {name: file.attributes[name] for name in ("objective", "discount")}
-        settings["method"] = file.attributes["schedule"]
-        tolerance = file.attributes["tolerance"]
-        sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
-        settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
-        settings["tensor"] = file.has_transitions
-    return settings
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:
@@ -88,8 +67,6 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str, oth
         verb: Verb in error messages, as in "the file to VERB".
         others: Other input files, which must not be replaced.
     """
-    if not source.name:
-        raise UsageError(f"{source}: is a folder, not a file to {verb}")
     output = output or source.with_suffix(suffix)
     check_outputs([output], [source, *others], verb, endings=HDF5 if suffix in HDF5 else (suffix,))
     return output

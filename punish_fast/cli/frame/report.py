@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.filesize import decimal
 
 from punish_fast.punish.rules import Rules, name_of
@@ -30,7 +31,8 @@ _SHORT = 12
 _MOST_ROWS, _LONG = 50, 100
 # Fields printed as percentages, and fields printed in scientific notation.
 _CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second", "upper_bound"}
-_CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share"}
+_CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share", "win", "tie", "loss", "keeps_value"}
+_CHANCES |= {"keeps_choice", "best_score"}
 # Fields that determine the format of all their entries.
 _SHARED = _CHANCES | {"seconds"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
@@ -98,20 +100,24 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 
     Column ``k`` is left-aligned if ``k < left`` or, for a sequence, if ``left[k]`` is True; others are right-aligned.
     """
-    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
-    rows = _fitting(rows, terminal_width() - len(indent)) if rows else rows
+    width = terminal_width() - len(indent)
+    rows = _fitting(rows, width) if rows else rows
+    longest_words, widths = _longest_words(rows), [max(map(cell_len, c)) for c in zip_longest(*rows, fillvalue="")]
+    # Rich might wrap numbers, or not at all.
+    while sum(widths) + 2 * (len(widths) - 1) > width and widths != longest_words:
+        widest = max((k for k in range(len(widths)) if widths[k] > longest_words[k]), key=widths.__getitem__)
+        widths[widest] -= 1
     table = Table.grid(padding=(0, 2, 0, 0))
-    for k, column in enumerate(zip_longest(*rows, fillvalue="")):
-        longest_word = max((cell_len(word) for cell in column for word in cell.split()), default=0)
+    for k, column_width in enumerate(widths):
         is_left = k < left if isinstance(left, int) else left[k]
-        table.add_column(justify="left" if is_left else "right", min_width=longest_word)
+        table.add_column(justify="left" if is_left else "right", width=column_width)
     for row in rows:
         table.add_row(*row)
     # Rich would use 80 columns in a pipe.
-    console = Console(width=terminal_width() - len(indent), markup=False, emoji=False, highlight=False)
+    console = Console(width=max(width, sum(widths) + 2 * len(widths)), markup=False, emoji=False, highlight=False)
     with console.capture() as printed:
         console.print(table, crop=False)
     for line in printed.get().splitlines():
@@ -120,17 +126,18 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
     """Return rows whose longest words fit into ``width`` columns; only names longer than `_SHORT` are shortened."""
-
-    def needed(rows: Sequence[Sequence[str]]) -> int:
-        words = [[word for cell in column for word in cell.split()] for column in zip_longest(*rows, fillvalue="")]
-        return sum(2 + max(map(len, column), default=0) for column in words) - 2
-
     found, most = rows, max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
     # Tables of two columns contain paths that users copy.
-    while len(rows[0]) > 2 and needed(found) > width and most > _SHORT:
+    while len(rows[0]) > 2 and sum(_longest_words(found)) + 2 * len(rows[0]) - 2 > width and most > _SHORT:
         most -= 1
         found = [[" ".join(_shortened(word, most) for word in cell.split(" ")) for cell in row] for row in rows]
     return found
+
+
+def _longest_words(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width of the longest word in each column."""
+    columns = zip_longest(*rows, fillvalue="")
+    return [max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns]
 
 
 def _shortened(word: str, most: int) -> str:
@@ -189,7 +196,7 @@ def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = [name for name in names if any(row.get(name) is not None for row in rows)]
+    columns = [name for name in names if any(row.get(name) not in (None, "") for row in rows)]
     hidden = _wide_columns(rows[:_MOST_ROWS], columns)
     columns = [name for name in columns if name not in hidden]
     cells = [[_text(name, row.get(name)) for name in columns] for row in rows[:_MOST_ROWS]]
@@ -203,7 +210,10 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    """Return the columns to omit, widest first, so that the others and the labels of the rows fit the terminal."""
+    """Return the columns to omit, so that the others and the labels of the rows fit the terminal.
+
+    Standard errors are omitted first, then the widest columns.
+    """
     widths = {
         name: max(
             len(_shortened(word, _SHORT))
@@ -218,7 +228,8 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
     others = [name for name in columns[1:] if name not in labels]
     hidden: list[str] = []
     while len(hidden) < len(others) and sum(width + 2 for width in widths.values()) > terminal_width():
-        hidden.append(max((name for name in others if name in widths), key=widths.__getitem__))
+        left = [name for name in others if name in widths]
+        hidden.append(max(left, key=lambda name: (name.endswith("_error"), widths[name])))
         del widths[hidden[-1]]
     return hidden
 
@@ -240,7 +251,7 @@ def _text(name: str, value: Any) -> str:
 def _number(name: str, value: float) -> str:
     """Format a number: probabilities as percentages, sizes with units, seeds and game ids without separators."""
     if not isinstance(value, int):
-        if name in _CHANCES:
+        if name.removesuffix("_error") in _CHANCES:
             return f"{value:.1%}"
         if name == "seconds":
             return f"{value:.2f}"

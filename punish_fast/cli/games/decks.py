@@ -76,10 +76,8 @@ def decks(options: DecksOptions) -> None:
     if options.output is not None:
         write_text(options.output, json.dumps(plain(report)))
     options.print(report, _print)
-    if options.output is None:
-        options.suggest("games", "play", f"gwent:decks={decks_text([best[0].deck, DEFAULT_DECK])}")
-    else:
-        options.suggest("games", "play", game.name, "--decks", options.output)
+    named = f"gwent:decks={decks_text([best[0].deck, DEFAULT_DECK])}"
+    options.suggest("games", "play", *([named] if options.output is None else [game.name, "--decks", options.output]))
 
 
 def _print(report: dict[str, Any]) -> None:

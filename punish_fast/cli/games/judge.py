@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from itertools import starmap
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.games.options import GameOptions, report_on
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Game
 
 _MOST_GAMES = 10_000_000
+# Columns that need an explanation.
+_COLUMNS = {
+    "as_first": "per cent of games won/drawn/lost against random play, if the agent moves first",
+    "losing_lines": "number of different games that the agent can lose, as the first/second player",
+    "keeps_value": "positions in which the agent's move does not give away a win or a draw",
+    "keeps_choice": "the same, only of positions in which some move does",
+    "best_score": "positions in which the agent's move wins as early, or loses as late, as possible",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,4 +71,21 @@ def judge(options: JudgeOptions) -> None:
     with the given decks, or with the default deck and with random decks. MuZero is judged without a search, and with
     searches of 25 and 100 simulations.
     """
-    report_on(options.make("judge"), "judge", options)
+    report_on(options.make("judge"), "judge", options, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print the report with the results in each seat in one column, and explain the columns."""
+    report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
+    print_report(report)
+    shown = {name for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values()) for name in each}
+    for k, name in enumerate(name for name in _COLUMNS if name in shown):
+        print_text(f"{name.replace('_', ' ')}: {_COLUMNS[name]}", "  ", "" if k else "\n")
+
+
+def _cell(name: str, value: Any) -> tuple[str, Any]:
+    """Return the name and the value of a column; the numbers of an object are joined by slashes."""
+    if name in ("first", "second"):
+        shares = None if value is None else (value["win"], value["draw"], value["loss"] + value["illegal"])
+        return f"as_{name}", shares and "/".join(f"{100 * share:.1f}" for share in shares)
+    return name, "/".join(f"{n:,}" for n in value.values()) if name == "losing_lines" else value

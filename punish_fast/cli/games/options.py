@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
 from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:
@@ -75,10 +77,12 @@ class LearningOptions(GameOptions):
     seed: FixedSeedOption = 0
 
 
-def report_on(game: Game, verb: str, options: GameOptions) -> None:
+def report_on(
+    game: Game, verb: str, options: GameOptions, as_text: Callable[[dict[str, Any]], None] = print_report
+) -> None:
     """Call the function ``verb`` in the module named like the game (`listed` if there is none); print its report."""
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)
     report = {"game": game.name, "variant": game.parameters()} | getattr(module, verb)(game, options, stages)
-    options.print(report | {"seconds": stages.clock.seconds_in_all()})
+    options.print(report | {"seconds": stages.clock.seconds_in_all()}, as_text)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
-# Share of draws below which they are not printed.
-_FEW = 5e-4
 # File kind of each method.
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
@@ -157,7 +155,8 @@ def _train(
 
     def on_round() -> None:
         nonlocal saved
-        progress.show(f"train: {_games_left(trainer, before, begin, limit)}{_strength(trainer)}")
+        wins = f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
+        progress.show(f"train: {_games_left(trainer, before, begin, limit)}{wins}")
         if limit is not None and time.perf_counter() - begin >= limit:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
@@ -269,15 +268,11 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
     return {"searches": judged}
 
 
-def _strength(trainer: Trainer) -> str:
-    return f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
-
-
 def _print(report: dict[str, Any]) -> None:
     """Print the strength of the agent in words, the learning curve, and the settings."""
     last = report["curve"][-1]
     told = f"After {last['games']:,.0f} games of training, {report['output']} wins {last['win_share']:.1%} of its games"
-    told += " against random play" + (f" and draws {last['draw_share']:.1%}. " if last["draw_share"] > _FEW else ". ")
+    told += " against random play" + (f" and draws {last['draw_share']:.1%}. " if last["draw_share"] > 5e-4 else ". ")
     if last["perfect"] is not None:
         mistakes = f"gives away a win or a draw in {1 - last['perfect']:.1%} of all positions"
         told += f"It {mistakes if last['mistakes'] else 'plays perfectly: it never gives away a win or a draw'}."

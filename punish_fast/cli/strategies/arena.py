@@ -160,16 +160,15 @@ def _print_report(report: dict[str, Any]) -> None:
             rows.append([agents[i], *cells])
         print_table(rows)
         print()
-    table = [["ranking", "win rate", "rating"]]
+    table = [["ranking", "win rate", "rating"] if exact else ["ranking", "win rate", "95% interval", "rating", "+-"]]
     for standing in report["ranking"]:
-        win_rate, rating = f"{standing['win_rate']:.1%}", f"{standing['rating']:+.1f}"
+        row = [standing["agent"], f"{standing['win_rate']:.1%}", f"{standing['rating']:+.1f}"]
         if not exact:
-            win_rate += " ({:.1%} to {:.1%})".format(*standing["win_rate_interval"])
-            rating += f" +- {standing['rating_margin']:.1f}"
-        table.append([standing["agent"], win_rate, rating])
+            row.insert(2, "{:.1%}-{:.1%}".format(*standing["win_rate_interval"]))
+            row.append(f"{standing['rating_margin']:.1f}")
+        table.append(row)
     print_table(table)
-    intervals = "" if exact else "; intervals have 95 % confidence"
-    print(f"ratings add half a win and half a loss to the games of each pair{intervals}")
+    print_text("ratings add half a win and half a loss to the games of each pair")
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)

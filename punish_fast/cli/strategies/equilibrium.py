@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
+from punish_fast.cli.frame.progress import Stages, interrupt_note
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
 from punish_fast.runtime.errors import ReadError
@@ -75,21 +75,21 @@ def equilibrium(options: EquilibriumOptions) -> None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    stages = Stages(options.quiet)
     compile_ahead([GRAPH], threads())
-    with progress.stage("game: listing information states (1 of 2)"), clock("states"):
+    with stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
     require_memory(size["memory_bytes"], "this equilibrium")
-    with progress.stage("game: building the graph (2 of 2)"), clock("graph"):
+    with stages("graph", "game: building the graph (2 of 2)"):
         learner = Equilibrium(Graph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
-    found = _run(learner, target, options, output, clock, progress)
+    found = _run(learner, target, options, output, stages)
     report = size | found | {"information": options.information, "best_response_share": share}
-    options.print(report | rules_report(rules) | work_report(clock, output))
+    options.print(report | rules_report(rules) | work_report(stages.clock, output))
     options.suggest("play", output)
     if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
@@ -166,17 +166,12 @@ def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -
 
 
 def _run(
-    learner: Equilibrium,
-    target: Target,
-    options: EquilibriumOptions,
-    output: Path,
-    clock: Stopwatch,
-    progress: Progress,
+    learner: Equilibrium, target: Target, options: EquilibriumOptions, output: Path, stages: Stages
 ) -> dict[str, Any]:
     from punish_fast.equilibrium.run import run_equilibrium
     from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
 
-    path, space = options.resume, learner.graph.space
+    path, space, progress = options.resume, learner.graph.space, stages.progress
 
     def save(learner: Equilibrium) -> None:
         if path is not None:
@@ -187,14 +182,14 @@ def _run(
         run = run_equilibrium(
             learner, target, save, lambda status: progress.show(status_line(status)), progress.response
         )
-    clock.seconds |= run.seconds
+    stages.clock.seconds |= run.seconds
     origin = {
         "kind": "equilibrium",
         "iterations": run.iterations,
         "best_response_share": learner.share,
         "exploitability": run.exploitability,
     } | _aims(target, learner.share)
-    with progress.stage("equilibrium: writing"), clock("store"):
+    with stages("store", "equilibrium: writing"):
         covered = None if options.information == "view" else learner.reached
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response

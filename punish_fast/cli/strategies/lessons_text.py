@@ -103,13 +103,18 @@ def _print_hands(report: dict[str, Any]) -> None:
     ]
     print_table(rows, indent="  ")
     _print_title("opening hands: win probability by number of copies of a card, and the average gain from one more")
-    table = report["in_hand"]
-    most = max(copies for each in table.values() for copies in each["copies"])
-    rows = [["card", *map(str, range(most + 1)), "one more (points)"]]
-    for card, each in table.items():
+    print_worth(report["in_hand"])
+
+
+def print_worth(worth: dict[str, Any], is_chance: bool = True) -> None:
+    """Print the value by number of copies of each card, and the gain from one more, in points if ``is_chance``."""
+    most = max(copies for each in worth.values() for copies in each["copies"])
+    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_chance else "one more"]]
+    for card, each in worth.items():
         means = dict(zip(each["copies"], each["mean"], strict=True))
-        step = "" if each["step"] is None else _points(each["step"])
-        rows.append([card, *(_share(means.get(n)) for n in range(most + 1)), step])
+        value, gain = (_share, _points) if is_chance else ("{:.2f}".format, "{:+.2f}".format)
+        cells = ["" if (mean := means.get(n)) is None else value(mean) for n in range(most + 1)]
+        rows.append([card, *cells, "" if each["step"] is None else gain(each["step"])])
     print_table(rows, indent="  ")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import plain, print_report, print_table
+from punish_fast.cli.frame.report import plain, print_table, print_text
 from punish_fast.punish.rules import CARDS, by_card, load_rules, true_rules
 
 if TYPE_CHECKING:
@@ -137,16 +137,24 @@ def _write_page(path: Path, player: Player, report: dict[str, Any]) -> None:
 
 
 def _print_openings(report: dict[str, Any]) -> None:
+    from punish_fast.cli.strategies.lessons_text import print_worth
     from punish_fast.cli.strategies.openings_page import letters, plays_text
 
-    print_report({name: value for name, value in report.items() if name not in ("hands", "openings")})
     text = "{:.1%}" if report["is_chance"] else "{:.2f}"
+    mean = text.format(report["mean"])
+    print_text(f"Openings of {report['file']}: mean value {mean} ({report['value_is']}).")
+    for name, where in (("in_hand", "in your first hand"), ("revealed", "among the revealed cards")):
+        print(f"\nmean value by number of copies {where}")
+        print_worth(report[name], report["is_chance"])
     rows = [
         [letters(each["hand"]), f"{each['probability']:.2%}", text.format(each["value"]), plays_text(each["plays"], 3)]
         for each in report["hands"]
     ]
     print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
     print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
+    for path in (report["plot"], report["page"]):
+        if path is not None:
+            print_text(f"wrote {path}")
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:

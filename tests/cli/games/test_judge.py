@@ -19,8 +19,13 @@ def test_agents_of_files_are_judged(run):
     run("games", "train", "tapnswap:taps_only=true", "--games", "300", "--quiet")
     done = run("games", "judge", "tapnswap:taps_only=true", "tapnswap.h5", "perfect")
     assert (done.code, done.err) == (0, "")
-    assert "\n  tapnswap.h5  win " in done.out
-    assert done.out.splitlines()[-1].split()[-2:] == ["1", "1"]
+    words = [line.split() for line in done.out.splitlines()]
+    (header,) = [line for line in words if line[:1] == ["agent"]]
+    assert header == ["agent", "as", "first", "as", "second", "losing", "lines", "keeps", "value", "keeps", "choice"]
+    (perfect,) = [line for line in words if line[:1] == ["perfect"]]
+    assert perfect[1] == "93.8/0.0/6.2"
+    assert perfect[-2:] == ["100.0%", "100.0%"]
+    assert "\nkeeps choice: the same" in done.out
 
 
 def test_variants_that_end_are_judged_and_others_refused(run):
