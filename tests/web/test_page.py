@@ -537,7 +537,7 @@ def test_that_game_is_reviewed(visit, played):
     # It opens where the person lost most, and shows what the choices were worth.
     losses = {when: float(lost or 0) for when, *_, lost in rows_of_choices(page, "Ada")}
     shown = page.locator(".stepping h2").inner_text()
-    measure, breath = re.fullmatch(r"Measure (\d+), breath (\d+)", shown).groups()
+    measure, breath = re.fullmatch(r"Measure\s(\d+), breath\s(\d+)", shown).groups()
     assert losses[f"{measure}, {breath}"] == max(losses.values())
     for _, _, chance, _, best_chance, lost in rows_of_choices(page, "Ada"):
         assert abs(percents(best_chance) - percents(chance) - float(lost or 0)) <= 1.1

@@ -3,6 +3,9 @@
 import { h } from "./dom.js";
 import { OpenGame, latest } from "./open_game.js";
 
+// Maximum number of events shown on the board; a player who has left the temple sees many, and the log contains all.
+const MOST_LINES = 10;
+
 export class CardGame extends OpenGame {
   static isInTurn = false;
 
@@ -21,7 +24,7 @@ export class CardGame extends OpenGame {
     this.table = table;
     this.picked = null;
     this.events.push(...events);
-    const lines = latest(events, table.seat).filter(({ kind }) => kind !== "end").map(({ kind, words }) => h("span", { class: kind === "move" ? "quiet" : null }, words));
+    const lines = latest(events, table.seat).slice(-MOST_LINES).map(({ kind, words }) => h("span", { class: kind === "move" ? "quiet" : null }, words));
     this.said.replaceChildren(...lines);
     this.redraw();
   }

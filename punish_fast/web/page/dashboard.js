@@ -31,7 +31,7 @@ function body(found) {
       tile("games", found.games.toLocaleString()),
       tile("breaths per game, on average", durations.mean.toFixed(1)),
       tile("breaths in the longest game", durations.longest),
-      tile("states seen", found.distinct_states.toLocaleString(), `of ${found.states_in_all.toLocaleString()}`),
+      tile("positions seen", found.distinct_states.toLocaleString(), `of ${found.states_in_all.toLocaleString()}`),
     ),
     h(
       "div",
@@ -78,7 +78,7 @@ function players(list) {
 
 function correlation({ linear }) {
   if (linear === null) return null;
-  return h("p", { class: "quiet small" }, `Correlation between games played and games won: ${linear.toFixed(2)}.`);
+  return h("p", { class: "quiet small" }, `Correlation between games played and games won: ${linear.toFixed(2).replace("-", "−")}.`);
 }
 
 function plot({ name, title: words }) {

@@ -6,8 +6,9 @@ import { h, keyButton } from "./dom.js";
 /** Format the outcome of a move, such as "draw" or "win in 3"; "win" or "?" if the search was cut short. */
 export const outcome = ({ outcome: found, plies }) => (plies === null ? found ?? "?" : `${found} in ${plies}`);
 
-/** Return the last move of a seat and all later events; all events if the seat has not moved. */
-export const latest = (events, seat) => events.slice(Math.max(0, events.findLastIndex((event) => event.kind === "move" && event.seat === seat)));
+/** Return the last move of a seat and all later events, or all events if the seat has not moved, except for the end of
+ * the game, which the table shows in large type. */
+export const latest = (events, seat) => events.slice(Math.max(0, events.findLastIndex((event) => event.kind === "move" && event.seat === seat))).filter(({ kind }) => kind !== "end");
 
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
 

@@ -41,7 +41,7 @@ export class Quiz {
     const judge = choice("Judged by", judges.map(({ hash, person }) => [hash, person]), judges[0]?.hash, (hash) => this.begin(hash));
     this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
-      title("Practice", "Positions where the right choice matters most, from recorded games if there are any. Which move wins most often?"),
+      title("Practice", `${given.lead ?? "Positions where the right choice matters most, from recorded games if there are any."} Which move wins most often?`),
       h("div", { class: "row score-row" }, this.scoreLine, this.reset, judges.length > 1 && judge.field),
       this.place,
     );
@@ -168,7 +168,7 @@ export class Quiz {
   }
 
   end() {
-    const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model) }, "Practise again");
+    const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model, this.questions === this.given.positions ? this.given : null) }, "Practise again");
     const words = `${scoreWords(this.round)}.`;
     this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), this.missed.length > 0 && h("h3", {}, "Look again at"), h("ol", { class: "lessons" }, this.missed.map(([question, action]) => mistake(question, action, "You chose", h("a", { href: `#/explore/${this.model}/${question.state}` }, "Explore this position")))), h("div", { class: "row" }, again)));
     announce(words);

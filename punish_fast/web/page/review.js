@@ -226,7 +226,7 @@ class Story {
   }
 }
 
-const whenOf = ({ measure, breath }) => `Measure ${measure}, breath ${breath}`;
+const whenOf = ({ measure, breath }) => `Measure\u00a0${measure}, breath\u00a0${breath}`;
 
 function lossWords({ loss, best, name, win_probability: win }) {
   if (loss === null) return "This move was illegal.";

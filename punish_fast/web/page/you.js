@@ -14,17 +14,18 @@ export async function show(main, [wanted], isCurrent) {
   const judges = await modelsThat("judges", isCurrent);
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
   const name = wanted ?? people.find((each) => each === recall("name", "you"));
+  if (name && !people.includes(name)) throw new Error(`There are no games of ${name.slice(0, 40)}.`);
   const answer = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
   const found = answer && { ...answer, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
-  const practise = (positions) => {
-    quiz = new Quiz(main, judges, { ...found, positions });
+  const practise = (positions, lead) => {
+    quiz = new Quiz(main, judges, { ...found, positions, lead });
     // The address stays the same, so the link itself changes nothing.
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
   };
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
-  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against ${found.reference}; ${found.reference} itself would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
+  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against ${found.reference}; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
   const isChoice = people.length > Number(Boolean(name));
   main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practise)));
   return () => quiz?.leave();
@@ -36,7 +37,7 @@ function report(found, practise) {
   const { reference, habits, opponents, trend, positions } = found;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions) }, "Practise this"));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
   const position = (each) => mistake(each, each.played, "Played:", h("a", { href: `#/review/${each.game}` }, "Open the game"));
   return [
     h(
@@ -46,7 +47,7 @@ function report(found, practise) {
       panel("Trend", table(["games", "won", "points lost per game"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
-    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practise(positions) }, "Practise these positions"))),
+    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practise(positions, "Your costliest choices.") }, "Practise these positions"))),
   ];
 }
 
