@@ -299,6 +299,7 @@ def naive_solution(space: StateSpace) -> Solution:
     rules = true_rules(space.rules)
 
     def compute() -> Solution:
+        SWEEPS.compile_missing()
         return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
 
     return cached_solution(space.state_ptr, None, (rules.digest, "discount 1"), compute)
@@ -346,6 +347,4 @@ class PlayerGroup:
         """Return the states of the game, and the players with their policies in these states."""
         compile_ahead(self._groups, threads())
         space = StateSpace(self.rules, self.information)
-        if self._groups:
-            SWEEPS.compile_missing()
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

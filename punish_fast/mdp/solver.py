@@ -343,8 +343,7 @@ def _checked(mdp: Process) -> Process:
 def compile_sweeps() -> None:
     """Compile the kernels that solve and evaluate an MDP with several layers."""
     ends, ones = np.arange(3, dtype=np.int64), np.ones(2)
-    columns, labels = np.array([1, 2], dtype=np.int32), np.zeros(2, dtype=np.uint8)
-    mdp = MDP(ends, ends, columns, ones, np.zeros(2), ones[:1], ends, labels)
+    mdp = MDP(ends, ends, np.array([1, 2], np.int32), ones, np.zeros(2), ones[:1], ends, np.zeros(2, np.uint8))
     evaluate(mdp, solve(mdp).greedy(), discount=1.0)
 
 
