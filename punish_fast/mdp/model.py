@@ -183,7 +183,7 @@ class MDP(Process):
         its reward. All other rows keep the labels in ``action``.
 
         Raises:
-            ModuleNotFoundError: If QuantEcon is not installed. The message says how to install it.
+            ExtraError: If QuantEcon is not installed. The message says how to install it.
             ValueError: If the discount is out of range.
         """
         from punish_fast.mdp.conversion.discrete_dp import to_quantecon

@@ -13,6 +13,7 @@ from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.conversion.row_sums import largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
 from punish_fast.mdp.solver import solve
+from punish_fast.runtime.errors import ExtraError
 from punish_fast.runtime.parallel import cumulated
 
 pytestmark = pytest.mark.kernels
@@ -85,7 +86,7 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
 
 def test_quantecon_is_optional(mdp, monkeypatch):
     monkeypatch.setitem(sys.modules, "quantecon", None)
-    with pytest.raises(ModuleNotFoundError, match=r'install it with: pip install "punish-fast\[bench\]"'):
+    with pytest.raises(ExtraError, match=r'quantecon is missing; install it with: pip install "punish-fast\[bench\]"'):
         mdp.to_quantecon(0.95)
 
 

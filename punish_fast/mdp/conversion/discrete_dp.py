@@ -7,28 +7,28 @@ In the *state-action pair form*, pair ``r`` is action ``a_indices[r]`` in state 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.conversion.construction import entries_of, from_pairs, from_table
 from punish_fast.mdp.model import MDP, ModelError
-
-if TYPE_CHECKING:
-    from quantecon.markov import DiscreteDP
+from punish_fast.runtime.errors import require
 
 
-def to_quantecon(mdp: MDP, discount: float) -> DiscreteDP:
+def to_quantecon(mdp: MDP, discount: float) -> Any:
     """See `MDP.to_quantecon`."""
     from scipy.sparse import csr_array, csr_matrix, vstack
 
     if not 0 <= discount <= 1:
         raise ValueError(f"discount: {discount} is not from 0 to 1")
-    discrete_dp = _import_discrete_dp()
+    require("bench", "quantecon")
+    from quantecon.markov import DiscreteDP
+
     n_terminals = len(mdp.terminal_reward)
     terminals = np.arange(mdp.n_states, mdp.n_columns)
     stay = csr_array((np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, mdp.n_columns))
-    return discrete_dp(
+    return DiscreteDP(
         np.append(mdp.reward, mdp.terminal_reward),
         csr_matrix(vstack([mdp.to_scipy(), stay])),
         discount,
@@ -55,14 +55,3 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
         transitions = transitions[rows]
     pairs = ddp.s_indices[rows], ddp.a_indices[rows]
     return from_pairs(transitions, reward[rows], pairs, ddp.num_states, normalize)
-
-
-def _import_discrete_dp() -> Any:
-    try:
-        import quantecon
-    except ModuleNotFoundError as error:
-        if error.name != "quantecon":
-            raise
-        text = 'QuantEcon is missing; install it with: pip install "punish-fast[bench]"'
-        raise ModuleNotFoundError(text, name="quantecon") from None
-    return quantecon.markov.DiscreteDP
