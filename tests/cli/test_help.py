@@ -53,6 +53,7 @@ def test_help_of_every_command_fits_80_columns_and_has_examples_that_name_its_op
     for name, text in texts.items():
         assert text.startswith(f"Usage: punish-fast {name}")
         assert [line for line in text.splitlines() if len(line) > 80] == []
+        assert not re.search("<=|>=", text)  # ranges are in words
         assert name in ("", *GROUPS) or "--json" in text
         after = re.sub(r"\s+", " ", text.split("Examples:")[1]).partition("Any option")[0]
         for example in re.split(r"punish-fast ", after)[1:]:

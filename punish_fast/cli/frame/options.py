@@ -183,8 +183,10 @@ def check_thread_limit(text: str | None) -> None:
 
 
 def tidy_entry(names: str, help: str) -> tuple[str, str]:
-    """Remove Python types of arguments, and ranges too large to matter, from an entry of a help text."""
-    return re.sub(r"^(\w\S*) <.*>$", r"\1", names), re.sub(r"\s*\[\d<=x<=\d{10,}\]$", "", help)
+    """Remove Python types of arguments and large ranges from an entry of a help text, and put other ranges in words."""
+    help = re.sub(r"\s*\[\d<=x<=\d{10,}\]$", "", help)
+    words = re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", re.sub(r"x>=(\d+)", r"at least \1", help))
+    return re.sub(r"^(\w\S*) <.*>$", r"\1", names), words
 
 
 class _Formatter(typer.Context.formatter_class):  # type: ignore[misc,valid-type]

@@ -94,9 +94,9 @@ class SolveOptions(ModelOptions):
 def solve(options: SolveOptions) -> None:
     """Solve a model of the game: list its states, build the transitions, and compute the values.
 
-    By default, the model notebook is solved against an enemy that plays uniformly at random, and the result is written
-    to naive.h5. For a model exported by Storm or PRISM (.umb), the values of the initial states
-    are printed; with -o, all values and choices are written to a NumPy archive.
+    By default, the game with the rules `notebook` is solved against an enemy that plays uniformly at random, and the
+    result is written to naive.h5. For a model exported by Storm or PRISM (.umb), the values of the initial states are
+    printed; with -o, all values and choices are written to a NumPy archive.
     """
     if options.tensor is not None and options.tensor.suffix.lower() == ".umb":
         from punish_fast.cli.solving.imported_model import solve_imported

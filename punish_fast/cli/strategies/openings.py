@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import plain, print_table, print_text
+from punish_fast.cli.frame.report import plain, print_report, print_table, print_text
 from punish_fast.punish.rules import CARDS, by_card, load_rules, true_rules
 
 if TYPE_CHECKING:
@@ -152,9 +152,7 @@ def _print_openings(report: dict[str, Any]) -> None:
     ]
     print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
     print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
-    for path in (report["plot"], report["page"]):
-        if path is not None:
-            print_text(f"wrote {path}")
+    print_report({name: report[name] for name in ("plot", "page")})
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
