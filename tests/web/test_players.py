@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,12 @@ def test_the_values_of_a_state_are_those_of_the_agent(client, naive, models):
         assert [entry["q"] for entry in found["actions"]] == solution.q[rows].tolist()
         assert [entry["action"] for entry in found["actions"]] == space.action[rows].tolist()
         assert sum(entry["probability"] for entry in found["actions"]) == pytest.approx(1)
+
+
+def test_players_share_the_codes_of_their_states_and_load_no_optimizer(models):
+    assert models[0].data.decimals is models[1].data.decimals
+    code = "import sys, punish_fast.play.punish.player; print('scipy.optimize' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_what_is_no_state_is_refused(client, naive):

@@ -136,7 +136,7 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
         return [("simulated positions", simulated_questions(explainer, options.questions, seed))]
     choices = read_choices(options.database, humans_only=False, player=options.player)
     require_games(options.database, choices, with_bots=True)
-    rounds = [("your costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
+    rounds = [("the costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
     if options.player is not None and sys.stdin.isatty():
         from punish_fast.play.explain.improvement import costly_habits
         from punish_fast.study.deviations import assess_by_values

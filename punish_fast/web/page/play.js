@@ -266,7 +266,7 @@ export class Seat {
 
   finish(words) {
     this.coach.replaceChildren();
-    document.getElementById("hint")?.remove();
+    for (const id of ["hint", "coach"]) document.getElementById(id)?.remove();
     this.exit.hidden = true;
     this.ended = performance.now();
     this.ending.hidden = false;
