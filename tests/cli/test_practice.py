@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 from playing import some_games
@@ -52,6 +53,14 @@ def test_questions_come_from_recorded_games(run, say, database):
     text = run(*TINY, "random", "--db", database).out
     assert re.search(r"(Ann|Ben|Cay) played [\w ]+ here in\s+game\s+160000\d{4}", text)
     assert re.search(r"\d of 2 right, [\d.]+ points of win probability lost in all\.\n", text)
+
+
+def test_a_habit_is_chosen_at_a_terminal(run, say, database, monkeypatch):
+    say("2", *ANYTHING)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    done = run(*TINY, "random", "--player", "Ann", "--db", database, "-n", "1")
+    (habit,) = re.findall(r"1\. the costliest choices\n +2\. [\w ]+: (\w+)\n", done.out)
+    assert re.search(rf"Ann played {habit}( with \w+)? here in", " ".join(done.out.split()))
 
 
 @pytest.mark.usefixtures("files")
