@@ -157,7 +157,7 @@ def print_report(report: Mapping[str, Any]) -> None:
 
     Values that are None are omitted. Long tables show only their first `_MOST_ROWS` rows.
     """
-    if "states_by_breath" in report:
+    if "enemy" in report and report.keys() & {"rows", "states_by_breath"}:  # of a model
         report = {**report, "states": f"{report['states']:,}, including win and loss"}
     values, tables = [], []
     for name, value in report.items():

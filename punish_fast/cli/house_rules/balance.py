@@ -33,7 +33,7 @@ class BalanceOptions(ComputeOptions):
 
 @verb(
     "punish-fast balance --set damage.strike=3 --plot strike.png",
-    "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
+    "punish-fast balance house.toml --set hp=4 --set copies.dodge=4",
     "punish-fast balance --set damage.strike=3 --restore --time 300",
 )
 def balance(options: BalanceOptions) -> None:
