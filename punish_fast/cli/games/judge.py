@@ -78,7 +78,8 @@ def _print(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     print_report(report)
-    shown = {name for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values()) for name in each}
+    rows = [each for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values())]
+    shown = {name for row in rows for name, value in row.items() if value is not None}
     for k, name in enumerate(name for name in _COLUMNS if name in shown):
         print_text(f"{name.replace('_', ' ')}: {_COLUMNS[name]}", "  ", "" if k else "\n")
 
