@@ -98,7 +98,7 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert report["players"][0]["name"] == entry["winner"]
         game = client.get(path).json()
         played = int(recorded[entry["game"]].second)
-        assert (report["game"], report["agent"], report["enemy"]) == (entry["game"], "naive", "Robin")
+        assert (report["game"], report["agent"], report["enemy"]) == (entry["game"], "naive", "Nina")
         assert report["played"] == game["played"] == entry["played"] == played
         assert game["winner"]["name"] == entry["winner"]
         side = recorded[entry["game"]].winner

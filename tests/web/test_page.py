@@ -176,7 +176,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     play_out(page, by_clicks)
     game = must_be_kept(page, database, "Ada")
     page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
-    page.get_by_text("Judged by Nina: chances of winning with the best moves against Robin.").wait_for()
+    page.get_by_text("Judged by Nina: chances of winning with the best moves against Nina.").wait_for()
     visit.end()
     assert visit.troubles == []
     return game

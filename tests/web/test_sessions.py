@@ -57,13 +57,12 @@ def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):
     assert (sum(cards["hand"]), sum(cards["deck"])) == (view["enemy"]["cards"], view["deck"])
     assert np.add(cards["hand"], cards["deck"]).tolist() == view["unseen"]
     found = client.get(f"{path}/costliest").json()
-    assert (found["judge"], found["enemy"]) == ("Nina", "Robin")
+    assert (found["judge"], found["enemy"]) == ("Nina", "Nina")
     worst = found["choice"]
     assert worst["state"] == states[worst["number"] - 1]
-    values = client.get(f"/models/{naive}/q/{worst['state']}").json()
-    played = next(each["q"] for each in values["actions"] if each["action"] == worst["action"])
-    best = max(each["q"] for each in values["actions"])
-    assert worst["loss"] == pytest.approx((best - played) / 2)
+    wins = client.get(f"/models/{naive}/why/{worst['state']}").json()["actions"]
+    played = next(each["value"] for each in wins if each["action"] == worst["action"])
+    assert worst["loss"] == pytest.approx(max(each["value"] for each in wins) - played)
 
 
 def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):

@@ -25,7 +25,7 @@ from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import action_name, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import identity, uniform_policy
+from punish_fast.punish.strategy import identity
 from punish_fast.records.games import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
@@ -82,9 +82,9 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "view",
             "values": self.has_values,
             "explains": self.information == "view",
-            # If the player is a strategy, games are judged by the best choices against it.
+            # Games are judged by the values in an agent file; otherwise, by the best choices against the player.
             "judges": self.information == "view",
-            "against": self.person if enemy is None else _enemy_person(enemy),
+            "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
     def _introduction(self) -> dict[str, Any]:
@@ -188,12 +188,10 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """Explainer of the player's values or, for a strategy, of the best choices against it."""
+        """Explainer of the values in an agent file; otherwise, of the best choices against the player."""
         self._must_have_view()
-        if self.solution is None:
+        if self.file is None or self.solution is None:
             return Explainer(self.data, self.strategy, self.best_choices)
-        if self.file is None:
-            return Explainer(self.data, uniform_policy(self.space), self.solution)
         return explainer_of(self.file)
 
     def is_known(self, name: str) -> bool:
@@ -202,7 +200,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge that uses the player's win probabilities or, for a strategy, the best choices against it."""
+        """Judge that uses the win probabilities of an agent file; otherwise, the best choices against the player."""
         self._must_have_view()
         if self.file is not None and self.file.kind == "agent":
             return Judge(self.space, chances_of(self.file, self.space))
