@@ -42,7 +42,7 @@ class LeagueOptions(LearningOptions):
 
 @verb(
     "punish-fast games league tapnswap agents",
-    "punish-fast games league tapnswap agents --set scheme=negamax,author --set epsilon=0.1,0.5 --games 2000",
+    "punish-fast games league tapnswap grid --set scheme=negamax,author --set epsilon=0.1,0.5 --games 2000",
     "punish-fast games league tapnswap agents --rounds 3",
 )
 def league(options: LeagueOptions) -> None:

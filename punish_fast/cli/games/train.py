@@ -78,9 +78,9 @@ class TrainOptions(LearningOptions):
 @verb(
     "punish-fast games train tapnswap",
     "punish-fast games train tapnswap --against random,self --games 50000 -o mine.h5",
-    "punish-fast games train tapnswap --set scheme=author --set epsilon=0.2 --plot curve.png",
+    "punish-fast games train tapnswap --set scheme=author --plot curve.png -o author.h5",
     "punish-fast games train tictactoe --method dqn --set target=td --set illegal=punish",
-    "punish-fast games train tictactoe --method muzero --games 1500",
+    "punish-fast games train tictactoe --method muzero --games 1500 -o muzero.h5",
     "punish-fast games train connect4 --time 120",
 )
 def train(options: TrainOptions) -> None:

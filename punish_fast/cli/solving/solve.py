@@ -87,7 +87,7 @@ class SolveOptions(ModelOptions):
     "punish-fast solve --objective win-probability",
     "punish-fast solve naive-tensor.h5 --discount 0.99",
     "punish-fast solve --rules tabletop --dry-run",
-    "punish-fast solve --no-tensor --cluster local:2",
+    "punish-fast solve --no-tensor --cluster local:2 -o cluster.h5",
     "punish-fast solve --from naive.checkpoint.h5",
     "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
 )
