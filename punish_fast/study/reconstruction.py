@@ -17,8 +17,8 @@ import numpy as np
 
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.punish._clash import NOTHING
-from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, play_status
-from punish_fast.punish.codes import ACTIONS, DISCARD, ENEMY_HAND, HAND, STATUS, split_digits
+from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
+from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, rows_of, split_digits
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to
@@ -54,7 +54,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     if space.is_view:
         return Reconstruction(known, row[known], np.ones(len(known)), len(known))
     mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
-    candidates = _Reconstructor(space).states_of(choices)
+    candidates = _Reconstructor(space, view, choices).states()
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
     first = np.searchsorted(match[order], np.arange(view.n_states + 1))
@@ -63,8 +63,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
     for choice in known:
-        found = [state for state in candidates[choice] if match[state] == row[choice]]
-        states = np.array(found or order[first[row[choice]] : first[row[choice] + 1]], dtype=np.int64)
+        states = np.array(candidates[choice] or order[first[row[choice]] : first[row[choice] + 1]], dtype=np.int64)
         n_exact += len(states) == 1
         weight = mass[states] if mass[states].sum() > 0 else np.ones(len(states))
         parts.append((np.full(len(states), choice), states, weight / weight.sum()))
@@ -73,35 +72,32 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
 
 class _Reconstructor:
-    def __init__(self, space: StateSpace) -> None:
-        self._space = space
+    def __init__(self, space: StateSpace, view: StateSpace, choices: Choices) -> None:
+        self._space, self._view, self._choices = space, view, choices
         self._places = space.places
-        self._weight = self._places.weight.tolist()
+        self._digits = split_digits(choices.decimal).astype(np.int64)
+        self._row = rows_of(view, choices.decimal)
 
-    def states_of(self, choices: Choices) -> list[list[int]]:
+    def states(self) -> list[list[int]]:
         """Return, for each choice, the states that agree with the earlier breaths; none if a breath is missing."""
-        digits = split_digits(choices.decimal).astype(np.int64)
+        breath = self._digits[:, BREATH]
         found: list[list[int]] = []
-        for own, enemy in _sides(choices):
+        for own, enemy in _sides(self._choices):
             known: set[Cards] = set()
             for k, number in enumerate(own):
-                if digits[number, 0] == 1:
-                    known = self._begin(digits[number])
-                elif k == 0 or digits[number, 0] != digits[own[k - 1], 0] + 1:
+                if self._row[number] < 0:
+                    known = set()
+                elif breath[number] == 1:
+                    hand, revealed = self._digits[number, HAND], self._digits[number, DISCARD]
+                    known = {tuple(self._places.dealt[hand, revealed].tolist())}
+                elif k == 0 or breath[number] != breath[own[k - 1]] + 1:
                     known = set()
                 else:
-                    known = self._after(known, own[k - 1], enemy[k - 1] if k <= len(enemy) else None, number, choices)
-                found.append(self._rows(known, digits[number]))
+                    known = self._after(known, own[k - 1], enemy[k - 1] if k <= len(enemy) else None, number)
+                found.append(self._rows(known, number))
         return found
 
-    def _begin(self, seen: np.ndarray) -> set[Cards]:
-        hand, revealed = seen[HAND], seen[DISCARD]
-        if max(hand.max(), revealed.max()) >= len(self._places.dealt):
-            return set()
-        digits = tuple(self._places.dealt[hand, revealed].tolist())
-        return set() if -1 in digits else {digits}
-
-    def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
+    def _after(self, known: set[Cards], before: int, other: int | None, after: int) -> set[Cards]:
         """Return the remembered cards that are possible in the next breath.
 
         Args:
@@ -109,15 +105,14 @@ class _Reconstructor:
             before: Index of the player's choice in this breath.
             other: Index of the enemy's choice in this breath; None if it is not recorded.
             after: Index of the player's choice in the next breath.
-            choices: The recorded choices.
         """
-        seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
-        action = int(choices.action[before])
-        if self._status(seen) is None or self._status(then) is None or action not in ACTIONS:
+        seen, then, recorded = self._digits[before], self._digits[after], self._choices.action
+        action = int(recorded[before])
+        if not known or action not in ACTIONS:
             return set()
         enemies: tuple[int, ...] = ACTIONS
-        if other is not None and int(choices.action[other]) in ACTIONS and self._are_one(before, other, choices):
-            enemies = (int(choices.action[other]),)
+        if other is not None and int(recorded[other]) in ACTIONS and self._are_one(before, other):
+            enemies = (int(recorded[other]),)
         plays = [(enemy, *draws) for enemy in enemies for draws in product(_draws(action), _draws(enemy))]
         actions = np.array([(action, enemy) for enemy, *_ in plays])
         played = play_breaths(self._space.rules, seen, actions, np.array([draws for _, *draws in plays]))
@@ -129,12 +124,11 @@ class _Reconstructor:
             found |= {moved for cards in known if (moved := _moved(self._places.move, cards, moves)) is not None}
         return {cards for cards in found if self._agrees(cards, then)}
 
-    @staticmethod
-    def _are_one(own: int, other: int, choices: Choices) -> bool:
+    def _are_one(self, own: int, other: int) -> bool:
         """Return True if two records show the same breath from both sides."""
-        seen, there = split_digits(choices.decimal[[own, other]]).astype(np.int64)
+        seen, there = self._digits[own], self._digits[other]
         return bool(
-            seen[0] == there[0]
+            seen[BREATH] == there[BREATH]
             and seen[_OWN].tolist() == there[_ENEMY].tolist()
             and seen[_ENEMY].tolist() == there[_OWN].tolist()
             and seen[ENEMY_HAND] == there[HAND].sum()
@@ -146,25 +140,14 @@ class _Reconstructor:
         places, digits = self._places, list(cards)
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
-    def _status(self, seen: np.ndarray) -> int | None:
-        """Return the code of the statuses in a record, or None if they are impossible."""
-        own_hp, enemy_hp, *rest = seen[STATUS].tolist()
-        layout = self._space.layout
-        limits = (1, layout.feints, 1, layout.feints)
-        if not (1 <= own_hp <= layout.hp and 1 <= enemy_hp <= layout.hp):
-            return None
-        if any(value > limit for value, limit in zip(rest, limits, strict=True)):
-            return None
-        return int(play_status(layout, own_hp, enemy_hp, *rest))
-
-    def _rows(self, known: set[Cards], seen: np.ndarray) -> list[int]:
-        status = self._status(seen)
-        if status is None or not known or seen[0] > self._space.rules.breaths:
+    def _rows(self, known: set[Cards], number: int) -> list[int]:
+        """Return the rows of the states with remembered cards ``known`` and the statuses of a choice."""
+        breath, row = int(self._digits[number, BREATH]), self._row[number]
+        if not known or breath > self._space.rules.breaths:
             return []
-        layer = self._space.layers[int(seen[0]) - 1]
-        codes = np.array(
-            sorted(sum(w * d for w, d in zip(self._weight, cards, strict=True)) for cards in known), dtype=np.int64
-        )
+        layer, seen = self._space.layers[breath - 1], self._view.layers[breath - 1]
+        status = seen.status[row - seen.first[0]]
+        codes = np.sort(np.array(list(known)) @ self._places.weight)
         blocks = np.minimum(np.searchsorted(layer.cards, codes), len(layer.cards) - 1)
         blocks = blocks[layer.cards[blocks] == codes]
         return [int(layer.first[b]) + int(layer.rank[b, status]) for b in blocks if layer.rank[b, status] != ABSENT]
