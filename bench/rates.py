@@ -12,7 +12,6 @@ must be within four standard errors of the exact probability, ``|k / n - p| <= 4
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -93,17 +92,17 @@ def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
     agrees = True
     for number, names in enumerate(DUELS):
         own, enemy = (Player(name).policy(graph.view) for name in names)
-        simulate(graph, own, enemy, 1000, number, paired=False)
+        simulate(graph, own, enemy, 1000, number)
         times = [time.perf_counter()]
         exact = head_to_head(graph, own, enemy).win_probability
         times.append(time.perf_counter())
-        won = simulate(graph, own, enemy, n_games, number, paired=False).win_probability
+        batch = simulate(graph, own, enemy, n_games, number)
         times.append(time.perf_counter())
-        error = (won - exact) / math.sqrt(exact * (1 - exact) / n_games)
+        error = (batch.win_probability - exact) / batch.standard_error
         agrees = agrees and abs(error) <= LIMIT
         first, second = np.diff(times)
-        rates = [f"{first:.3f}", f"{n_games / second:,.0f}", f"{exact:.6f}", f"{won:.6f}", f"{error:+.2f}"]
-        rows.append([" - ".join(names), *rates])
+        wins = [f"{exact:.6f}", f"{batch.win_probability:.6f}", f"{error:+.2f}"]
+        rows.append([" - ".join(names), f"{first:.3f}", f"{n_games / second:,.0f}", *wins])
     return rows, agrees
 
 

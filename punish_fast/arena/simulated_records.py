@@ -66,7 +66,7 @@ def record_match(
     own, enemy = players
     for player in players:
         policy_of(player.policy, graph.space)
-    check_numbers(n_games, seed, paired=True, first_game=0)
+    check_numbers(n_games, seed)
     simulator = simulator_of(graph)
     played = []
     for seats in ((own, enemy), (enemy, own)):

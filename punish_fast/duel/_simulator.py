@@ -193,9 +193,9 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     at the same time, which makes the simulation three times as fast.
 
     ``numbers`` contains the number of the first game and the seed. ``start`` contains the index of the initial status,
-    the numbers of the first node and of the result win, and the maximum number of breaths. In ``games``, ``opening[i]``
-    is set to the full state after the first deal, ``breaths[i]`` to the length of the game, and ``won[i]`` to 1 for a
-    win. A game that is undecided after the maximum number of breaths sets ``stop[0]``, which stops all threads.
+    the numbers of the first node and of the result win, and the maximum number of breaths. In ``games``, ``breaths[i]``
+    is set to the length of the game, and ``won[i]`` to 1 for a win. A game that is undecided after the maximum number
+    of breaths sets ``stop[0]``, which stops all threads.
 
     ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
     state in breath ``k`` of game ``i`` and both players' rows.
@@ -205,7 +205,7 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     node_pair, node_status, ptr, until = deals.node_pair, deals.node_status, deals.ptr, deals.until
     guide, deal, deal_first, stride = deals.guide, deals.deal, deals.first, deals.stride
     own_threshold, enemy_threshold = thresholds
-    (opening, breaths, won), (trace_ptr, steps) = games, trace
+    (breaths, won), (trace_ptr, steps) = games, trace
     game = np.zeros(_AT_ONCE, dtype=np.int64)
     full = np.zeros(_AT_ONCE, dtype=np.int64)
     breath = np.zeros(_AT_ONCE, dtype=np.int64)
@@ -214,7 +214,7 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     while not stop[0]:
         while live < _AT_ONCE and following < end:
             dealt = deal[deal_cards(ptr, until, guide, 0, draw_words(first_game + following, 0, DEAL, seed))]
-            full[live] = opening[following] = deal_first[dealt] + first_status * stride[dealt]
+            full[live] = deal_first[dealt] + first_status * stride[dealt]
             game[live], breath[live] = following, 0
             following, live = following + 1, live + 1
         if live == 0:

@@ -10,20 +10,19 @@ most ``N`` times its residual.
 The forward computation propagates the distribution of full states from breath to breath, which gives the probability
 that the game ends in each breath of each measure. The two computations must agree.
 
-**Simulated games.** By default, games are played in pairs, with the same cards and random numbers but swapped seats, so
-the luck of the cards largely cancels out. The two games of a pair are dependent, so the standard error is computed over
+**Simulated games.** Games are played in pairs, with the same cards and random numbers but swapped seats, so the luck of
+the cards largely cancels out. The two games of a pair are dependent, so the standard error is computed over
 pairs, from the variance of ``w / 2``, where ``w`` is the player's number of wins in a pair.
 """
 
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from punish_fast.duel.graph import DuelError, Graph, must_be_graph
-from punish_fast.duel.simulator import GameResults, Simulator
+from punish_fast.duel.simulator import Simulator
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.punish.strategy import policy_of
 
@@ -121,16 +120,12 @@ _simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
 
 
 class Batch(NamedTuple):
-    """Numbers of simulated games, by result, length and opening."""
+    """Results of simulated games, which are played in pairs with swapped seats."""
 
     games: int  # Games played
     wins: int  # Games won by the player
-    split: int  # Pairs of games in which each policy won once; 0 if unpaired
+    split: int  # Pairs of games in which each policy won once
     lengths: np.ndarray  # int64 ``[longest + 1]``, number of games of each length in breaths
-    # int64 ``[n_openings, 2]``, numbers of games and wins by the player's first hand and the first revealed cards, in
-    # the order of the blocks of the first breath, ``StateSpace.layers[0].cards``
-    openings: np.ndarray
-    paired: bool  # True if games were played in pairs with swapped seats
 
     @property
     def win_probability(self) -> float:
@@ -139,12 +134,11 @@ class Batch(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `win_probability`; infinite for one game or pair."""
-        n = self.games // 2 if self.paired else self.games
-        mean = self.win_probability
+        """Standard error of `win_probability`; infinite for one pair."""
+        n_pairs = self.games // 2
         # The score of a split pair is 1/2, and its square is 1/4.
-        squares = (self.wins - self.split / 2) / self.games if self.paired else mean
-        return float(np.sqrt(max(squares - mean**2, 0.0) / (n - 1))) if n > 1 else np.inf
+        variance = (self.wins - self.split / 2) / self.games - self.win_probability**2
+        return float(np.sqrt(max(variance, 0.0) / (n_pairs - 1))) if n_pairs > 1 else np.inf
 
     @property
     def length(self) -> float:
@@ -152,10 +146,8 @@ class Batch(NamedTuple):
         return float(self.lengths @ np.arange(len(self.lengths))) / self.games
 
 
-def simulate(
-    graph: Graph, own: Any, enemy: Any, n_games: int, seed: int = 0, paired: bool = True, first_game: int = 0
-) -> Batch:
-    """Play games and count their results.
+def simulate(graph: Graph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> Batch:
+    """Play every deal twice, with swapped seats, and count the results.
 
     Args:
         own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
@@ -163,34 +155,27 @@ def simulate(
         enemy: The enemy's policy, in the same form.
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
-        paired: Whether to play every deal twice, with swapped seats.
-        first_game: Number of the first game. To continue a match, start after its last game and `join` the batches.
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
-        DuelError: If ``n_games``, ``first_game`` or ``seed`` is out of range, ``n_games`` or ``first_game`` is odd in a
-            paired match, or a game is undecided after 100,000 breaths.
+        DuelError: If ``n_games`` or ``seed`` is out of range, ``n_games`` is odd, or a game is undecided after 100,000
+            breaths.
     """
     must_be_graph(graph)
-    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
-    check_numbers(n_games, seed, paired, first_game)
-    match = _SimulatedMatch(graph, simulator_of(graph), own, enemy)
-    n_seatings = 2 if paired else 1
-    first, n_deals = first_game // n_seatings, n_games // n_seatings
-    pieces = [(first + k, min(_DEALS_AT_ONCE, n_deals - k)) for k in range(0, n_deals, _DEALS_AT_ONCE)]
-    return reduce(join, (match.play(*piece, seed, paired) for piece in pieces))
-
-
-def join(one: Batch, other: Batch) -> Batch:
-    """Add the counts of two batches of a match, which must both be paired or both be unpaired."""
-    return Batch(
-        games=one.games + other.games,
-        wins=one.wins + other.wins,
-        split=one.split + other.split,
-        lengths=added(one.lengths, other.lengths),
-        openings=one.openings + other.openings,
-        paired=one.paired and other.paired,
-    )
+    check_numbers(n_games, seed)
+    simulator = simulator_of(graph)
+    own, enemy = (simulator.thresholds(policy_of(player, graph.space)) for player in (own, enemy))
+    wins, split, lengths = 0, 0, np.zeros(1, dtype=np.int64)
+    n_deals = n_games // 2
+    for first in range(0, n_deals, _DEALS_AT_ONCE):
+        numbers = first, min(_DEALS_AT_ONCE, n_deals - first), seed
+        one, swapped = simulator.play(own, enemy, *numbers), simulator.play(enemy, own, *numbers)
+        wins += len(swapped.won) + int(one.won.sum()) - int(swapped.won.sum())
+        # If the winner has the same seat in both games, each policy won once.
+        split += int(np.count_nonzero(one.won == swapped.won))
+        for games in (one, swapped):
+            lengths = added(lengths, np.bincount(games.breaths))
+    return Batch(n_games, wins, split, lengths)
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -208,46 +193,9 @@ def simulator_of(graph: Graph) -> Simulator:
     return _simulators[graph]
 
 
-def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
-    """Raise `DuelError` if the number of games, the first game or the seed is invalid."""
-    if not 1 <= n_games <= _MOST_GAMES:
-        raise DuelError(f"games: {n_games} is not from 1 to {_MOST_GAMES}")
-    if not 0 <= first_game <= _MOST_GAMES:
-        raise DuelError(f"first game: {first_game} is not from 0 to {_MOST_GAMES}")
-    if paired and (n_games % 2 or first_game % 2):
-        raise DuelError(f"games: {n_games} from number {first_game} on do not form pairs; both numbers must be even")
+def check_numbers(n_games: int, seed: int) -> None:
+    """Raise `DuelError` if the number of games or the seed is invalid."""
+    if not 1 <= n_games <= _MOST_GAMES or n_games % 2:
+        raise DuelError(f"games: {n_games} is not an even number from 2 to {_MOST_GAMES}")
     if not 0 <= seed < 1 << 64:
         raise DuelError(f"seed: {seed} is not from 0 to {(1 << 64) - 1}")
-
-
-class _SimulatedMatch:
-    """A match between two policies."""
-
-    def __init__(self, graph: Graph, simulator: Simulator, own: np.ndarray, enemy: np.ndarray) -> None:
-        self._simulator = simulator
-        self._policies = simulator.thresholds(own), simulator.thresholds(enemy)
-        layer, ptr = graph.space.layers[0], graph.full.ptr
-        self._n_blocks = len(layer.cards)
-        block_of_row = np.repeat(np.arange(self._n_blocks), np.diff(layer.first))
-        n_rows = len(block_of_row)
-        # Blocks of the player's and of the enemy's information state in each full state of the first breath.
-        self._own_block = np.repeat(block_of_row, np.diff(ptr[: n_rows + 1]))
-        self._enemy_block = block_of_row[graph.full.enemy_row[: ptr[n_rows]]]
-
-    def play(self, first_deal: int, n_deals: int, seed: int, paired: bool) -> Batch:
-        own, enemy = self._policies
-        games = self._simulator.play(own, enemy, first_deal, n_deals, seed)
-        one = self._count(games, games.won, self._own_block)
-        if not paired:
-            return one
-        swapped = self._simulator.play(enemy, own, first_deal, n_deals, seed)
-        won = 1 - swapped.won
-        other = self._count(swapped, won, self._enemy_block)
-        split = int(np.count_nonzero(won != games.won))
-        return join(one, other)._replace(split=split, paired=True)
-
-    def _count(self, games: GameResults, won: np.ndarray, block: np.ndarray) -> Batch:
-        opening = block[games.opening]
-        openings = [np.bincount(which, minlength=self._n_blocks) for which in (opening, opening[won > 0])]
-        lengths = np.bincount(games.breaths).astype(np.int64)
-        return Batch(len(won), int(won.sum()), 0, lengths, np.column_stack(openings).astype(np.int64), False)

@@ -20,7 +20,6 @@ _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 class GameResults(NamedTuple):
     """Results of simulated games."""
 
-    opening: np.ndarray  # int32 ``[n]``, initial full state of each game
     breaths: np.ndarray  # int32 ``[n]``, length of each game
     won: np.ndarray  # uint8 ``[n]``, 1 if the player won, 0 otherwise
 
@@ -76,7 +75,7 @@ class Simulator:
         self, own: np.ndarray, enemy: np.ndarray, numbers: tuple[int, int], seed: int, trace: tuple[np.ndarray, ...]
     ) -> GameResults:
         first_game, n_games = numbers
-        games = GameResults(np.zeros(n_games, np.int32), np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8))
+        games = GameResults(np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8))
         stop = np.zeros(1, dtype=np.uint8)
         args = (self._walk, self._deals, self._start, (own, enemy), stop, games, trace)
         for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)

@@ -49,7 +49,7 @@ def test_players_need_policies_and_games_form_pairs(graph, players):
     ann, ben = players
     with pytest.raises(PolicyError, match="do not add up"):
         record_match(graph, (ann, replace(ben, policy=ben.policy / 2)), 2)
-    with pytest.raises(DuelError, match="do not form pairs"):
+    with pytest.raises(DuelError, match="is not an even number"):
         record_match(graph, players, 3)
 
 

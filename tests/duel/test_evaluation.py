@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from policies import mixed, uniform
 
 from punish_fast.duel import evaluation as batch_module
-from punish_fast.duel.evaluation import head_to_head, join, outcome_distribution, simulate
+from punish_fast.duel.evaluation import head_to_head, outcome_distribution, simulate, simulator_of
 from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
@@ -22,14 +22,16 @@ def same(one, other):
 def deviations(graph, own, enemy, n_games, seed):
     """Errors of simulated games against the exact duel, in standard errors.
 
-    Of wins of paired games, of wins of single games, and of the lengths of the latter (chi-square).
+    Of wins of paired games, and of the lengths of single games (chi-square).
     """
     law = outcome_distribution(graph, own, enemy, rest=1e-10)
     exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
-    paired, batch = (simulate(graph, own, enemy, n_games, seed, pairs) for pairs in (True, False))
-    expected, found = np.zeros((2, max(len(law) + 1, len(batch.lengths))))
+    batch, simulator = simulate(graph, own, enemy, n_games, seed), simulator_of(graph)
+    thresholds = [simulator.thresholds(policy) for policy in (own, enemy)]
+    lengths = np.bincount(simulator.play(*thresholds, 0, n_games, seed).breaths)
+    expected, found = np.zeros((2, max(len(law) + 1, len(lengths))))
     expected[1 : len(law) + 1] = n_games * law
-    found[: len(batch.lengths)] = batch.lengths
+    found[: len(lengths)] = lengths
     # Lengths too rare for chi-square form one class.
     last = int(np.flatnonzero(expected > 20)[-1]) + 1
     expected[last], found[last] = n_games - expected[:last].sum(), found[last:].sum()
@@ -37,8 +39,7 @@ def deviations(graph, own, enemy, n_games, seed):
     assert found[: last + 1][~often].sum() <= 5 * np.count_nonzero(~often) + 20
     freedom = np.count_nonzero(often) - 1
     chi_square = ((found - expected)[: last + 1][often] ** 2 / expected[: last + 1][often]).sum()
-    wins = [(each.win_probability - exact) / each.standard_error for each in (paired, batch)]
-    return [*wins, (chi_square - freedom) / np.sqrt(2 * freedom)]
+    return [(batch.win_probability - exact) / batch.standard_error, (chi_square - freedom) / np.sqrt(2 * freedom)]
 
 
 def test_simulated_games_agree_with_the_exact_duel(graph):
@@ -49,26 +50,9 @@ def test_simulated_games_agree_with_the_exact_duel(graph):
 def test_every_game_is_counted_once_in_every_statistic(graph):
     own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
     batch = simulate(graph, own, enemy, 500, 1)
-    assert batch.games == batch.lengths.sum() == batch.openings[:, 0].sum() == 500
-    assert batch.wins == batch.openings[:, 1].sum()
-    assert (batch.openings[:, 1] <= batch.openings[:, 0]).all()
+    assert batch.games == batch.lengths.sum() == 500
     assert batch.length == (batch.lengths * np.arange(len(batch.lengths))).sum() / 500
     assert batch.lengths[0] == 0
-
-
-def test_openings_have_their_probabilities_and_win_rates(graph):
-    own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
-    numbers, p = graph.opening
-    duel = head_to_head(graph, own, enemy)
-    batch = simulate(graph, own, enemy, 6000, 1, False)
-    layer = graph.space.layers[0]
-    row = np.searchsorted(graph.full.ptr, numbers, side="right") - 1
-    block = np.searchsorted(layer.first, row, side="right") - 1
-    dealt = np.bincount(block, p, len(layer.cards))
-    won = np.bincount(block, p * duel.v[numbers, 0], len(layer.cards))
-    for found, expected in ((batch.openings[:, 0], dealt), (batch.openings[:, 1], won)):
-        spread = np.sqrt(expected * (1 - expected) / batch.games)
-        assert (np.abs(found / batch.games - expected) < 4.5 * spread + 1 / batch.games).all()
 
 
 def test_a_policy_against_itself_splits_every_pair(graph):
@@ -81,39 +65,32 @@ def test_a_policy_against_itself_splits_every_pair(graph):
 
 def test_the_standard_error_is_the_spread_of_batches(graph):
     own, enemy = mixed(graph.space, 6), mixed(graph.space, 7)
-    for paired in (True, False):
-        batches = [simulate(graph, own, enemy, 100, seed, paired) for seed in range(100)]
-        spread = np.std([batch.win_probability for batch in batches], ddof=1)
-        expected = np.sqrt(np.mean([batch.standard_error**2 for batch in batches]))
-        assert 0.75 < spread / expected < 1.25
+    batches = [simulate(graph, own, enemy, 100, seed) for seed in range(100)]
+    spread = np.std([batch.win_probability for batch in batches], ddof=1)
+    expected = np.sqrt(np.mean([batch.standard_error**2 for batch in batches]))
+    assert 0.75 < spread / expected < 1.25
     assert simulate(graph, own, enemy, 2).standard_error == np.inf
-    assert simulate(graph, own, enemy, 1, paired=False).standard_error == np.inf
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_games_do_not_depend_on_threads_or_batches(graph, monkeypatch, paired):
+def test_games_do_not_depend_on_threads_or_batches(graph, monkeypatch):
     own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
     args = (graph, own, enemy)
-    whole = simulate(*args, 600, 3, paired)
+    whole = simulate(*args, 600, 3)
     set_threads(1)
-    alone = simulate(*args, 600, 3, paired)
+    alone = simulate(*args, 600, 3)
     set_threads(2)
     monkeypatch.setattr(batch_module, "_DEALS_AT_ONCE", 37)
     assert same(whole, alone)
-    assert same(whole, simulate(*args, 600, 3, paired))
-    first, second = simulate(*args, 200, 3, paired), simulate(*args, 400, 3, paired, first_game=200)
-    assert same(whole, join(first, second))
+    assert same(whole, simulate(*args, 600, 3))
 
 
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ((0, 0, True, 0), "games: 0 is not from 1 to"),
-        ((3, 0, True, 0), "games: 3 from number 0 on do not form pairs"),
-        ((2, 0, True, 1), "games: 2 from number 1 on do not form pairs"),
-        ((2, -1, True, 0), "seed: -1 is not from 0 to"),
-        ((2, 1 << 64, True, 0), "seed: 18446744073709551616 is not"),
-        ((2, 0, False, -1), "first game: -1 is not"),
+        ((0, 0), "games: 0 is not an even number from 2 to"),
+        ((3, 0), "games: 3 is not an even number"),
+        ((2, -1), "seed: -1 is not from 0 to"),
+        ((2, 1 << 64), "seed: 18446744073709551616 is not"),
     ],
 )
 def test_invalid_arguments_are_refused(graph, numbers, message):

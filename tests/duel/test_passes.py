@@ -198,7 +198,6 @@ def test_traces_have_the_states_and_rows_of_each_breath_from_the_opening_on(grap
     trace = simulator.trace(own, enemy, 10, 200, 1)
     assert same(trace.games, simulator.play(own, enemy, 10, 200, 1))
     assert np.array_equal(np.diff(trace.ptr), trace.games.breaths)
-    assert np.array_equal(trace.full[trace.ptr[:-1]], trace.games.opening)
     for side, weight in enumerate(weights):
         rows, states = trace.rows[:, side], trace.states[:, side]
         assert ((rows >= space.state_ptr[states]) & (rows < space.state_ptr[states + 1])).all()

@@ -78,7 +78,7 @@ class ArenaOptions(RealGameOptions):
                 raise UsageError(f"{name} requires --games")
         check_tournament(len(self.agents), self.games)
         if self.games is not None:
-            check_numbers(self.games, self.seed or 0, True, 0)
+            check_numbers(self.games, self.seed or 0)
 
 
 @verb(
