@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from playing import some_games, written
+from playing import some_games, with_side, written
 from scipy.stats import pearsonr, spearmanr
 
 from punish_fast.punish.codes import decimals_of
@@ -12,9 +12,10 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_choices
-from punish_fast.records.importing import ROUNDED, import_logs
+from punish_fast.records.importing import ROUNDED, SAME_SECOND, import_logs
 from punish_fast.records.log_fields import roundings_of
 from punish_fast.records.summary import correlations, latest_game, list_games, read_results, summarise
+from punish_fast.records.validation import FEINTS
 from records.conftest import run_sql
 from records.test_importing import rows
 
@@ -253,5 +254,13 @@ def test_exact_games_are_imported_alone_and_together(tmp_path, space, many):
     mixed = write(tmp_path / "z.json", [rewritten(many[0], PROGRAMS["15 digits"]), *many[1:]])
     report = import_logs(space, [mixed], tmp_path / "z.db")
     assert (report.imported, report.count("rejected")) == (len(many) - 1, {ROUNDED: 1})
+    # Codes of the first game are not rounded; codes of the other may result from rounding to the shortest digits.
+    other, alike = some_games(12)[1::10]
+    near = [alike, with_side(alike, actions=(alike.winner.actions[0] - 1, *alike.winner.actions[1:]))]
+    report = import_logs(space, [write(tmp_path / "n.json", [*near, other])], tmp_path / "n.db")
+    assert (report.imported, report.count("warning")) == (3, {FEINTS: 1, SAME_SECOND: 1})
+    near = [rewritten(other, PROGRAMS["shortest"]), alike]
+    report = import_logs(space, [write(tmp_path / "n.json", near, in_numbers=False)], tmp_path / "o.db")
+    assert report.count("rejected") == {ROUNDED: 2}
     assert roundings_of([1, 2**53]) == []
     assert roundings_of([101010200220000001]) == []
