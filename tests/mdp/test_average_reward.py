@@ -115,6 +115,13 @@ def test_rewards_that_cancel_in_cycles_without_chance_are_added_exactly(states):
     assert np.abs(found.gain - 1).max() <= found.error_bound <= 1e-9
 
 
+def test_classes_of_equal_gain_are_joined_and_other_components_stay():
+    loops = [[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(1.0, {1: 1.0}), (0.0, {0: 1.0})], [(5.0, {2: 1.0})]]
+    bias = bias_of_best(from_rows(loops), np.array([0, 0, 1]), np.array([0, 2, 4]), 1e-9)
+    assert sorted(bias.high[:2]) == pytest.approx([-1.0, 0.0])
+    assert bias.high[2] == 0
+
+
 def test_processes_too_large_for_it_are_refused(monkeypatch):
     monkeypatch.setattr("punish_fast.mdp.chain.component_gains.is_affordable", lambda _: False)
     monkeypatch.setattr("punish_fast.mdp.chain.component_gains.is_small", lambda _: False)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
+from punish_fast.mdp.bounds.stopping_rule import Contraction
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model import ModelError
@@ -38,6 +39,12 @@ def test_a_layered_sweep_contracts_by_a_whole_cycle():
 
 
 # Error bounds
+
+
+def test_sweeps_that_do_not_contract_prove_nothing():
+    assert not Contraction(1.0, 1.0, np.inf).is_known
+    assert Contraction(1.0, 1.0, np.inf).error_bound(0.0, 0.0) == np.inf
+    assert Contraction(0.5, 2.0, 9.0).error_bound(0.25, 0.125) == 2 * (0.5 * 0.25 + 0.125) / 0.5
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
