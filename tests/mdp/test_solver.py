@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
-from punish_fast.mdp.bounds.stopping_rule import Contraction
+from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model import ModelError
@@ -45,6 +45,24 @@ def test_sweeps_that_do_not_contract_prove_nothing():
     assert not Contraction(1.0, 1.0, np.inf).is_known
     assert Contraction(1.0, 1.0, np.inf).error_bound(0.0, 0.0) == np.inf
     assert Contraction(0.5, 2.0, 9.0).error_bound(0.25, 0.125) == 2 * (0.5 * 0.25 + 0.125) / 0.5
+
+
+@pytest.mark.parametrize(
+    ("rewards", "weight", "largest"),
+    [
+        ((1, -5), None, 10),
+        ((1, -10), None, 20),
+        # A row that pays less than -2 * 2 is never optimal: its terms are at most 4 + 0.5 * 2.
+        ((1, -100), None, 5),
+        ((1, -100), [1, 0], 2),
+        ((1, -100), [0, 1], 200),
+        ((1e150, -2e150), None, 3e150),
+    ],
+)
+def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, weight, largest):
+    mdp = from_rows([[(float(reward), {0: 1.0}) for reward in rewards]])
+    found = discounted(mdp, 0.5, 2, None if weight is None else np.array(weight, dtype=float))
+    assert found == pytest.approx((0.25, 1.0, largest))
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
