@@ -60,17 +60,6 @@ def find_deck(copies, deck):
 
 
 @routine
-def enter_draw(draws, number, feints, own, enemy, deck, p):
-    """Append a draw from deck ``number`` that leaves the cards ``deck``."""
-    i = draws.n[number, feints]
-    draws.own[number, feints, i] = own
-    draws.enemy[number, feints, i] = enemy
-    draws.left[number, feints, i] = find_deck(draws.copies, deck)
-    draws.p[number, feints, i] = p
-    draws.n[number, feints] = i + 1
-
-
-@routine
 def deck_ways(cards, deck):
     """Return the number of ways to choose a deck from ``cards``; 0 if ``cards`` does not contain the deck."""
     ways = 1.0
@@ -79,32 +68,6 @@ def deck_ways(cards, deck):
             return 0.0
         ways *= BINOMIAL[cards[kind], deck[kind]]
     return ways
-
-
-@kernel
-def tabulate_draws(begin, end, draws):
-    """List the draws from the given decks; ``draws.n`` must be 0 on entry."""
-    deck = np.zeros(N_KINDS, dtype=np.int64)
-    for number in range(begin, end):
-        n_deck = 0
-        for kind in range(N_KINDS):
-            deck[kind] = draws.copies[number, kind]
-            n_deck += deck[kind]
-        enter_draw(draws, number, 0, N_KINDS, N_KINDS, deck, 1.0)
-        for own in range(N_KINDS):
-            if deck[own] == 0:
-                continue
-            p = deck[own] / n_deck
-            deck[own] -= 1
-            enter_draw(draws, number, 1, own, N_KINDS, deck, p)
-            enter_draw(draws, number, 2, N_KINDS, own, deck, p)
-            for enemy in range(N_KINDS):
-                if deck[enemy] > 0:
-                    both = p * deck[enemy] / (n_deck - 1)
-                    deck[enemy] -= 1
-                    enter_draw(draws, number, 3, own, enemy, deck, both)
-                    deck[enemy] += 1
-            deck[own] += 1
 
 
 @routine

@@ -27,9 +27,9 @@ import numpy as np
 
 from punish_fast.duel._decks import deck_ways
 from punish_fast.punish._actions import N_ACTIONS, enemy_mode, list_actions, own_mode, split_action
-from punish_fast.punish._clash import LOSS, WIN, resolved
 from punish_fast.punish._codes import cards_after, mirror_status, pair_digit, split_cards, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
+from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.states._redeal import redeal
 from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
@@ -132,10 +132,16 @@ def open_deck(full, draws, decks, layer, place, number, mirrored, room):
 
 
 @routine
+def resolved(pick, draw):
+    """Return the index of a resolved card: ``2 * pick`` if ``draw`` is 5 (no feint), otherwise ``2 * draw + 1``."""
+    return 2 * pick if draw == NOTHING else 2 * draw + 1
+
+
+@routine
 def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
     """Store the successors of a full state in ``full.after``; return the index after the last one.
 
-    ``outcomes`` is the table of `tabulate_statuses` for the status of the full state. In the last breath of a measure,
+    ``outcomes`` is the table of `status_tables` for the status of the full state. In the last breath of a measure,
     successors are keys of nodes, which are marked in ``used``, and ``following`` is None. In any other breath,
     successors are full states, ``following`` contains the next layer and its decks, and ``used`` is None. If the game
     ends, the successor is `WIN` or `LOSS`.
@@ -192,7 +198,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
 def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
     """Store the full states of the given blocks and their successors.
 
-    ``game`` contains the layout, the places and the draws. ``statuses`` is the table of `tabulate_statuses`.
+    ``game`` contains the layout, the places and the draws. ``statuses`` is a table of `status_tables`.
     ``following`` and ``used`` are as in `list_after`. Several threads may mark the same key in ``used``, but all of
     them write 1.
     """

@@ -5,15 +5,14 @@ the view is the state between two measures, before the deal. Results of clashes 
 the kernels use.
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import N_RESOLVED, NOTHING, REST, Effects, tabulate_effects, tabulate_statuses
 from punish_fast.punish._codes import Status
 from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.clash import NOTHING, REST, clash_effects, status_tables
 from punish_fast.punish.codes import (
     BREATH,
     DISCARD,
@@ -38,30 +37,6 @@ class Breaths(NamedTuple):
     resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
     hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
     digits: np.ndarray  # int64 [n, 18], the player's next view; meaningless if the game has ended
-
-
-@lru_cache(maxsize=8)
-def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes on the player, as int64 arrays ``[6, 6]``.
-
-    The indices are the player's and the enemy's resolved cards (0 is guard, 5 is rest).
-    """
-    table = np.zeros((len(Effects._fields), N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
-    tabulate_effects(rules, is_last, table)
-    return Effects(*table)
-
-
-@lru_cache(maxsize=8)
-def status_tables(rules: Rules) -> np.ndarray:
-    """Return the statuses after clashes, int32 ``[2, n_statuses, 12, 12]``, as in `tabulate_statuses`.
-
-    The first index is 1 for the last breath of a measure, and 0 for all other breaths.
-    """
-    layout = layout_of(rules)
-    tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
-    for is_last in (False, True):
-        tabulate_statuses(rules, layout, is_last, tables[int(is_last)])
-    return tables
 
 
 def picks_of(actions: np.ndarray) -> np.ndarray:

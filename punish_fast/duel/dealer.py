@@ -4,12 +4,16 @@ A deal consists of a block of information states of the first breath, and a deck
 deck. They depend only on the cards, so they can be listed before the graph of the game is built.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.duel import _decks, _graph, _simulator
 from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS, Decks, Draws
+from punish_fast.duel.breath import CARD
+from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.clash import NOTHING
 from punish_fast.punish.codes import Layout, join_pairs
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -70,15 +74,25 @@ class Dealer:
 
 def tabulate_draws(layout: Layout) -> _decks.Draws:
     """Tabulate all decks and the draws from them."""
+    most = np.minimum(layout.copies, layout.deck_size) + 1
     sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
-    decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
-    copies = np.array(decks, dtype=np.int64)
-    shape = (len(copies), N_FEINTS)
-    table = np.zeros((*shape, MOST_DRAWS), dtype=np.int64)
-    draws = _decks.Draws(
-        copies, np.zeros(shape, dtype=np.int64), table, table.copy(), table.copy(), np.zeros(table.shape)
-    )
-    for_each(_decks.tabulate_draws, len(copies), draws)
+    copies = np.array([deck for deck in np.ndindex(*most) if sum(deck) in sizes], dtype=np.int64)
+    size, weight = copies.sum(axis=1), np.cumprod([1, *most[:0:-1]])[::-1]
+    codes = copies @ weight
+    n = np.zeros((len(copies), N_FEINTS), dtype=np.int64)
+    table = np.zeros((*n.shape, MOST_DRAWS), dtype=np.int64)
+    draws = _decks.Draws(copies, n, table, table.copy(), table.copy(), np.zeros(table.shape))
+    for own, enemy in product((NOTHING, *range(N_KINDS)), repeat=2):
+        feints, drawn = (own != NOTHING) + 2 * (enemy != NOTHING), CARD[own] + CARD[enemy]
+        deck = np.flatnonzero((copies >= drawn).all(axis=1))
+        place = deck, feints, n[deck, feints]
+        draws.own[place], draws.enemy[place] = own, enemy
+        draws.left[place] = np.searchsorted(codes, codes[deck] - drawn @ weight)
+        p = np.ones(len(deck)) if own == NOTHING else copies[deck, own] / size[deck]
+        if enemy != NOTHING:
+            p = p * (copies[deck, enemy] - (own == enemy)) / (size[deck] - (own != NOTHING))
+        draws.p[place] = p
+        n[deck, feints] += 1
     return draws
 
 

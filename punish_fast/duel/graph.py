@@ -8,10 +8,10 @@ import numpy as np
 
 from punish_fast.duel import _best_response, _decks, _graph, _passes
 from punish_fast.duel._passes import Parts
-from punish_fast.duel.breath import status_tables
 from punish_fast.duel.dealer import Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish._codes import Status
+from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
@@ -259,7 +259,6 @@ def compile_graph() -> None:
 GRAPH = KernelGroup(
     compile_graph,
     (
-        _decks.tabulate_draws,
         _decks.count_decks,
         _decks.fill_decks,
         _graph.count_full,

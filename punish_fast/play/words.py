@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from punish_fast.duel.breath import clash_effects
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
+from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text
 
 

@@ -293,6 +293,11 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
     return np.asarray(_on_arrays(_codes.play_status)(layout, *status))
 
 
+def join_between_statuses(layout: Layout, own_hp: np.ndarray, enemy_hp: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """Return the codes (int64 ``[k]``) of statuses between two measures; invert `split_between_statuses`."""
+    return np.asarray(_on_arrays(_codes.between_status)(layout, own_hp, enemy_hp, drawn))
+
+
 def split_between_statuses(layout: Layout, codes: np.ndarray) -> list[np.ndarray]:
     """Split status codes between two measures into the HP of player and enemy, and the number of cards drawn.
 
@@ -338,7 +343,7 @@ def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]
     drawn = layout.deck_size - (layout.n_cards - seen)
-    between = _on_arrays(_codes.between_status)(layout, digits[:, _OWN_HP], digits[:, _ENEMY_HP], drawn)
+    between = join_between_statuses(layout, digits[:, _OWN_HP], digits[:, _ENEMY_HP], drawn)
     status = np.where(digits[:, BREATH] <= layout.breaths, play, between)
     cards = join_pairs(layout, hand, discard)
     return np.asarray(((digits[:, BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status)

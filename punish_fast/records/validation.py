@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.duel.breath import CARD, picks_of, play_breaths
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import LOSS, NOTHING
+from punish_fast.punish.clash import LOSS, NOTHING
 from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, action_name, rows_of, split_digits
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.logs import RecordedGame, Side

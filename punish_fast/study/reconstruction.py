@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.duel.breath import picks_of, play_breaths
-from punish_fast.punish._clash import NOTHING
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
+from punish_fast.punish.clash import NOTHING
 from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, rows_of, split_digits
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace

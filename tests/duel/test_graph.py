@@ -12,7 +12,7 @@ from bench import reference
 from punish_fast.duel._walk import action_shape, open_full, open_row, prefetch_enemy, prefetch_value, skip_actions
 from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.graph import Graph
-from punish_fast.punish._clash import LOSS, WIN
+from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import State, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads

@@ -22,7 +22,7 @@ from punish_fast.punish._multisets import (
 )
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS
+from punish_fast.punish.states.outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.punish.transitions import _marginals
 
 pytestmark = pytest.mark.kernels

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import reference
-from punish_fast.duel.breath import clash_effects
-from punish_fast.punish._clash import LOSS, REST, WIN, next_status
 from punish_fast.punish._codes import split_between_status, split_status
 from punish_fast.punish._multisets import ADDED
+from punish_fast.punish.clash import LOSS, REST, WIN, clash_effects, status_tables
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states._outcomes import (
+from punish_fast.punish.states.outcomes import (
     DRAW_OF,
     FEINT,
     FEINTS_OF,
@@ -30,8 +29,12 @@ pytestmark = pytest.mark.kernels
 NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}
 
 
+def next_status(rules, code, is_last, own, enemy, own_feints, enemy_feints):
+    return int(status_tables(rules)[int(is_last), code, 2 * own + own_feints, 2 * enemy + enemy_feints])
+
+
 def possible_plays(space, status, way):
-    """Own draws (None without a feint) and enemy plays that a status allows, as numbered in ``_outcomes.py``."""
+    """Own draws (None without a feint) and enemy plays that a status allows, as numbered in ``outcomes.py``."""
     status = split_status(space.layout, status)
     if way == FEINT and status.own_feinted == space.rules.feints:
         return
@@ -45,12 +48,11 @@ def possible_plays(space, status, way):
 def expected_outcomes(space, code, way, is_last):
     """Plays and multisets by next status and joined cards (None if the game is decided)."""
     expected = defaultdict(list)
-    status = split_status(space.layout, code)
     for own_draw, play in possible_plays(space, code, way):
         own = way if own_draw is None else own_draw
         joined = tuple([own_draw, PICK_OF[play], DRAW_OF[play]].count(kind) for kind in range(5))
         feints = int(own_draw is not None), FEINTS_OF[play]
-        after = next_status(space.rules, space.layout, status, is_last, own, RESOLVED_OF[play], *feints)
+        after = next_status(space.rules, code, is_last, own, RESOLVED_OF[play], *feints)
         number = N_ENEMY_PLAYS * (0 if own_draw is None else own_draw + 1) + play
         expected[after, None if after < 0 else NUMBER[joined]].append((number, NUMBER[joined]))
     return expected
@@ -118,10 +120,11 @@ positions = st.tuples(st.integers(0, 10**6), st.integers(0, 1), st.integers(0, 1
 def position(rules, numbers):
     """A status, and whether each player feints, if it has a feint left."""
     layout = layout_of(rules)
-    status = split_status(layout, numbers[0] % layout.n_statuses)
+    code = numbers[0] % layout.n_statuses
+    status = split_status(layout, code)
     own_feints = numbers[1] if status.own_feinted < rules.feints else 0
     enemy_feints = numbers[2] if status.enemy_feinted < rules.feints else 0
-    return layout, status, own_feints, enemy_feints
+    return layout, code, status, own_feints, enemy_feints
 
 
 def card_of(kind):
@@ -177,9 +180,9 @@ def test_standard_effects():
 @given(house_rules(), positions, st.booleans())
 def test_statuses_after_clashes_are_those_of_the_exact_model(rules, numbers, is_last):
     for number, pair in enumerate(product(RESOLVED, repeat=2), numbers[0]):
-        layout, status, own_feints, enemy_feints = position(rules, (number, *numbers[1:]))
+        layout, code, status, own_feints, enemy_feints = position(rules, (number, *numbers[1:]))
         own, enemy = min(pair[0], REST - own_feints), min(pair[1], REST - enemy_feints)
-        after = next_status(rules, layout, status, is_last, own, enemy, own_feints, enemy_feints)
+        after = next_status(rules, code, is_last, own, enemy, own_feints, enemy_feints)
         if after in (WIN, LOSS):
             found = reference.WIN if after == WIN else reference.LOSS
         else:

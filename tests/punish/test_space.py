@@ -15,7 +15,6 @@ from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, split_stat
 from punish_fast.punish.codes import State, StateError, layout_of
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
 from punish_fast.punish.states import _space, space
-from punish_fast.punish.states._outcomes import N_WAYS
 from punish_fast.punish.states.information import (
     MODELS,
     InformationError,
@@ -24,6 +23,7 @@ from punish_fast.punish.states.information import (
     places_of,
     tuples_of,
 )
+from punish_fast.punish.states.outcomes import N_WAYS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import punish_fast
-from punish_fast.duel.breath import CARD, clash_effects
+from punish_fast.duel.breath import CARD
 from punish_fast.punish.card_looks import CARD_LOOKS
+from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, PRESETS, RESOLVED
 
 FOLDER = Path(punish_fast.__file__).parent / "web" / "page"

@@ -5,8 +5,8 @@ from html import escape
 from math import isnan
 from typing import Any
 
-from punish_fast.duel.breath import clash_effects
 from punish_fast.play.explain.guide import in_short
+from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, Rules
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from punish_fast.duel.breath import clash_effects
 from punish_fast.play.punish.game_data import View
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import REST
+from punish_fast.punish.clash import REST, clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
 

@@ -27,7 +27,7 @@ from punish_fast.play.explain.reasons import (
 )
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.session import NoAnswerError
-from punish_fast.punish._clash import LOSS, NOTHING, WIN
+from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules

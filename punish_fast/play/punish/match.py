@@ -19,9 +19,9 @@ from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuf
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import NOTHING, REST, WIN
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.clash import NOTHING, REST, WIN
 from punish_fast.punish.codes import STATUS, State, join_statuses, split_digits, to_decimal
 from punish_fast.punish.rules import Five
 from punish_fast.punish.strategy import uniform_policy

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from punish_fast.duel.breath import clash_effects
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import Teller, with_hearts
 from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.codes import State, action_name, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rule_changes import change_text, changes_of

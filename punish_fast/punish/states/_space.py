@@ -9,7 +9,7 @@ If a table with one slot for each cards code takes at most 16 MiB, the hash tabl
 never collide. Otherwise the hash table has two slots per block and uses linear probing. The rank table takes two bytes
 for each status of each block, reachable or not, which is about as much memory as the codes of the states would take.
 
-A *move* from a block consists of a pick (5 for rest) and the joining cards (see ``_outcomes.py``). A move determines
+A *move* from a block consists of a pick (5 for rest) and the joining cards (see ``outcomes.py``). A move determines
 the cards code of the next block: the code after the cards have joined, plus the change caused by the pick.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from punish_fast.punish._actions import count_enemy_hand, rests
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
-from punish_fast.punish.states._outcomes import FEINT, N_WAYS, REST_WAY
+from punish_fast.punish.states.outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 # Entry of the rank table for a status that does not occur in the block.

@@ -14,6 +14,7 @@ import numpy as np
 from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, REST_ACTION, RESTS
 from punish_fast.punish._codes import Status
 from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import (
     ACTIONS,
     State,
@@ -28,9 +29,9 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import Rules, name_of, validate
 from punish_fast.punish.states import _space
-from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, BreathOutcomes, tabulate_outcomes
 from punish_fast.punish.states._space import Layer
 from punish_fast.punish.states.information import InformationError, information_of, places_of
+from punish_fast.punish.states.outcomes import BreathOutcomes, tabulate_outcomes
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -89,7 +90,6 @@ class StateSpace:
         space._most_states = MOST_STATES
         space.layers = [space._number(np.zeros(0, dtype=np.int64), nothing, 0)] * (rules.breaths + 1)
         space.layer_ptr = np.zeros(rules.breaths + 2, dtype=np.int64)
-        space._outcomes = (_no_outcomes(0, 0, 1),) * 2
         return space
 
     def __repr__(self) -> str:
@@ -100,24 +100,10 @@ class StateSpace:
         return self._outcomes[number == self.rules.breaths - 1]
 
     @cached_property
-    def _outcomes(self) -> tuple[BreathOutcomes, BreathOutcomes]:
+    def _outcomes(self) -> list[BreathOutcomes]:
         """Outcomes of the last breath of a measure (index 1) and of all others (index 0)."""
-        return self._tabulate(False), self._tabulate(True)
-
-    def _tabulate(self, is_last: bool) -> BreathOutcomes:
-        n_statuses = self.layout.n_statuses
-        # A feint has up to N_PLAYS plays; each other way has up to N_ENEMY_PLAYS, because the player draws no card.
-        n_most = n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
-        n_draws = 1 if self.information.own == self.information.enemy else N_KINDS + 1
-        outcomes = _no_outcomes(n_most, n_statuses * N_WAYS, n_draws)
-        n_outcomes, n_plays = tabulate_outcomes(self.rules, self.layout, is_last, outcomes)
-        return outcomes._replace(
-            joined=outcomes.joined[:n_outcomes].copy(),
-            status=outcomes.status[:n_outcomes].copy(),
-            mask=outcomes.mask[:n_outcomes].copy(),
-            play_ptr=outcomes.play_ptr[: n_outcomes + 1].copy(),
-            play=outcomes.play[:n_plays].copy(),
-        )
+        tells_draws = self.information.own != self.information.enemy
+        return [tabulate_outcomes(self.layout, table, tells_draws) for table in status_tables(self.rules)]
 
     def _next_layer(self, number: int) -> Layer:
         if number == 0:
@@ -305,19 +291,6 @@ class StateSpace:
     def nbytes(self) -> int:
         """Size of the layers in bytes."""
         return sum(array.nbytes for layer in self.layers for array in layer)
-
-
-def _no_outcomes(n_most: int, n_ways: int, n_draws: int) -> BreathOutcomes:
-    """Return zeros for up to ``n_most`` outcomes of ``n_ways`` pairs of a status and a way."""
-    return BreathOutcomes(
-        ptr=np.zeros(n_ways + 1, dtype=np.int32),
-        joined=np.zeros(n_most, dtype=np.uint16),
-        status=np.zeros(n_most, dtype=np.int32),
-        mask=np.zeros(n_most, dtype=np.int64),
-        play_ptr=np.zeros(n_most + 1, dtype=np.int32),
-        play=np.zeros(n_most, dtype=np.uint8),
-        reach=np.zeros((n_ways, n_draws), dtype=np.int64),
-    )
 
 
 def _legal_actions() -> np.ndarray:

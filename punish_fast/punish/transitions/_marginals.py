@@ -3,7 +3,7 @@
 Let ``n`` of the unseen cards ``U`` form the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand
 has probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
 and a feint draws from the deck without replacement. The *marginal* of a state contains the probability of each *play*
-(player's draw, enemy's pick, enemy's draw; numbered as in ``_outcomes.py``), summed over the hands::
+(player's draw, enemy's pick, enemy's draw; numbered as in ``outcomes.py``), summed over the hands::
 
     P(player draws none, pick j)            = sum_E P(E) strategy(E, j)
     P(player draws none, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
@@ -24,8 +24,8 @@ import numpy as np
 from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS, deck_left
 from punish_fast.punish._codes import cards_code, mirror_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
-from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.punish.states._space import find_block, row_of
+from punish_fast.punish.states.outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 UNIT = 2520.0

@@ -1,7 +1,7 @@
 """Rows of the transition tensor: entries are counted, then filled, each row by a single thread.
 
 Each row belongs to a state and an action. Its entries are the possible outcomes for the state's status and the type of
-action (see ``states/_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``)
+action (see ``states/outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``)
 over its plays. Which outcomes are possible depends only on the unseen cards, so counting requires no probabilities.
 Outcomes are in the order of their successors' codes, so columns ascend within a row.
 
@@ -20,10 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish._actions import count_enemy_hand, deck_left, enemy_mode, split_action
-from punish_fast.punish._clash import WIN
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
-from punish_fast.punish.states._outcomes import FEINT, N_PLAYS
+from punish_fast.punish.clash import WIN
 from punish_fast.punish.states._space import (
     block_statuses,
     find_targets,
@@ -31,6 +30,7 @@ from punish_fast.punish.states._space import (
     open_block,
     room_for_moves,
 )
+from punish_fast.punish.states.outcomes import FEINT, N_PLAYS
 from punish_fast.punish.transitions._marginals import (
     denominator,
     list_hands,

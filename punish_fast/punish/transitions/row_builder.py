@@ -11,7 +11,7 @@ import numpy as np
 
 from punish_fast.punish._actions import N_MODES
 from punish_fast.punish.states import _redeal
-from punish_fast.punish.states._outcomes import N_PLAYS
+from punish_fast.punish.states.outcomes import N_PLAYS
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.transitions import _marginals, _tensor

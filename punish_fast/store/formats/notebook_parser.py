@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import LOSS, WIN
+from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask, policy_of_table
