@@ -18,6 +18,15 @@ from punish_fast.punish.rules import CARDS, Rules, by_card, true_rules
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
+# Names of measures in text, by name or, for measures of cards and plays, by group.
+_WORDS = {
+    "length": "breaths per game",
+    "first_deal": "games that end before the first redeal (%)",
+    "best_response": "games won by the best response (%)",
+    "in_hand": "worth of one more {} in hand (points)",
+    "kept": "worth of a kept {} over a fresh card (points)",
+    "plays": "{}: share of all choices (%)",
+}
 # Limits of a balanced game: the worth of one more copy of a card in hand (absolute win probability), and the share of a
 # card or of feints in all choices.
 _MOST_WORTH, _LEAST_SHARE, _MOST_SHARE = 0.1, 0.05, 0.4
@@ -42,6 +51,16 @@ class Measure:
     def difference(self) -> float | None:
         """Changed value minus standard value; None if either is unknown."""
         return None if self.standard is None or self.changed is None else self.changed - self.standard
+
+    @property
+    def row(self) -> list[str]:
+        """The measure in words, and its values and their difference as text; all but lengths in per cent."""
+        words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
+        scale, digits = (1, 2) if self.name == "length" else (100, 1)
+        values = self.standard, self.changed, self.difference
+        # Adding 0 turns -0.0 into 0.0.
+        shown = ["-" if value is None else f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in values]
+        return [words.format(self.name), *shown]
 
 
 def faults_of(result: dict[str, Any], rules: Rules) -> list[str]:

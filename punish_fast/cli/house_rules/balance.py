@@ -7,7 +7,7 @@ from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import BaseRulesOption, ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
-from punish_fast.cli.frame.report import count, print_report, print_text
+from punish_fast.cli.frame.report import count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.errors import printable
@@ -64,18 +64,18 @@ def balance(options: BalanceOptions) -> None:
     report = report_of(found) | {"restore": restored} | work
     if not report["changed"]["balanced"] and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
-    options.print(report, lambda printed: _print_balance(report, restored, printed))
+    options.print(report, lambda printed: _print_balance(report, [each.row for each in found.measures], printed))
 
 
-def _print_balance(report: dict[str, Any], restored: dict[str, Any] | None, printed: dict[str, Any]) -> None:
-    """Print the verdict, the changes that restore the balance, and the rest of the report in its printable form."""
+def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[str, Any]) -> None:
+    """Print the verdict, the changes that restore the balance, the rows of measures, and the rest of the report."""
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
     print_text(report["verdict"])
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
     if (least := min(report["iterations"].values())) < DEFAULT_ITERATIONS:
         print_text(f"The time limit ended learning after {least} of {DEFAULT_ITERATIONS} iterations; see --time.")
-    if restored is not None:
+    if (restored := report["restore"]) is not None:
         for remedy in restored["remedies"]:
             print_text(remedy["finding"], "  ", "* ")
         if not any(remedy["balanced"] for remedy in restored["remedies"]):
@@ -83,7 +83,10 @@ def _print_balance(report: dict[str, Any], restored: dict[str, Any] | None, prin
         left = "; ".join(restored["not_tried"]) or "none"
         print_text(f"{count(restored['screened'], 'change')} of one more rule screened. Not tried: {left}.")
     print()
-    print_report({name: value for name, value in printed.items() if name not in ("verdict", "criteria", "restore")})
+    print_table([["", "base", "changed", "difference"], *rows])
+    print()
+    shown = ("verdict", "criteria", "restore", "measures")
+    print_report({name: value for name, value in printed.items() if name not in shown})
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:

@@ -12,7 +12,7 @@ from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Stages, interrupt_note
-from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.cli.frame.report import print_report, print_text, rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
@@ -89,7 +89,14 @@ def equilibrium(options: EquilibriumOptions) -> None:
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output, stages)
     report = size | found | {"information": options.information, "best_response_share": share}
-    options.print(report | rules_report(rules) | work_report(stages.clock, output))
+
+    def as_text(printed: dict[str, Any]) -> None:
+        wins = f"{found['exploiter_wins']:.1%} of games against {printed['output']}"
+        print_text(f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%.")
+        print()
+        print_report(printed)
+
+    options.print(report | rules_report(rules) | work_report(stages.clock, output), as_text)
     options.suggest("play", output)
     if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
@@ -183,23 +190,15 @@ def _run(
             learner, target, save, lambda status: progress.show(status_line(status)), progress.response
         )
     stages.clock.seconds |= run.seconds
-    origin = {
-        "kind": "equilibrium",
-        "iterations": run.iterations,
-        "best_response_share": learner.share,
-        "exploitability": run.exploitability,
-    } | _aims(target, learner.share)
+    results = {"iterations": run.iterations, "exploitability": run.exploitability}
+    first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
+    origin = first | results | _aims(target, learner.share)
     with stages("store", "equilibrium: writing"):
         covered = None if options.information == "view" else learner.reached
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, covered, origin=origin, response=response)
-    return {
-        "iterations": run.iterations,
-        "exploitability": run.exploitability,
-        "exploiter_wins": 0.5 + run.exploitability / 100,
-        "resume": path,
-    }
+    return results | {"exploiter_wins": 0.5 + run.exploitability / 100, "resume": path}
 
 
 def status_line(status: IterationStatus) -> str:
