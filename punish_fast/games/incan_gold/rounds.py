@@ -25,16 +25,14 @@ leaving instead.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.games.incan_gold import _rounds as kernels
 from punish_fast.games.incan_gold.state import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
 from punish_fast.runtime.parallel import cumulated, for_each
-
-# Passed to kernels in place of a threshold to select the optimal rule.
-_BEST = -1
 
 
 class RoundDeck(NamedTuple):
@@ -76,6 +74,33 @@ class RoundSets:
         self.n_last, self.n_pair = int(of_last[-1]), int(of_pair[-1])
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
+    @cached_property
+    def draws(self) -> list[tuple[np.ndarray, Any]]:
+        """Draws of a card while the number of players inside does not change.
+
+        The states form an array ``[n_sets, n_hazards + 1, 2]``; the last index is 1 if the artifact is in the deck. For
+        each number of cards left, in ascending order, an item contains the indices of the states with this number,
+        int64 ``[n]``, and the probabilities of the states after a draw that does not end the round, as a sparse
+        matrix, float64 ``[n, n_states]``.
+        """
+        from scipy.sparse import csr_array
+
+        n_hazards, left = self.deck.n_hazards, self.arrays[1] - self.counts
+        hazards, in_deck = np.arange(n_hazards + 1)[:, np.newaxis], np.arange(2)
+        n_left = left.sum(axis=1)[:, np.newaxis, np.newaxis] + self.deck.hazard_copies * n_hazards - hazards + in_deck
+        state = np.arange(n_left.size).reshape(n_left.shape)
+        # States before and after the draw of a new hazard, of the artifact and of each treasure; numbers of these cards
+        moves = [(state[:, :-1], state[:, 1:], self.deck.hazard_copies * (n_hazards - hazards[:-1]))]
+        moves.append((state[..., 1], state[..., 0], np.array(1)))
+        for stride, copies in zip(self.arrays[2], left.T, strict=True):
+            sets = np.flatnonzero(copies)
+            moves.append((state[sets], state[sets + stride], copies[sets, np.newaxis, np.newaxis]))
+        broadcast = [np.stack(np.broadcast_arrays(*move)).reshape(3, -1) for move in moves]
+        before, after, n_cards = np.concatenate(broadcast, axis=1)
+        draws = csr_array((n_cards / n_left.ravel()[before], (before, after)), shape=(state.size, state.size))
+        layers = [np.flatnonzero(n_left == n) for n in np.unique(n_left)]
+        return [(layer, draws[layer]) for layer in layers]
+
     def reach(self, stay: np.ndarray) -> np.ndarray:
         """Return the probability of reaching each state before any player leaves, float64 with the shape of ``stay``.
 
@@ -83,11 +108,11 @@ class RoundSets:
         if the artifact is in the deck. The entry of the state before the first card is ignored, because nobody can
         leave in this state.
         """
-        first = (0, 0, self.deck.n_artifacts)
-        stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
+        first, stay, reach = self.deck.n_artifacts, stay.flatten(), np.zeros(stay.size)
         stay[first] = reach[first] = 1
-        kernels.reach_sets(np.concatenate(self.layers[::-1]), self.arrays, stay, reach)
-        return reach
+        for layer, draws in reversed(self.draws):
+            reach += (stay * reach)[layer] @ draws
+        return reach.reshape(-1, self.deck.n_hazards + 1, 2)
 
     def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
         """Return two thresholds for leaving for each number of hazards seen, with 1 or 3 players inside.
@@ -107,14 +132,11 @@ class RoundSets:
 
     def pay(self, n_inside: int) -> np.ndarray:
         """Return the payoff of a single leaver among ``n_inside`` players, int64 ``[n_sets, n_hazards + 1, 2]``."""
-        artifact = kernels.ARTIFACT_WORTH * np.maximum(self.deck.n_artifacts - np.arange(2), 0)
-        shape = (len(self.counts), self.deck.n_hazards + 1, 2)
-        return np.broadcast_to(self.worth(n_inside)[:, np.newaxis, np.newaxis] + artifact, shape)
-
-    def worth(self, n_inside: int) -> np.ndarray:
-        """Return the payoff of a single leaver without the artifact, int64 ``[n_sets]``."""
         values = self.arrays[0]
-        return np.asarray(self.counts @ (values // n_inside + values % n_inside))
+        worth = self.counts @ (values // n_inside + values % n_inside)
+        artifact = kernels.ARTIFACT_WORTH * np.maximum(self.deck.n_artifacts - np.arange(2), 0)
+        shape = (len(worth), self.deck.n_hazards + 1, 2)
+        return np.broadcast_to(worth[:, np.newaxis, np.newaxis] + artifact, shape)
 
 
 @dataclass(frozen=True)
@@ -151,12 +173,14 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
     ``leave_at`` contains the points at which the player leaves, by number of hazards seen; by default, the player
     follows the optimal rule.
     """
-    shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
-    rule = None if leave_at is None else tuple(leave_at)
-    found, worth = SoloRound(sets, n_inside, rule, np.zeros(shape)), sets.worth(n_inside)
-    for layer in sets.layers:
-        for_each(kernels.solve_alone, len(layer), layer, sets.arrays, worth, _limits(sets, rule), found.go_on)
-    return found
+    pay, rule = sets.pay(n_inside), None if leave_at is None else tuple(leave_at)
+    leaves = None if rule is None else (pay >= np.array(rule)[:, np.newaxis]).ravel()
+    pay, go_on, worth = pay.ravel(), np.zeros(pay.size), np.zeros(pay.size)
+    for layer, draws in sets.draws:
+        go_on[layer] = draws @ worth
+        stops = pay[layer] >= go_on[layer] if leaves is None else leaves[layer]
+        worth[layer] = np.where(stops, pay[layer], go_on[layer])
+    return SoloRound(sets, n_inside, rule, go_on.reshape(-1, sets.deck.n_hazards + 1, 2))
 
 
 def best_single_threshold(best: SoloRound) -> SoloRound:
@@ -164,10 +188,6 @@ def best_single_threshold(best: SoloRound) -> SoloRound:
     n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
     rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
     return max(rules, key=lambda rule: rule.points)
-
-
-def _limits(sets: RoundSets, leave_at: tuple[int, ...] | None) -> np.ndarray:
-    return np.array(leave_at or (_BEST,) * (sets.deck.n_hazards + 1), dtype=np.int64)
 
 
 @dataclass(frozen=True)
