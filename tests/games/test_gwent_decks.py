@@ -1,6 +1,7 @@
 """Decks of Gwent Lite: checks, random decks, repairs, and tournaments."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from punish_fast.games.contract import GameError
 from punish_fast.games.gwent import deck_search as gwent_tournament
-from punish_fast.games.gwent.deck_search import FreshGames, RoundRobin, play_random_decks, play_round_robin
+from punish_fast.games.gwent.deck_search import RoundRobin, play_random_decks, play_round_robin
 from punish_fast.games.gwent.decks import (
     DEFAULT_DECK,
     MAX_CARD,
@@ -143,7 +144,7 @@ def test_batches_are_games_of_their_own_and_add_up(monkeypatch):
         assert found[1:] == (20, np.count_nonzero(games), (won**2).sum())
 
 
-def test_errors_and_spreads_by_hand():
+def test_errors_and_spreads_by_hand(monkeypatch):
     # Three pairs of decks with 4 games each: 10 games were decided, and the wins of pairs differ by 4, 2 and 0.
     found = RoundRobin(np.array([6, -2, -4]), 4, 10, 20)
     assert found.fitness.tolist() == [0.75, -0.25, -0.5]
@@ -153,9 +154,12 @@ def test_errors_and_spreads_by_hand():
     even = RoundRobin(np.zeros(3, dtype=int), 4, 12, 0)
     assert even.strength_variance < 0
     assert even.spread == 0
-    fresh = FreshGames(100, 60, 30)
+    # Seats alternate, and the results are those of the first seat.
+    values = np.array([1] * 60 + [-1] * 30 + [0] * 10)
+    played = SimpleNamespace(returns=values * (1 - 2 * (np.arange(100) % 2)))
+    monkeypatch.setattr(gwent_tournament, "play_games", lambda *_: played)
+    fresh = play_random_decks(DECKS[:1], "rule-of-thumb", 100, 0)
     assert fresh.strength == pytest.approx(0.3)
-    values = [1] * 60 + [-1] * 30 + [0] * 10
     assert fresh.error == pytest.approx(np.std(values) / 10)
 
 

@@ -87,18 +87,20 @@ def test_the_best_decks_are_the_fittest_of_the_last_generation():
     last = search.history[-1]
     fittest = sorted(range(6), key=lambda k: (-last.tournament.fitness[k], k))[:3]
     found = best_decks(search, 3)
-    assert [each.deck for each in found] == last.decks[fittest].tolist()
-    assert {each.fresh_games for each in found} == {50}
+    assert [each["deck"] for each in found] == last.decks[fittest].tolist()
+    assert {each["fresh_games"] for each in found} == {50}
     # Wins less losses of 50 games.
-    assert all(50 * each.strength == pytest.approx(round(50 * each.strength)) for each in found)
-    assert all(0 < each.strength_error < 1 / np.sqrt(50) for each in found)
-    point = curve_of(search)[3]
-    assert (point.generation, point.spread, point.error) == (3, last.tournament.spread, last.tournament.error)
-    assert (point.strength, point.strength_error) == (last.fresh.strength, last.fresh.error)
+    assert all(50 * each["strength"] == pytest.approx(round(50 * each["strength"])) for each in found)
+    assert all(0 < each["strength_error"] < 1 / np.sqrt(50) for each in found)
+    assert curve_of(search)[3] == {
+        **{"generation": 3, "spread": last.tournament.spread, "error": last.tournament.error},
+        **{"strength": last.fresh.strength, "strength_error": last.fresh.error},
+    }
     assert len(best_decks(search, 99)) == 6
     for each in found:
-        assert [each.deck in pool.decks.tolist() for pool in search.history[each.since :]] == [True] * (4 - each.since)
-        assert each.since == 0 or each.deck not in search.history[each.since - 1].decks.tolist()
+        deck, since = each["deck"], each["since"]
+        assert all(deck in pool.decks.tolist() for pool in search.history[since:])
+        assert since == 0 or deck not in search.history[since - 1].decks.tolist()
     for n in range(1, len(search.history) + 1):
         spread, error = noise_of(search.history[:n])
         tournaments = [each.tournament for each in search.history[:n]]

@@ -64,19 +64,19 @@ def decks(options: DecksOptions) -> None:
         "seed": search.seed,
         "generations": len(search.history),
         "pool_games": len(search.history) * method.games * method.pool * (method.pool - 1) // 2,
-        "fresh_games": sum(each.fresh.games for each in search.history),
-        "curve": [asdict(each) for each in curve_of(search)],
+        "fresh_games": len(search.history) * best[0]["fresh_games"],
+        "curve": curve_of(search),
         "spread": spread,
         "error": error,
         "beats_noise": spread > error,
-        "best": [asdict(each) for each in best],
+        "best": best,
         "seconds": clock.seconds,
         "output": options.output,
     }
     if options.output is not None:
         write_text(options.output, json.dumps(plain(report)))
     options.print(report, _print)
-    named = f"gwent:decks={decks_text([best[0].deck, DEFAULT_DECK])}"
+    named = f"gwent:decks={decks_text([best[0]['deck'], DEFAULT_DECK])}"
     options.suggest("games", "play", *([named] if options.output is None else [game.name, "--decks", options.output]))
 
 

@@ -30,7 +30,7 @@ fitness favors strong decks over lucky ones.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,22 +79,11 @@ class RoundRobin(NamedTuple):
         return math.sqrt(max(self.strength_variance, 0.0))
 
 
-class FreshGames(NamedTuple):
-    """Results of games against random decks, with a new deck in each game."""
+class FreshStrength(NamedTuple):
+    """Result of games against random decks, with a new deck in each game."""
 
-    games: int
-    wins: int
-    losses: int
-
-    @property
-    def strength(self) -> float:
-        """Wins minus losses per game."""
-        return (self.wins - self.losses) / self.games
-
-    @property
-    def error(self) -> float:
-        """Standard error of the strength."""
-        return math.sqrt(max((self.wins + self.losses) / self.games - self.strength**2, 0.0) / self.games)
+    strength: float  # Wins minus losses per game.
+    error: float  # Standard error of the strength.
 
 
 def play_round_robin(
@@ -124,7 +113,7 @@ def play_round_robin(
     return RoundRobin(points, games, decided, int((won**2).sum()))
 
 
-def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshGames:
+def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshStrength:
     """Play decks, integers ``[n_decks, width]``, in turn against random decks; each game has a new random deck."""
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
@@ -134,7 +123,8 @@ def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -
     seated[game, seat, : decks.shape[1]] = decks[game % len(decks)]
     seated[game, 1 - seat, : others.shape[1]] = others
     returns = play_games(seated, (policy, policy), n_games, seed).returns * (1 - 2 * seat)
-    return FreshGames(n_games, int((returns > 0).sum()), int((returns < 0).sum()))
+    strength, decided = float(returns.mean()), float(np.abs(returns).mean())
+    return FreshStrength(strength, math.sqrt(max(decided - strength**2, 0.0) / n_games))
 
 
 MAX_GENERATIONS = 100_000
@@ -170,7 +160,7 @@ class Generation(NamedTuple):
 
     decks: np.ndarray  # the pool, int8 [n_decks, 25], each deck in ascending order
     tournament: RoundRobin
-    fresh: FreshGames  # games of the survivors against random decks
+    fresh: FreshStrength  # strength of the survivors
 
 
 @dataclass(eq=False)
@@ -205,27 +195,20 @@ def run_search(
             on_generation(len(search.history), n_generations)
 
 
-@dataclass(frozen=True)
-class FoundDeck:
-    """A deck of the last generation, with its strength."""
+def best_decks(search: DeckSearch, n: int) -> list[dict[str, Any]]:
+    """Return the ``n`` fittest decks of the last generation, with their strengths against random decks.
 
-    deck: list[int]  # cards in ascending order
-    text: str
-    since: int  # generation in which the deck joined the pool
-    strength: float  # wins minus losses per game against random decks
-    strength_error: float
-    fresh_games: int  # number of games against random decks
-
-
-def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
-    """Return the ``n`` fittest decks of the last generation, with their strengths against random decks."""
+    The keys are ``deck`` (cards in ascending order), ``text``, ``since`` (index of the generation in which the deck
+    joined the pool), ``strength`` (wins minus losses per game), its standard error ``strength_error``, and
+    ``fresh_games`` (number of games against random decks).
+    """
     last, number, found = search.history[-1], len(search.history) - 1, []
     for rank, place in enumerate(ranking(last.tournament.points)[:n]):
         deck = last.decks[place]
         seed = _seed(search, _BEST, number, rank)
-        fresh = play_random_decks(deck[np.newaxis], search.method.player, FRESH_GAMES, seed)
-        since = first_seen(search, deck)
-        found.append(FoundDeck(deck.tolist(), deck_text(deck), since, fresh.strength, fresh.error, fresh.games))
+        strength, error = play_random_decks(deck[np.newaxis], search.method.player, FRESH_GAMES, seed)
+        about = {"deck": deck.tolist(), "text": deck_text(deck), "since": first_seen(search, deck)}
+        found.append(about | {"strength": strength, "strength_error": error, "fresh_games": FRESH_GAMES})
     return found
 
 
@@ -308,20 +291,10 @@ def noise_of(history: list[Generation]) -> tuple[float, float]:
     return math.sqrt(max(variance, 0.0)), math.sqrt(square)
 
 
-@dataclass(frozen=True)
-class DeckPoint:
-    """Summary of a generation."""
-
-    generation: int  # index, from 0
-    spread: float  # estimated standard deviation of the decks' true strengths
-    error: float  # standard error of a deck's fitness
-    strength: float  # wins minus losses per game of the survivors against random decks
-    strength_error: float
-
-
-def curve_of(search: DeckSearch) -> list[DeckPoint]:
-    """Return a summary of each generation."""
+def curve_of(search: DeckSearch) -> list[dict[str, Any]]:
+    """Return a summary of each generation, with its index and the strength of its survivors, as JSON values."""
     return [
-        DeckPoint(number, each.tournament.spread, each.tournament.error, each.fresh.strength, each.fresh.error)
+        {"generation": number, "spread": each.tournament.spread, "error": each.tournament.error}
+        | {"strength": each.fresh.strength, "strength_error": each.fresh.error}
         for number, each in enumerate(search.history)
     ]
