@@ -56,11 +56,7 @@ class TrainOptions(LearningOptions):
     ] = None
     time: Annotated[
         float | None,
-        option(
-            "Stop training after this many seconds; without --games, networks are trained until then.",
-            metavar="SECONDS",
-            min=0,
-        ),
+        option("Stop after this many seconds; without --games, train networks until then.", metavar="SECONDS", min=0),
     ] = None
     former: Annotated[
         Path | None,
@@ -69,6 +65,7 @@ class TrainOptions(LearningOptions):
             "the games that are still planned are played, if there are any.",
             "--from",
             metavar="FILE.h5",
+            writes=True,
         ),
     ] = None
     plot: PlotOption = None

@@ -142,7 +142,9 @@ def test_wrong_variants_are_refused(run):
         run("games", "train", f"tapnswap:{options}").refused(text)
 
 
-def test_an_agent_keeps_its_method(run):
+def test_an_agent_keeps_its_method(run, monkeypatch):
+    # Without -o, the file of --from is replaced, so no environment variable sets this option.
+    monkeypatch.setenv("PUNISH_FAST_FROM", "no.h5")
     run(*TABLE, "--games", "20")
     run(*TABLE, "--from", "tapnswap.h5", "--set", "epsilon=0.1").refused("--set cannot be combined with --from")
     run(*TABLE, "--from", "tapnswap.h5", "--method", "dqn").refused("tapnswap.h5: is not an agent of --method dqn")
