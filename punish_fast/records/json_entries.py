@@ -1,8 +1,8 @@
-"""Reader of JSON files that may be truncated, damaged, or not JSON at all.
+"""Reader of JSON files that may be truncated, partly damaged, or not JSON at all.
 
 A file contains a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by
-one, so entries before a fault in the syntax are read. Integers are exact in any notation: ``2.0`` and ``2e0`` are read
-as 2.
+one, so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and ``2e0``
+are read as 2.
 """
 
 import json
@@ -14,21 +14,21 @@ from typing import Any, NamedTuple
 
 from punish_fast.runtime.errors import PunishFastError, brief
 
+_LONGEST_NUMBER = 4000
 # Reasons in decoding errors if the input ends within a character.
 _CUT_OFF = ("unexpected end of data", "truncated data")
-# The rest of a truncated text, from a decoding error on: the beginning of a string, a number or a constant.
-_UNFINISHED = re.compile(r'"(?:[^"\\]|\\.)*+\\?|[^\[\]{},:"]*', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class EntryError(PunishFastError):
-    """Raised for an invalid entry or a file that is not JSON. The message does not contain the file name."""
+    """Raised for a damaged entry or a file that is not JSON. The message does not contain the file name."""
 
 
 class Entries(NamedTuple):
     """Entries of a JSON file."""
 
-    values: list[Any]  # decoded entries, with an `EntryError` in place of each object with a repeated key
+    values: list[Any]  # decoded entries, with an `EntryError` in place of each damaged entry
     flaw: str  # reason why reading stopped; empty if the whole file was read
 
 
@@ -37,19 +37,10 @@ def read_entries(content: bytes) -> Entries:
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty; it must be a JSON list")
-    values: list[Any] = []
-    flaw = "is cut off in the middle of a character" if is_cut else ""
-    try:
-        _read(text, values)
-    except RecursionError:
-        flaw = "is nested too deeply"
-    except json.JSONDecodeError as error:
-        flaw = f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        if text.lstrip().startswith(("[", "{")) and _UNFINISHED.fullmatch(text, error.pos):
-            flaw = f"is cut off in entry {len(values) + 1} (line {error.lineno})"
-    if flaw and not values:
-        raise EntryError(flaw)
-    return Entries(values, flaw)
+    entries = _Reader(text).read()
+    if entries.flaw and not entries.values:
+        raise EntryError(entries.flaw)
+    return entries if entries.flaw or not is_cut else entries._replace(flaw="is cut off in the middle of a character")
 
 
 def _decode(content: bytes) -> tuple[str, bool]:
@@ -65,44 +56,99 @@ def _decode(content: bytes) -> tuple[str, bool]:
         raise EntryError(f"is not {name} at byte {error.start}, line {line}") from None
 
 
-def _read(text: str, values: list[Any]) -> None:
-    """Append the entries of a text to ``values``; raise `json.JSONDecodeError` at the first flaw."""
-    place = _skip(text, 0)
-    if not text.startswith("[", place):
-        while place < len(text):
-            place = _read_value(text, place, values)
-        return
-    place, following = _skip(text, place + 1), ","
-    if text.startswith("]", place):
-        following, place = "]", _skip(text, place + 1)
-    while following == ",":
-        end = _read_value(text, place, values)
-        following, place = text[end : end + 1], _skip(text, end + 1)
-        if following not in ("]", ","):
-            raise json.JSONDecodeError("Expecting ',' or ']'", text, end)
-    if place < len(text):
-        raise json.JSONDecodeError("text after the list", text, place)
+class _Reader:
+    """Reader of the JSON entries in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values: list[Any] = []
+
+    def read(self) -> Entries:
+        place = self._skip(0)
+        flaw = self._read_list(place + 1) if self._text.startswith("[", place) else self._read_sequence(place)
+        return Entries(self._values, flaw)
+
+    def _read_list(self, place: int) -> str:
+        """Read a list from `place`, after its `[`; return the flaw that stopped reading, or an empty string."""
+        end = self._skip(place)
+        following = "]" if self._text.startswith("]", end) else ","
+        begin = end
+        while following == ",":
+            flaw, end = self._read_value(begin)
+            if flaw:
+                return flaw
+            following, begin = self._text[end : end + 1], self._skip(end + 1)
+        if following != "]":
+            return self._flaw("Expecting ',' or ']'", end)
+        rest = self._skip(end + 1)
+        return "" if rest == len(self._text) else self._flaw("text after the list", rest)
+
+    def _read_sequence(self, place: int) -> str:
+        """Read consecutive values from `place`; return the flaw that stopped reading, or an empty string."""
+        flaw = ""
+        while place < len(self._text) and not flaw:
+            flaw, place = self._read_value(place)
+        return flaw
+
+    def _read_value(self, place: int) -> tuple[str, int]:
+        """Store the value at `place`; return the flaw that stopped reading, or an empty string, and the next index."""
+        try:
+            value, end = _DECODER.raw_decode(self._text, place)
+        except (json.JSONDecodeError, EntryError, RecursionError) as error:
+            end = self._end_of(place)
+            if isinstance(error, RecursionError):
+                value = EntryError("is nested too deeply")
+            elif isinstance(error, EntryError):
+                value = error
+            else:
+                is_cut = end < 0 and self._text.startswith(("{", "["), place)
+                value = EntryError(self._flaw(error.msg, error.pos, is_cut))
+            if end < 0:
+                return str(value), place
+        self._values.append(value)
+        return "", self._skip(end)
+
+    def _end_of(self, place: int) -> int:
+        """Return the end of the object or list at `place`, found by matching brackets, or -1 if there is none."""
+        depth = 0
+        if self._text.startswith(("{", "["), place):
+            for token in _TOKEN.finditer(self._text, place):
+                depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+                if token[0] == '"':
+                    break
+                if depth == 0:
+                    return token.end()
+        return -1
+
+    def _skip(self, place: int) -> int:
+        found = _SPACE.match(self._text, place)
+        assert found is not None
+        return found.end()
+
+    def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
+        """Return a description of the flaw at `place`, including its line."""
+        error = json.JSONDecodeError(message, self._text, place)
+        if is_cut or place >= len(self._text):
+            return f"is cut off in entry {len(self._values) + 1} (line {error.lineno})"
+        return f"is not JSON: {message} at line {error.lineno}, column {error.colno}"
 
 
-def _read_value(text: str, place: int, values: list[Any]) -> int:
-    """Append the value at ``place`` to ``values``; return the index of the next character that is not a space."""
-    value, end = _DECODER.raw_decode(text, place)
-    values.append(value)
-    return _skip(text, end)
-
-
-def _skip(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    assert found is not None
-    return found.end()
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | EntryError:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entry = dict(pairs)
-    if len(entry) == len(pairs):
-        return entry
-    twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-    return EntryError(f"an object has the key {brief(twice)} twice")
+    if len(entry) < len(pairs):
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise EntryError(f"an object has the key {brief(twice)} twice")
+    return entry
+
+
+def _refuse_constant(text: str) -> None:
+    raise EntryError(f"contains {text}, which is not JSON")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _LONGEST_NUMBER:
+        raise EntryError("contains a number that is too large")
+    return int(text)
 
 
 def _number(text: str) -> int | float:
@@ -115,7 +161,5 @@ def _number(text: str) -> int | float:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
-    parse_int=lambda text: int(text) if len(text) <= 20 else float(text),
-    parse_float=_number,
+    object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_whole, parse_float=_number
 )

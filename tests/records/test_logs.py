@@ -113,8 +113,8 @@ def test_games_that_contradict_themselves_are_left_out(entries, reason):
         (b"[1", "entry 1 is 1"),
         (b"State,Choice\n1,2\n", "is not JSON: Expecting value at line 1, column 1"),
         (b"[]\n {}", "is not JSON: text after the list at line 2, column 2"),
-        (b"[NaN]", "entry 1 is nan"),
-        (b"[" + b"9" * 5000 + b"]", "entry 1 is inf"),
+        (b"[NaN]", "contains NaN"),
+        (b"[" + b"9" * 5000 + b"]", "contains a number that is too large"),
         (b"[" * 100_000, "nested too deeply"),
         (b'[{"State": "1", "State": "1"}]', "has the key 'State' twice"),
         (b"[{}]", "entry 1 has no State"),
@@ -241,19 +241,18 @@ def test_the_place_at_which_reading_stops_is_named():
         (",\n{", "is cut off in entry 2 (line 2)"),
         ("\n{}]", "is not JSON: Expecting ',' or ']' at line 2, column 1"),
         ("]\n {}", "is not JSON: text after the list at line 2, column 2"),
-        (',\n{"State" 1}, {}]', "is not JSON: Expecting ':' delimiter at line 2, column 10"),
     ):
         assert log_of(f"[{json.dumps(BREATH)}{end}".encode(), "x.json").flaw == flaw
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_games_beside_a_damaged_one_are_read(layout):
-    """Games with an invalid value, a name that is given twice and a constant are left out."""
+    """Games with an invalid value, a name that is given twice, a constant and a missing comma are left out."""
     games = some_games(5)
     entries = json.loads(written(games, layout))
     texts = [json.dumps(entry) for entry in entries]
     second = next(k for k, entry in enumerate(entries) if str(games[1].id) in json.dumps(entry))
-    for damage in (("{", '{"x": 1, "x": 2, '), ("{", '{"x": NaN, '), (str(games[1].id), "-1")):
+    for damage in (("{", '{"x": 1, "x": 2, '), ("{", '{"x": NaN, '), (": ", " ", 1), (str(games[1].id), "-1")):
         damaged = [text.replace(*damage) if k == second else text for k, text in enumerate(texts)]
         log = log_of(f"[{','.join(damaged)}]".encode(), "x.json")
         assert [game.id for game in log.games] == [games[k].id for k in (0, 2, 3, 4)]
