@@ -2,7 +2,7 @@
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
 the new one is complete. If a process is killed, a later process that writes a file to the folder removes the temporary
-file after a day.
+file after a week.
 """
 
 import csv
@@ -22,8 +22,9 @@ from punish_fast.runtime.errors import OutputError, WriteError
 _temporaries: set[Path] = set()
 # Name of a temporary file: the name of the file to write, and random digits.
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
-# Temporary files that were not changed for this number of seconds belong to killed processes.
-_ABANDONED_SECONDS = 86_400
+# Temporary files that were not changed for this number of seconds belong to killed processes: solving a large game can
+# take days.
+_ABANDONED_SECONDS = 7 * 86_400
 
 # First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
 SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
