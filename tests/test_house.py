@@ -71,7 +71,7 @@ BUDGET = {
     "play": 2350,
     "arena": 1350,
     "study": 900,
-    "games": 5500,
+    "games": 5450,
     "store": 1850,
     "equilibrium": 1700,
     "records": 1650,

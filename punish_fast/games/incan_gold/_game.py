@@ -1,21 +1,22 @@
 """Kernels for the rules of Incan Gold on arrays of states.
 
-A state consists of two int64 words. The first word contains cards and turns, from the lowest bit:
+A state consists of 32 int16 fields, which are stored in eight int64 words:
 
-    bits    field
-    2 x 16  number of cards of each kind of treasure and hazard in the deck
-    3       number of artifacts in the deck
-    5       mask of hazards on the board
-    3 + 3   numbers of artifacts on the board that are worth 5 and 10
-    3       number of artifacts taken by players
-    3       round, from 1
-    3       mask of players inside
-    3       mask of players who have yet to answer
-    3       mask of players who have just decided to leave
+    field   contents
+    0-16    number of cards of each kind in the deck: treasures, hazards and the artifact
+    17      mask of hazards on the board
+    18, 19  numbers of artifacts on the board that are worth 5 and 10
+    20      number of artifacts taken by players
+    21      round, from 1
+    22      mask of players inside
+    23      mask of players who have yet to answer
+    24      mask of players who have just decided to leave
+    25      treasure on the board
+    26-28   points that each player has collected in the round
+    29-31   safe points of each player
 
-The second word contains points: 7 bits per player for the points collected in the round, then 10 bits per player for
-safe points, then 7 bits for the treasure on the board. In a chance state, at least one player is inside, and no player
-has yet to answer. The game is over if no player is inside.
+In a chance state, at least one player is inside, and no player has yet to answer. The game is over if no player is
+inside.
 """
 
 from __future__ import annotations
@@ -25,51 +26,16 @@ import numpy as np
 from punish_fast.runtime._jit import kernel, routine
 
 VALUES = np.array([1, 2, 3, 4, 5, 7, 9, 11, 13, 14, 15])
+COPIES = np.array([1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1])
 FIRST_HAZARD, ARTIFACT = 11, 16
 N_CHEAP = 3
 N_KINDS, N_HAZARDS, N_PLAYERS, N_ROUNDS = 17, 5, 3, 5
 _EVERYBODY = 7
-# Bit positions of fields in the first word.
-_COUNT_BITS = 2
-SEEN = 35
-CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS = 40, 43, 46, 49, 52, 55, 58
-SMALL = 7
-# Widths and bit positions of fields in the second word.
-HELD_BITS, TOTAL_BITS = 7, 10
-TOTALS, TREASURE = 21, 51
-_TREASURES = (1 << (_COUNT_BITS * FIRST_HAZARD)) - 1
-# All treasures: two cards each of 5, 7 and 11, and one card of each other value.
-_ALL_TREASURES = sum((2 if kind in (4, 5, 7) else 1) << (_COUNT_BITS * kind) for kind in range(FIRST_HAZARD))
+# Indices of fields after the deck.
+SEEN, CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS, TREASURE, HELD = range(17, 27)
+TOTALS = HELD + N_PLAYERS
 # Scales of the features for the treasure and the artifacts worth 10 on the board, close to their maximum values.
 _MOST_TREASURE, _MOST_DEAR = 17, 2
-
-
-@routine
-def small_number(cards, place):
-    """Return a three-bit field of the first word."""
-    return (cards >> place) & SMALL
-
-
-@routine
-def cards_left(cards, kind):
-    return (cards >> (_COUNT_BITS * kind)) & (7 if kind == ARTIFACT else 3)
-
-
-@routine
-def held_by(points, player):
-    """Return the points that a player has collected in the current round."""
-    return (points >> (HELD_BITS * player)) & 127
-
-
-@routine
-def total_of(points, player):
-    """Return the safe points of a player."""
-    return (points >> (TOTALS + TOTAL_BITS * player)) & 1023
-
-
-@routine
-def treasure_on_board(points):
-    return points >> TREASURE
 
 
 @routine
@@ -79,198 +45,186 @@ def count_players(players):
 
 
 @routine
-def count_hazards(cards):
+def count_hazards(state):
     count = 0
     for hazard in range(N_HAZARDS):
-        count += (cards >> (SEEN + hazard)) & 1
+        count += (state[SEEN] >> hazard) & 1
     return count
 
 
 @routine
-def player_of(cards):
+def player_of(state):
     """Return the first player who has yet to answer, -1 if a card is to be drawn, or 0 at the end of the game."""
-    asked = small_number(cards, ASKED)
+    asked = state[ASKED]
     if asked == 0:
-        return -1 if small_number(cards, INSIDE) else 0
+        return -1 if state[INSIDE] else 0
     return 0 if asked & 1 else 1 if asked & 2 else 2
 
 
 @routine
-def with_card(cards, points, kind, is_by_taking):
-    cards -= 1 << (_COUNT_BITS * kind)
-    inside = small_number(cards, INSIDE)
-    cards |= inside << ASKED
+def _take_card(state, kind, is_by_taking):
+    state[kind] -= 1
+    state[ASKED] = state[INSIDE]
     if kind < FIRST_HAZARD:
-        n_inside = count_players(inside)
+        n_inside = count_players(state[INSIDE])
         share = VALUES[kind] // n_inside
-        points += (VALUES[kind] - share * n_inside) << TREASURE
+        state[TREASURE] += VALUES[kind] - share * n_inside
         for player in range(N_PLAYERS):
-            points += (share * ((inside >> player) & 1)) << (HELD_BITS * player)
-        return cards, points
-    if kind == ARTIFACT:
-        earlier = small_number(cards, TAKEN)
-        if is_by_taking:
-            earlier += small_number(cards, CHEAP) + small_number(cards, DEAR)
-        return cards + (1 << (CHEAP if earlier < N_CHEAP else DEAR)), points
-    seen = 1 << (SEEN + kind - FIRST_HAZARD)
-    if cards & seen:
-        return _after_round(cards, points)
-    return cards | seen, points
+            state[HELD + player] += share * ((state[INSIDE] >> player) & 1)
+    elif kind == ARTIFACT:
+        earlier = state[TAKEN] + (state[CHEAP] + state[DEAR] if is_by_taking else 0)
+        state[CHEAP if earlier < N_CHEAP else DEAR] += 1
+    elif (state[SEEN] >> (kind - FIRST_HAZARD)) & 1:
+        _end_round(state)
+    else:
+        state[SEEN] |= 1 << (kind - FIRST_HAZARD)
 
 
 @routine
-def with_answer(cards, points, action):
-    asked = small_number(cards, ASKED)
-    player = asked & -asked
-    cards ^= player << ASKED
+def _take_answer(state, action):
+    player = state[ASKED] & -state[ASKED]
+    state[ASKED] ^= player
     if action == 0:
-        cards |= player << LEAVERS
-    if asked != player:
-        return cards, points
-    leavers = small_number(cards, LEAVERS)
-    cards ^= (leavers << LEAVERS) | (leavers << INSIDE)
-    n_leavers = count_players(leavers)
-    if n_leavers == 0:
-        return cards, points
-    share = treasure_on_board(points) // n_leavers
-    points -= (share * n_leavers) << TREASURE
-    worth = 0
+        state[LEAVERS] |= player
+    n_leavers = count_players(state[LEAVERS])
+    if state[ASKED] or n_leavers == 0:
+        return
+    gain = state[TREASURE] // n_leavers
+    state[TREASURE] -= gain * n_leavers
     if n_leavers == 1:
-        cheap, dear = small_number(cards, CHEAP), small_number(cards, DEAR)
-        worth = 5 * cheap + 10 * dear
-        cards += ((cheap + dear) << TAKEN) - (cheap << CHEAP) - (dear << DEAR)
+        gain += 5 * state[CHEAP] + 10 * state[DEAR]
+        state[TAKEN] += state[CHEAP] + state[DEAR]
+        state[CHEAP] = state[DEAR] = 0
     for player in range(N_PLAYERS):
-        if (leavers >> player) & 1:
-            held = held_by(points, player)
-            points += ((held + share + worth) << (TOTALS + TOTAL_BITS * player)) - (held << (HELD_BITS * player))
-    if small_number(cards, INSIDE) == 0:
-        return _after_round(cards, points)
-    return cards, points
+        if (state[LEAVERS] >> player) & 1:
+            state[TOTALS + player] += state[HELD + player] + gain
+            state[HELD + player] = 0
+    state[INSIDE] ^= state[LEAVERS]
+    state[LEAVERS] = 0
+    if state[INSIDE] == 0:
+        _end_round(state)
 
 
 @routine
-def _after_round(cards, points):
-    cards &= ~((_EVERYBODY << INSIDE) | (_EVERYBODY << ASKED))
-    points = (points >> TOTALS) << TOTALS
-    if small_number(cards, ROUND) == N_ROUNDS:
-        return cards, points
-    cards = (cards & ~_TREASURES) | _ALL_TREASURES
+def _end_round(state):
+    state[INSIDE] = state[ASKED] = 0
+    state[HELD:TOTALS] = 0
+    if state[ROUND] == N_ROUNDS:
+        return
+    state[:FIRST_HAZARD] = COPIES
     for hazard in range(N_HAZARDS):
         # Only the first card of a hazard returns to the deck; the second leaves the game.
-        seen = (cards >> (SEEN + hazard)) & 1
-        cards += (seen << (_COUNT_BITS * (FIRST_HAZARD + hazard))) - (seen << (SEEN + hazard))
-    cards -= (small_number(cards, CHEAP) << CHEAP) + (small_number(cards, DEAR) << DEAR)
-    # Add an artifact and advance the round.
-    cards += (1 << (_COUNT_BITS * ARTIFACT)) + (1 << ROUND) + (_EVERYBODY << INSIDE)
-    return cards, points & ((1 << TREASURE) - 1)
+        state[FIRST_HAZARD + hazard] += (state[SEEN] >> hazard) & 1
+    state[SEEN] = state[CHEAP] = state[DEAR] = state[TREASURE] = 0
+    state[ARTIFACT] += 1
+    state[ROUND] += 1
+    state[INSIDE] = _EVERYBODY
 
 
 @kernel
-def find_askers(states, player):
+def find_askers(words, player):
     """Fill ``player``, int8 ``[n]``, with the result of `player_of` for each state."""
+    states = words.view(np.int16)
     for k in range(len(states)):
-        player[k] = player_of(states[k, 0])
+        player[k] = player_of(states[k])
 
 
 @kernel
-def find_answers(states, legal):
+def find_answers(words, legal):
     """Fill ``legal``, bool ``[n, 2]``, with True for legal answers, leave (0) and stay (1)."""
+    states = words.view(np.int16)
     for k in range(len(states)):
-        is_asked = small_number(states[k, 0], ASKED) != 0
-        legal[k, 0], legal[k, 1] = is_asked, is_asked
+        legal[k, 0] = legal[k, 1] = states[k, ASKED] != 0
 
 
 @kernel
-def find_card_shares(states, probabilities):
+def find_card_shares(words, probabilities):
     """Fill ``probabilities``, float64 ``[n, 17]``, with the share of each kind of card in the deck.
 
     The probabilities are 0 if no card is to be drawn.
     """
+    states = words.view(np.int16)
     for k in range(len(states)):
-        cards = states[k, 0]
-        if player_of(cards) >= 0:
-            probabilities[k] = 0.0
-            continue
-        size = _count_cards(cards)
+        size = _count_cards(states[k]) if player_of(states[k]) < 0 else 0
         for kind in range(N_KINDS):
-            probabilities[k, kind] = cards_left(cards, kind) / size
+            probabilities[k, kind] = states[k, kind] / size if size else 0.0
 
 
 @routine
-def _count_cards(cards):
+def _count_cards(state):
     size = 0
     for kind in range(N_KINDS):
-        size += cards_left(cards, kind)
+        size += state[kind]
     return size
 
 
 @kernel
-def take_temple_actions(states, actions, is_by_taking, after, returns, ended):
+def take_temple_actions(words, actions, is_by_taking, words_after, returns, ended):
     """Take an action in each state.
 
     Args:
-        states: int64 ``[n, 2]``, not terminal.
+        words: int64 ``[n, 8]``, not terminal.
         actions: int64 ``[n]``, a kind of card in chance states; otherwise 0 to leave or 1 to stay.
         is_by_taking: True if the value of an artifact is fixed when it is taken instead of when it is drawn.
-        after: int64 ``[n, 2]``; filled with the states after the actions.
+        words_after: int64 ``[n, 8]``; filled with the states after the actions.
         returns: float32 ``[n, 3]``; filled with the returns of the players.
         ended: bool ``[n]``; filled with True for games that are over.
     """
+    words_after[:] = words
+    states = words_after.view(np.int16)
     for k in range(len(states)):
-        cards, points = states[k, 0], states[k, 1]
-        if small_number(cards, ASKED):
-            cards, points = with_answer(cards, points, actions[k])
+        state = states[k]
+        if state[ASKED]:
+            _take_answer(state, actions[k])
         else:
-            cards, points = with_card(cards, points, actions[k], is_by_taking)
-        after[k, 0], after[k, 1] = cards, points
-        ended[k] = small_number(cards, INSIDE) == 0
+            _take_card(state, actions[k], is_by_taking)
+        ended[k] = state[INSIDE] == 0
         returns[k] = 0.0
         if ended[k]:
-            _write_returns(points, returns[k])
+            _write_returns(state[TOTALS:], returns[k])
 
 
 @routine
-def _write_returns(points, returns):
+def _write_returns(totals, returns):
     most, n_first = 0, 0
+    for total in totals:
+        most = max(most, total)
+    for total in totals:
+        n_first += total == most
     for player in range(N_PLAYERS):
-        most = max(most, total_of(points, player))
-    for player in range(N_PLAYERS):
-        n_first += total_of(points, player) == most
-    for player in range(N_PLAYERS):
-        is_first = total_of(points, player) == most
-        returns[player] = (1.0 if n_first == 1 else 0.0) if is_first else -1.0
+        returns[player] = (1.0 if n_first == 1 else 0.0) if totals[player] == most else -1.0
 
 
 @kernel
-def describe_temples(states, features):
+def describe_temples(words, features):
     """Fill ``features``, float32 ``[n, 35]``; see `game.IncanGold.features`."""
+    states = words.view(np.int16)
     for k in range(len(states)):
-        cards, points = states[k, 0], states[k, 1]
-        own = max(player_of(cards), 0)
+        state, row = states[k], features[k]
+        own = max(player_of(state), 0)
         high, low = 0 if own > 0 else 1, 2 if own < 2 else 1
-        if _rank(cards, points, low) > _rank(cards, points, high):
+        if _rank(state, low) > _rank(state, high):
             high, low = low, high
         everything = 0
-        for player in range(N_PLAYERS):
-            everything += held_by(points, player) + total_of(points, player)
+        for place in range(HELD, TOTALS + N_PLAYERS):
+            everything += state[place]
         everything = max(everything, 1)
-        inside, size, row = small_number(cards, INSIDE), _count_cards(cards), features[k]
-        row[0], row[1] = held_by(points, own) / everything, total_of(points, own) / everything
-        row[2], row[3] = held_by(points, high) / everything, total_of(points, high) / everything
-        row[4], row[5] = held_by(points, low) / everything, total_of(points, low) / everything
+        inside, size = state[INSIDE], _count_cards(state)
+        for place, player in enumerate((own, high, low)):
+            row[2 * place] = state[HELD + player] / everything
+            row[2 * place + 1] = state[TOTALS + player] / everything
         row[6], row[7] = (inside >> high) & 1, (inside >> low) & 1
-        row[8] = small_number(cards, ROUND) / N_ROUNDS
-        row[9] = treasure_on_board(points) / _MOST_TREASURE
-        row[10], row[11] = small_number(cards, CHEAP) / N_CHEAP, small_number(cards, DEAR) / _MOST_DEAR
+        row[8] = state[ROUND] / N_ROUNDS
+        row[9] = state[TREASURE] / _MOST_TREASURE
+        row[10], row[11] = state[CHEAP] / N_CHEAP, state[DEAR] / _MOST_DEAR
         for hazard in range(N_HAZARDS):
-            row[12 + hazard] = (cards >> (SEEN + hazard)) & 1
+            row[12 + hazard] = (state[SEEN] >> hazard) & 1
         row[17] = count_players(inside) / N_PLAYERS
         for kind in range(N_KINDS):
-            row[18 + kind] = cards_left(cards, kind) / size
+            row[18 + kind] = state[kind] / size
 
 
 @routine
-def _rank(cards, points, player):
+def _rank(state, player):
     """Return the sort key of an opponent: safe points, then points in the round, then 1 if inside and 0 if not."""
-    is_inside = (small_number(cards, INSIDE) >> player) & 1
-    return (((total_of(points, player) << HELD_BITS) + held_by(points, player)) << 1) + is_inside
+    return 256 * int(state[TOTALS + player]) + 2 * state[HELD + player] + ((state[INSIDE] >> player) & 1)

@@ -2,59 +2,60 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from punish_fast.games.incan_gold._game import (
     ARTIFACT,
     CHEAP,
     DEAR,
     FIRST_HAZARD,
+    HELD,
     INSIDE,
-    cards_left,
+    TREASURE,
     count_hazards,
     count_players,
-    held_by,
     player_of,
-    small_number,
-    treasure_on_board,
 )
 from punish_fast.games.incan_gold._rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN, last_place, pair_place
 from punish_fast.runtime._jit import kernel, routine
 
 
 @kernel
-def follow_policy(states, policy, stay):
+def follow_policy(words, policy, stay):
     """Look up a policy's probabilities of staying.
 
     Args:
-        states: int64 ``[n, 2]``, states in which a player has to answer.
+        words: int64 ``[n, 8]``, states in which a player has to answer.
         policy: float64 ``[3, 6, N_HELD]``; see ``players.py``.
         stay: float64 ``[n]``; filled with the probabilities of staying.
     """
+    states = words.view(np.int16)
     for k in range(len(states)):
-        cards, points = states[k, 0], states[k, 1]
-        held = min(held_by(points, player_of(cards)), policy.shape[2] - 1)
-        stay[k] = policy[count_players(small_number(cards, INSIDE)) - 1, count_hazards(cards), held]
+        state = states[k]
+        held = min(state[HELD + player_of(state)], policy.shape[2] - 1)
+        stay[k] = policy[count_players(state[INSIDE]) - 1, count_hazards(state), held]
 
 
 @kernel
-def follow_equilibrium(states, deck, layout, tables, stay):
+def follow_equilibrium(words, deck, layout, tables, stay):
     """Look up the probabilities of staying in an equilibrium of the first round, in any round.
 
     Args:
-        states: int64 ``[n, 2]``, states in which a player has to answer.
+        words: int64 ``[n, 8]``, states in which a player has to answer.
         deck: Cards of the first round; see ``_rounds.py``.
         layout: int64 ``[n_sets, 6]``, the array `rounds.RoundSets.places`.
         tables: Values from `solve_last`, and probabilities of staying from `solve_pair` and `solve_three`.
         stay: float64 ``[n]``; filled with the probabilities of staying.
     """
-    copies, strides = deck[1], deck[2]
+    copies, strides, states = deck[1], deck[2], words.view(np.int16)
     for k in range(len(states)):
-        cards, points = states[k, 0], states[k, 1]
+        state = states[k]
         treasures = 0
         for kind in range(FIRST_HAZARD):
-            treasures += (copies[kind] - cards_left(cards, kind)) * strides[kind]
-        held, rest = held_by(points, player_of(cards)), treasure_on_board(points)
-        cheap, dear, in_deck = small_number(cards, CHEAP), small_number(cards, DEAR), cards_left(cards, ARTIFACT)
-        n_inside = count_players(small_number(cards, INSIDE))
+            treasures += (copies[kind] - state[kind]) * strides[kind]
+        held, rest = state[HELD + player_of(state)], state[TREASURE]
+        cheap, dear, in_deck = state[CHEAP], state[DEAR], state[ARTIFACT]
+        n_inside = count_players(state[INSIDE])
         # With three players inside, the artifact of this round has not been taken.
         artifact = ON_BOARD if n_inside > 1 and cheap + dear > 0 else IN_DECK if in_deck > 0 else TAKEN
         if n_inside == 1:
@@ -63,7 +64,7 @@ def follow_equilibrium(states, deck, layout, tables, stay):
             if in_deck > 0:
                 most -= ARTIFACT_WORTH
             rest = min(rest + 5 * cheap + 10 * dear, most - held)
-        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, count_hazards(cards), artifact, held, rest))
+        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, count_hazards(state), artifact, held, rest))
 
 
 @routine

@@ -1,4 +1,4 @@
-"""States of Incan Gold, and their encoding in two words for kernels."""
+"""States of Incan Gold, and their encoding in eight words for kernels."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from punish_fast.games.incan_gold import _game as _incan_gold
 N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
 # Values of treasures, and the number of copies of each treasure.
 TREASURES = tuple(_incan_gold.VALUES.tolist())
-COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
+COPIES = tuple(_incan_gold.COPIES.tolist())
 HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
 HAZARD_COPIES = 3
 # Kinds of card: treasures, then hazards, then the artifact.
@@ -51,19 +51,13 @@ class IncanGoldState(NamedTuple):
 
 
 def words_of(state: IncanGoldState) -> np.ndarray:
-    """Encode a state in two words, int64 ``[2]``, as described in ``_game.py``."""
+    """Encode a state in eight words, int64 ``[8]``, as described in ``_game.py``."""
     waiting = () if state.is_drawing else state.seats[len(state.answers) :]
     leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
-    cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
-    cards |= sum(1 << _incan_gold.SEEN + k for k in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + k])
+    seen = [hazard for hazard in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + hazard]]
     players = (_mask(each) for each in (state.seats, waiting, leavers))
-    numbers = (*state.artifacts, state.taken, state.round, *players)
-    cards |= sum(number << _incan_gold.CHEAP + 3 * k for k, number in enumerate(numbers))
-    points = state.treasure << _incan_gold.TREASURE
-    for player in range(N_PLAYERS):
-        points |= state.held[player] << _incan_gold.HELD_BITS * player
-        points |= state.totals[player] << _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player
-    return np.array([cards, points], dtype=np.int64)
+    fields = (*state.deck, _mask(seen), *state.artifacts, state.taken, state.round, *players, state.treasure)
+    return np.array([*fields, *state.held, *state.totals], dtype=np.int16).view(np.int64)
 
 
 def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
@@ -71,28 +65,23 @@ def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> Inca
 
     If the state is in round ``earlier_round``, its drawn cards are ``drawn``; in a later round, no card has been drawn.
     """
-    cards, points = words.tolist()
-    cheap, dear, taken, number, inside, waiting, leavers = (
-        cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
-    )
-    deck = (*(cards >> 2 * kind & 3 for kind in range(ARTIFACT)), cards >> 2 * ARTIFACT & _incan_gold.SMALL)
-    held = tuple(points >> _incan_gold.HELD_BITS * player & 127 for player in range(N_PLAYERS))
-    totals = tuple(points >> _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player & 1023 for player in range(N_PLAYERS))
+    fields = words.view(np.int16).tolist()
+    cheap, dear, taken, number, inside, waiting, leavers, treasure = fields[_incan_gold.CHEAP : _incan_gold.HELD]
     answered = [player for player in range(N_PLAYERS) if waiting and (inside ^ waiting) >> player & 1]
     return IncanGoldState(
         round=number,
-        deck=deck,
+        deck=tuple(fields[:N_KINDS]),
         drawn=drawn if number == earlier_round else (0,) * N_KINDS,
-        treasure=points >> _incan_gold.TREASURE,
+        treasure=treasure,
         artifacts=(cheap, dear),
         taken=taken,
         inside=tuple(bool(inside >> player & 1) for player in range(N_PLAYERS)),
-        held=held,
-        totals=totals,
+        held=tuple(fields[_incan_gold.HELD : _incan_gold.TOTALS]),
+        totals=tuple(fields[_incan_gold.TOTALS :]),
         answers=tuple(LEAVE if leavers >> player & 1 else STAY for player in answered),
         is_drawing=waiting == 0 and inside != 0,
     )
 
 
-def _mask(players: Sequence[int]) -> int:
-    return sum(1 << player for player in players)
+def _mask(numbers: Sequence[int]) -> int:
+    return sum(1 << number for number in numbers)
