@@ -14,7 +14,7 @@ from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS, Decks, Draws
 from punish_fast.duel.breath import CARD
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING
-from punish_fast.punish.codes import Layout, join_pairs
+from punish_fast.punish.codes import Layout, join_pairs, list_counts
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -74,10 +74,10 @@ class Dealer:
 
 def tabulate_draws(layout: Layout) -> _decks.Draws:
     """Tabulate all decks and the draws from them."""
-    most = np.minimum(layout.copies, layout.deck_size) + 1
-    sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
-    copies = np.array([deck for deck in np.ndindex(*most) if sum(deck) in sizes], dtype=np.int64)
-    size, weight = copies.sum(axis=1), np.cumprod([1, *most[:0:-1]])[::-1]
+    copies = list_counts(np.minimum(layout.copies, layout.deck_size))
+    size = copies.sum(axis=1)
+    is_deck = (size >= layout.deck_size - 2 * layout.feints) & (size <= layout.deck_size)
+    copies, size, weight = copies[is_deck], size[is_deck], 10 ** np.arange(N_KINDS)[::-1]
     codes = copies @ weight
     n = np.zeros((len(copies), N_FEINTS), dtype=np.int64)
     table = np.zeros((*n.shape, MOST_DRAWS), dtype=np.int64)

@@ -21,7 +21,7 @@ import numpy as np
 
 from punish_fast.punish._actions import count_enemy_hand, rests
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
-from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
+from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, possible_added
 from punish_fast.punish.states.outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
@@ -97,32 +97,6 @@ def insert_cards(cards, slots, found, n_found):
     slots[slot] = n_found
     found[n_found] = cards
     return n_found + 1
-
-
-@kernel
-def deal_openings(layout, places, found):
-    """Write the cards codes of all deals of a hand and revealed cards to ``found``; return the number of deals.
-
-    If there are more deals than elements of ``found``, only the first codes are written.
-    """
-    hand = np.zeros(N_KINDS, dtype=np.int64)
-    revealed = np.zeros(N_KINDS, dtype=np.int64)
-    left = np.zeros(N_KINDS, dtype=np.int64)
-    n = 0
-    more_hands = first_subset(layout.copies, layout.hand_size, hand)
-    while more_hands:
-        for kind in range(N_KINDS):
-            left[kind] = layout.copies[kind] - hand[kind]
-        more = first_subset(left, layout.reveal_size, revealed)
-        while more:
-            if n < len(found):
-                found[n] = 0
-                for kind in range(N_KINDS):
-                    found[n] += places.weight[kind] * places.dealt[hand[kind], revealed[kind]]
-            n += 1
-            more = next_subset(left, revealed)
-        more_hands = next_subset(layout.copies, hand)
-    return n
 
 
 @routine

@@ -24,6 +24,7 @@ from punish_fast.punish.codes import (
     encode,
     join_statuses,
     layout_of,
+    list_counts,
     split_statuses,
     to_decimal,
 )
@@ -121,10 +122,10 @@ class StateSpace:
 
     def _opening_cards(self) -> np.ndarray:
         """Return the sorted cards codes (int64) of all deals of a hand and revealed cards."""
-        cards = np.zeros(0, dtype=np.int64)
-        cards = np.zeros(_space.deal_openings(self.layout, self.places, cards), dtype=np.int64)
-        _space.deal_openings(self.layout, self.places, cards)
-        return np.sort(cards)
+        counts = list_counts(self.layout.copies)
+        hands, revealed = (counts[counts.sum(axis=1) == n] for n in (self.rules.hand_size, self.rules.reveal_size))
+        hand, shown = np.nonzero((hands[:, np.newaxis] + revealed <= self.layout.copies).all(axis=2))
+        return np.sort(self.places.dealt[hands[hand], revealed[shown]] @ self.places.weight)
 
     def _opening_statuses(self) -> np.ndarray:
         """Return the codes of all statuses at the start of a measure."""
