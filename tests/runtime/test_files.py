@@ -80,8 +80,8 @@ def test_old_leftovers_are_removed_and_nothing_else(tmp_path):
     }
     for name in (*leftovers, *others):
         (tmp_path / name).write_text("half")
-        age = 60 if name.startswith(".z") else 100_000
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
+        days = 6 if name.startswith(".z") else 8
+        os.utime(tmp_path / name, (time.time() - days * 86_400,) * 2)
     with replacing(tmp_path / "x.h5") as temporary:
         temporary.write_text("new")
     assert set(names(tmp_path)) == others | {"x.h5"}
