@@ -32,11 +32,11 @@ from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift, policy_of, uniform_policy
-from punish_fast.punish.transitions.tensor import TENSOR, build
+from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.errors import PunishFastError, closest
-from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead
+from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead, compile_missing
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
 
@@ -299,7 +299,7 @@ def naive_solution(space: StateSpace) -> Solution:
     rules = true_rules(space.rules)
 
     def compute() -> Solution:
-        SWEEPS.compile_missing()
+        compile_missing(REDEALS, SWEEPS)
         return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
 
     return cached_solution(space.state_ptr, None, (rules.digest, "discount 1"), compute)

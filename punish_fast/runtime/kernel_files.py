@@ -121,11 +121,6 @@ class KernelGroup:
     compile: Callable[[], None]  # function in a module, which another process imports
     kernels: tuple[Any, ...]
 
-    def compile_missing(self) -> None:
-        """Compile the group in this process if a kernel is missing, while other processes compile other groups."""
-        if any(files.is_empty for kernel in self.kernels if (files := _files_of(kernel))):
-            self.compile()
-
 
 def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     """Announce the missing kernels, and start to compile groups that lack some, in processes on the other cores.
@@ -147,6 +142,13 @@ def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
             process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
             atexit.register(process.kill)
             _processes.update((each.name, process) for _, files in mine for each in files)
+
+
+def compile_missing(*groups: KernelGroup) -> None:
+    """Compile, in this process, the groups that lack kernels, while other processes compile other groups."""
+    for group in groups:
+        if any(files.is_empty for kernel in group.kernels if (files := _files_of(kernel))):
+            group.compile()
 
 
 def _files_of(kernel: Any) -> KernelFiles | None:

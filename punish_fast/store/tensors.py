@@ -27,7 +27,8 @@ from punish_fast.punish.transitions.memory_plan import (
     plan_memory,
 )
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
-from punish_fast.punish.transitions.tensor import build, build_compact
+from punish_fast.punish.transitions.tensor import REDEALS, build, build_compact
+from punish_fast.runtime.kernel_files import compile_missing
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
@@ -159,7 +160,7 @@ def solve_file(
     `punish_fast.mdp.solver.solve`.
     """
     if keep_tensor:
-        SWEEPS.compile_missing()
+        compile_missing(REDEALS, SWEEPS)
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")
         mdp = source.write(out, keep_tensor)

@@ -11,10 +11,10 @@ from numba import config
 
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
-from punish_fast.punish.transitions.tensor import TENSOR, build
+from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
 from punish_fast.runtime import _jit, kernel_files
 from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_ahead, wait_for
+from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_ahead, compile_missing, wait_for
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 
@@ -227,7 +227,7 @@ def test_a_compilation_that_cannot_be_saved_leaves_nothing_behind(files, tmp_pat
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_groups_compile_the_signatures_that_a_game_needs(graph):
-    groups = (TENSOR, SWEEPS, GRAPH)
+    groups = (TENSOR, REDEALS, SWEEPS, GRAPH)
     kernels = [kernel for group in groups for kernel in group.kernels]
     mdp = build(graph.space)
     evaluate(mdp, solve(mdp).greedy(), discount=1.0)
@@ -272,9 +272,9 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
     monkeypatch.setattr(kernel_files, "_processes", {})
     compiled = []
     own = KernelGroup(lambda: compiled.append(1), group.kernels)
-    own.compile_missing()
+    compile_missing(own)
     group.kernels[0]._cache.save("key", "data")
-    own.compile_missing()
+    compile_missing(own)
     compile_ahead([group], 9)
     assert (started, compiled) == ([], [1])
 

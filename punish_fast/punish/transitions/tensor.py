@@ -177,6 +177,14 @@ def compile_tensor() -> None:
         build(StateSpace.empty(PRESETS["tiny"]))
 
 
+def compile_redeals() -> None:
+    """Compile the kernel that fills the rows between two measures."""
+    space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
+    with calls_for_nothing():
+        _fill(RowBuilder(space, np.zeros(0)), len(space.layers) - 1, _room_for_rows(space, ends, ends, 0))
+
+
+# The last kernel is a group of its own, so that two processes can compile the kernels.
 TENSOR = KernelGroup(
     compile_tensor,
     (
@@ -186,6 +194,6 @@ TENSOR = KernelGroup(
         _redeal.count_redeals,
         _tensor.place_rows,
         _tensor.fill_blocks,
-        _redeal.fill_redeals,
     ),
 )
+REDEALS = KernelGroup(compile_redeals, (_redeal.fill_redeals,))
