@@ -68,7 +68,8 @@ class ShowOptions(CommonOptions):
         if not words:
             return None
         if self.hand is None or self.discard is None:
-            raise UsageError("a position needs --hand and --discard, such as --hand rrspp --discard ddd")
+            told = "such as --hand rrspp --discard ddd; to see what to play with a hand, use punish-fast openings"
+            raise UsageError(f"a position needs --hand and --discard, {told}")
         for name in ("hp", "feinted"):
             if name in words and words[name] not in _SIDES:
                 words[name] = _pair(name, words[name])

@@ -74,7 +74,8 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     print_text(report["verdict"])
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
     if (least := min(report["iterations"].values())) < DEFAULT_ITERATIONS:
-        print_text(f"The time limit ended learning after {least} of {DEFAULT_ITERATIONS} iterations; see --time.")
+        learned = f"The time limit ended learning after {least} of {DEFAULT_ITERATIONS} iterations"
+        print_text(f"{learned}, so this verdict is uncertain; allow more time with --time.")
     if (restored := report["restore"]) is not None:
         for remedy in restored["remedies"]:
             print_text(remedy["finding"], "  ", "* ")

@@ -47,11 +47,13 @@ def effect(rules: Rules, kind: int) -> str:
         parts.append(f"takes {rules.guard_reduction} off any attack")
     stopped = [card for card, stops in zip(CARDS, rules.dodge_stops, strict=True) if stops]
     if kind == 2 and stopped:
-        parts.append(f"stops {' and '.join(stopped)}")
+        hits = [card for card, damage in zip(CARDS, rules.damage, strict=True) if damage and card not in stopped]
+        parts.append(f"stops {' and '.join(stopped)}" + (f", but not {' and '.join(hits)}" if hits else ""))
     if effects.healed[kind].any():
         parts.append(f"whoever plays it heals {effects.healed[kind].max()}")
     if effects.exhausted[kind].any():
-        parts.append("whoever plays it must rest in the next breath")
+        feint = ", also by a feint," if rules.feints else ""
+        parts.append(f"whoever plays it{feint} must rest in the next breath of the measure")
     return "; ".join(parts)
 
 
