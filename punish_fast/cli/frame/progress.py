@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
-# Seconds that a first run of `arena` compiles on two cores, per announced kernel. Shorter times than
+# Seconds that a first run of `solve` compiles on two cores, per announced kernel. Shorter times than
 # `_LONG_COMPILATION` are not reported.
-_SECONDS_PER_KERNEL = 2.0
+_SECONDS_PER_KERNEL = 2.4
 _LONG_COMPILATION = 3.0
 
 
