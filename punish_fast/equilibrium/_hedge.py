@@ -1,6 +1,6 @@
 """Hedge: multiplicative weights in every information state, each with its own learning rate.
 
-Every iteration multiplies the weight of an action by an exponential function of its regret (``_regrets.py``)::
+Every iteration multiplies the weight of an action by an exponential function of its regret (``_regret_matching.py``)::
 
     z(s, a) ~ z(s, a) exp(h(s) r(s, a))
 

@@ -24,9 +24,9 @@ from collections.abc import Callable
 import numpy as np
 
 from punish_fast.duel.layered_graph import LayeredGraph
-from punish_fast.equilibrium import _reach, _regrets
+from punish_fast.equilibrium import _reach, _regret_matching
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
-from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT, Hedge
+from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT, RegretMinimiser
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 Strategies = tuple[np.ndarray, np.ndarray]
@@ -162,11 +162,11 @@ class RegretIteration:
     def __init__(
         self,
         graph: LayeredGraph,
-        minimiser: Hedge,
+        minimiser: RegretMinimiser,
         dealt: np.ndarray,
         v: np.ndarray,
-        share: float,
-        response: CounterfactualResponse,
+        share: float = 0.0,
+        response: CounterfactualResponse | None = None,
     ) -> None:
         """Start with the strategy given by the minimiser's tables.
 
@@ -174,13 +174,14 @@ class RegretIteration:
             dealt: float64 ``[n]``, expected visits per game to each full state of the first breath; updated in place.
             v: float64 ``[n_values]``, win probabilities; updated in place.
             share: Share of games against the response.
-            response: Response to the player.
+            response: Response to the player, or None.
         """
         n_rows = len(minimiser.regret)
         self.graph, self.minimiser, self.share, self.response = graph, minimiser, share, response
         self.dealt, self.v = dealt, v
-        self.reach = Reach(graph, has_response=True)
-        self.strategy, self.enemy = np.empty(n_rows), np.empty(n_rows)
+        self.reach = Reach(graph, has_response=response is not None)
+        self.strategy = np.empty(n_rows)
+        self.enemy = self.strategy if response is None else np.empty(n_rows)
         # R and C (``_reach.py``) of each information state in the last iteration
         self.state_reach = np.zeros((len(graph.state_ptr) - 1, 2))
         self.play()
@@ -198,21 +199,24 @@ class RegretIteration:
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
         """Run an iteration; ``deal`` updates the deals after the forward pass, or is None to reuse previous deals."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
-        self.reach.begin(self.dealt, response.dealt)
+        choice = None if response is None else response.choice
+        self.reach.begin(self.dealt, None if response is None else response.dealt)
         for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
-            self.reach.spread(number, strategies, OFF_POLICY_WEIGHT, response.choice)
+            self.reach.spread(number, strategies, self.minimiser.off_policy_weight, choice)
         if deal is not None:
             deal()
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)
         tables = (self.reach.table, self.v, self.minimiser.regret, self.state_reach)
         for number in reversed(range(graph.n_breaths)):
-            graph.for_states(number, _regrets.regret_full, *args, *tables)
+            graph.for_states(number, _regret_matching.regret_full, *args, *tables)
         self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimiser.learn(iteration, self.state_reach, self.strategy)
-        # Use beliefs under the previous strategy, which is nearly the same, to save another forward pass.
-        response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
-        self._mix()
+        if response is not None:
+            # Use beliefs under the previous strategy, which is nearly the same, to save another forward pass.
+            response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
+            self._mix()
 
     def _mix(self) -> None:
-        np.multiply(self.strategy, 1.0 - self.share, out=self.enemy)
-        self.enemy[self.response.choice] += self.share
+        if self.response is not None:
+            np.multiply(self.strategy, 1.0 - self.share, out=self.enemy)
+            self.enemy[self.response.choice] += self.share

@@ -1,4 +1,12 @@
-"""The regret minimizer, which computes a strategy in every information state from regrets (``_regrets.py``).
+"""Regret minimizers: algorithms that compute a strategy in every information state from regrets.
+
+Both minimizers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean of all
+strategies.
+
+`RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
+regrets equal the last ones. It converges fast in self-play, where the enemy changes as slowly as the player. The
+strategies oscillate, so only their average, weighted by the player's contribution to reaching a state, is close to an
+equilibrium.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps that
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
@@ -17,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.equilibrium import _hedge
+from punish_fast.equilibrium import _hedge, _regret_matching
 from punish_fast.runtime.parallel import for_each
 
 # Weight of the player's moves that the last response does not make.
@@ -30,13 +38,48 @@ _GROWTH = 5
 # Initial variance of regrets; it prevents steps that are caused only by rounding errors.
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped from the result.
-LEAST_PROBABILITY = 1e-4
+_LEAST_PROBABILITY = 1e-4
 # Number of full iterations at the beginning, and the interval between later ones.
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
+class RegretMatching:
+    """Predictive regret matching+."""
+
+    # Minimum weight of the player's choices in beliefs about the enemy's hand.
+    off_policy_weight = 1.0
+    # Actions with a lower average probability are dropped from the result.
+    least_probability = 0.0
+
+    def __init__(self, state_ptr: np.ndarray) -> None:
+        """Start with zero regrets; ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
+        n_rows = int(state_ptr[-1])
+        self._state_ptr = state_ptr
+        # Arrays that determine the strategy, and ``total``, the weighted sum of strategies.
+        self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
+        self.regret = self.tables["last_regret"]  # written by each iteration
+
+    def is_full(self, iteration: int) -> bool:  # noqa: ARG002
+        """Return True: regrets change too much between iterations to be reused."""
+        return True
+
+    def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
+        """Update the tables from ``regret`` after an iteration (counted from 1), and compute the next ``strategy``."""
+        args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
+        for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
+        self.play(strategy)
+
+    def play(self, strategy: np.ndarray) -> None:
+        """Compute the strategy from the tables and write it to ``strategy``."""
+        args = (self._state_ptr, self.tables["regret"], self.regret, strategy)
+        for_each(_regret_matching.match_regrets, len(self._state_ptr) - 1, *args)
+
+
 class Hedge:
-    """Multiplicative weights (``_hedge.py``); the result is a weighted mean of all strategies."""
+    """Multiplicative weights (``_hedge.py``); for the attributes, see `RegretMatching`."""
+
+    off_policy_weight = OFF_POLICY_WEIGHT
+    least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
         """Start with uniform strategies.
@@ -45,17 +88,16 @@ class Hedge:
         """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
-        # Arrays that determine the strategy; ``total`` is the weighted sum of strategies.
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
-        self.regret = np.zeros(n_rows)  # written by each iteration
+        self.regret = np.zeros(n_rows)
 
     def is_full(self, iteration: int) -> bool:
         """Return True if an iteration, counted from 1, must run on the whole graph."""
         return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables from ``regret`` after an iteration (counted from 1), and compute the next ``strategy``."""
+        """Update the tables and compute the next ``strategy``; see `RegretMatching.learn` for the arguments."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)
@@ -80,3 +122,6 @@ class Hedge:
         """Compute the strategy from the tables and write it to ``strategy``."""
         args = (self._state_ptr, self.tables["logit"], self.tables["total"], strategy)
         for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)
+
+
+RegretMinimiser = RegretMatching | Hedge

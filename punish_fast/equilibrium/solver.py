@@ -1,19 +1,20 @@
-"""Approximate equilibria by regret minimization against a mixture of the player itself and a best response.
+"""Approximate equilibria by regret minimization, in self-play and against a best response.
 
 Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
-strategy in every information state from the regrets of its actions (``_regrets.py``, ``regret_minimisers.py``). Deals
-and node values carry over to the next iteration, so no iteration has to span more than one measure.
+strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
+Deals and node values carry over to the next iteration, so no iteration has to span more than one measure.
 
 In self-play, both seats use the same table. In two-player zero-sum games with perfect recall, the average strategy then
 converges to an equilibrium. Here, players have imperfect recall: they forget everything outside the information model,
 and almost everything before the last deal. Self-play then converges to strategies that no single deviation improves,
 although a sequence of deviations might.
 
-Most games are therefore played against a counterfactual best response to the strategy, improved by one step per
-iteration (``regret_iteration.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal Abstract Strategies
-in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump from iteration to
-iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games stabilises learning:
-with more self-play, learning converges sooner, but to a higher exploitability.
+A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
+step per iteration (``regret_iteration.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
+Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
+from iteration to iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games
+stabilises learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
+best responses uses `RegretMatching`.
 
 Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
 (``best_response.py``).
@@ -27,7 +28,7 @@ from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
-from punish_fast.equilibrium.regret_minimisers import LEAST_PROBABILITY, Hedge
+from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 
 # Memory of the program and its libraries, including memory for writing the file, in bytes.
@@ -35,14 +36,15 @@ _PROGRAM = 350_000_000
 
 
 class Equilibrium:
-    """Player that learns against a best response and in self-play, and the average of all strategies."""
+    """Player that learns by self-play, against a best response, or both, and the average of all strategies."""
 
-    def __init__(self, graph: Graph, share: float = 0.9) -> None:
+    def __init__(self, graph: Graph, share: float = 0.0) -> None:
         """Start with uniform strategies.
 
         Args:
             graph: The game.
-            share: Share of games against a best response instead of self-play, from 0 to 1.
+            share: Share of games against a best response instead of self-play, from 0 to 1. If it is 0, the player
+                learns by regret matching, otherwise by multiplicative weights.
 
         Raises:
             ValueError: If ``share`` is out of range.
@@ -67,12 +69,14 @@ class Equilibrium:
         graph = self.graph
         v = np.full(graph.n_values, 0.5)
         v[-2:] = 1.0, 0.0
+        if self.share == 0:
+            return RegretIteration(graph, RegretMatching(graph.state_ptr), self._opening.copy(), v)
         minimiser = Hedge(graph.state_ptr, self._marks.row)
         response = CounterfactualResponse(graph, v[:, None].copy(), self._opening)
         return RegretIteration(graph, minimiser, self._opening.copy(), v, self.share, response)
 
     @property
-    def minimiser(self) -> Hedge:
+    def minimiser(self) -> RegretMinimiser:
         """The regret minimizer."""
         return self._whole.minimiser
 
@@ -91,8 +95,8 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        Before the first iteration, the first strategy is used. Actions whose probability is below `LEAST_PROBABILITY`
-        are dropped.
+        In states with a total weight of 0, the last strategy is used. Actions whose probability is below
+        ``minimiser.least_probability`` are dropped.
         """
         # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
         self._leave_restricted_game()
@@ -102,17 +106,21 @@ class Equilibrium:
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
         np.copyto(own, strategy, where=mass <= 0)
-        own[own < LEAST_PROBABILITY] = 0.0
-        own /= self._by_state(own)
+        if self.minimiser.least_probability > 0:
+            own[own < self.minimiser.least_probability] = 0.0
+            own /= self._by_state(own)
         return policy
 
     @property
     def exploiter_start(self) -> Start:
-        """Start of the search for an exploiter of the average: the response."""
-        self._merge()
+        """Start of the search for an exploiter of the average: the response, or the average if there is no response."""
         response = self._whole.response
-        values = response.nodes[:, 0]
-        return Start(response.policy, np.column_stack([values, np.zeros_like(values)]))
+        if response is None:
+            policy, values = self.average, self.nodes
+        else:
+            self._merge()
+            policy, values = response.policy, response.nodes[:, 0]
+        return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
         """Return, for each row, the sum of ``rows`` over its information state."""
@@ -140,19 +148,16 @@ class Equilibrium:
     def tables(self) -> dict[str, np.ndarray]:
         """All arrays on which the next iteration depends, by name."""
         self._merge()
-        whole, response, n_full = self._whole, self._whole.response, self.graph.n_full
-        return whole.minimiser.tables | {
-            "dealt": whole.dealt,
-            "nodes": whole.nodes,
-            "response": response.choice,
-            "response_dealt": response.dealt,
-            "response_nodes": response.nodes[:, 0],
+        whole = self._whole
+        tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
+        if whole.response is not None:
+            response, n_full = whole.response, self.graph.n_full
+            tables |= {"response": response.choice, "response_dealt": response.dealt}
+            tables |= {"response_nodes": response.nodes[:, 0]}
             # Restricted iterations leave values outside the restricted game unchanged.
-            "values": whole.v[:n_full],
-            "response_values": response.v[:n_full, 0],
-            "marked_rows": self._marks.row,
-            "marked_full": self._marks.full,
-        }
+            tables |= {"values": whole.v[:n_full], "response_values": response.v[:n_full, 0]}
+            tables |= {"marked_rows": self._marks.row, "marked_full": self._marks.full}
+        return tables
 
     @property
     def reached(self) -> np.ndarray:
@@ -189,10 +194,12 @@ class Equilibrium:
     def _deal(self) -> None:
         whole = self._whole
         whole.dealt[:] = self._opening + whole.reach.deal_again()
-        whole.response.deal_again(whole.reach.deal_again(int(RESPONSE_OWN)))
+        if whole.response is not None:
+            whole.response.deal_again(whole.reach.deal_again(int(RESPONSE_OWN)))
 
     def _mark(self) -> None:
         whole = self._whole
+        assert whole.response is not None
         mark(self.graph, whole.reach.table, whole.strategy, whole.minimiser.regret, whole.response.choice, self._marks)
         self._pays = True
 
@@ -221,6 +228,8 @@ class _Part:
     """Iterations on a restricted game."""
 
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
+        assert whole.response is not None
+        assert isinstance(whole.minimiser, Hedge)
         self._game = game
         self._minimiser = whole.minimiser.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
@@ -229,6 +238,8 @@ class _Part:
         self.iteration = RegretIteration(game, self._minimiser, whole.dealt, v, whole.share, self._response)
 
     def merge_into(self, whole: RegretIteration) -> None:
+        assert whole.response is not None
+        assert isinstance(whole.minimiser, Hedge)
         game, response = self._game, self._response
         whole.minimiser.merge(self._minimiser, game.states, game.rows)
         game.give_values(self.iteration.v, whole.v)
@@ -236,25 +247,25 @@ class _Part:
         whole.response.choice[game.states] = game.rows[response.choice]
 
 
-def bytes_needed(outline: Outline, learns: bool = True) -> int:
-    """Estimate the peak memory of an equilibrium, or of a best response if ``learns`` is False, in bytes."""
+def bytes_needed(outline: Outline, share: float = 0.0) -> int:
+    """Estimate the peak memory of an equilibrium and its graph in bytes; for ``share``, see `Equilibrium`."""
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Five tables of rows, the response and the variances of regrets. Full states have four reaches, buffers to pass
-    # them on in parts, two values, and a mark. The number of nodes is not known yet; it is less than the number of full
-    # states of the largest breath.
+    # Four tables of rows. Full states have two reaches, buffers to pass them on in parts, a value, and a mark. The
+    # number of nodes is not known yet; it is less than the number of full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
-    tables = 5 * n_rows + 4 * reach + 2 * outline.n_full + 6 * n_states + (n_rows + n_states + outline.n_full) // 8
+    tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8
     # For exploitability: four more policies, the tables of the search, and values and lengths of three duels.
-    search = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
-    if not learns:
-        return _PROGRAM + listed + 8 * (outline.n_full + search)
-    # A restricted game has its own copy of all these tables, as well as indices into the whole graph and successors.
-    # Building the game requires successor counts of full states, running it requires reaches and values, and full
-    # states outside can be leaves. The game is freed before exploitability is measured.
-    of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
-    room = 4 * (reach - outline.n_full)
-    restricted = int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room
-    return _PROGRAM + listed + 8 * (tables + max(search, restricted))
+    further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
+    if share > 0:
+        # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
+        tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
+        # A restricted game has its own copy of all these tables, as well as indices into the whole graph and
+        # successors. Building the game requires successor counts of full states, running it requires reaches and
+        # values, and full states outside can be leaves. The game is freed before exploitability is measured.
+        of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
+        room = 4 * (reach - outline.n_full)
+        further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)
+    return _PROGRAM + listed + 8 * (tables + further)

@@ -1,16 +1,18 @@
 """Atomic writing of files, CSV tables among them, and checks of paths.
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
-the new one is complete. If a process is killed, a later process that writes a file to the folder removes the temporary
-file after a week.
+the new one is complete. If a process is killed, the next process that writes a file to the folder removes the temporary
+file.
 """
 
 import csv
+import ctypes
+import itertools
 import os
+import platform
 import re
-import secrets
 import shutil
-import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,13 +20,15 @@ from typing import Any
 
 from punish_fast.runtime.errors import OutputError, WriteError
 
+_numbers = itertools.count()
 # Temporary files of this process that are being written.
 _temporaries: set[Path] = set()
-# Name of a temporary file: the name of the file to write, and random digits.
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
-# Temporary files that were not changed for this number of seconds belong to killed processes: solving a large game can
-# take days.
-_ABANDONED_SECONDS = 7 * 86_400
+# Constants of the Windows API.
+_SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
+# Checksum of this machine's name, because process ids are meaningful only on the machine of the process.
+_MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+# Name of a temporary file: the name of the file to write, the machine, the process id, and a number.
+_TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
 
 # First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
 SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
@@ -32,7 +36,7 @@ _KINDS = {SQLITE: "an SQLite database", SEALED: "an HDF5 file", b"\x89HDF\r\n\x1
 
 
 def _temporary_of(path: Path) -> Path:
-    return path.parent / f".{path.name}.{secrets.token_hex(8)}.tmp"
+    return path.parent / f".{path.name}.{_MACHINE}-{os.getpid()}-{next(_numbers)}.tmp"
 
 
 def discard_temporaries() -> None:
@@ -43,12 +47,37 @@ def discard_temporaries() -> None:
     _temporaries.clear()
 
 
+def _is_alive(process: int) -> bool:
+    if os.name == "nt":
+        return _is_alive_on_windows(process)
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_alive_on_windows(process: int) -> bool:
+    """Return True unless a process has ended. On Windows, ``os.kill`` would terminate the process."""
+    kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
+    kernel32.OpenProcess.restype = ctypes.c_void_p
+    handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
+    if handle is None:
+        return bool(ctypes.get_last_error() != _ERROR_INVALID_PARAMETER)  # type: ignore[attr-defined,unused-ignore]
+    try:
+        return bool(kernel32.WaitForSingleObject(ctypes.c_void_p(handle), 0) != _WAIT_OBJECT_0)
+    finally:
+        kernel32.CloseHandle(ctypes.c_void_p(handle))
+
+
 def _remove_leftovers(path: Path) -> None:
-    """Remove the temporary files of killed processes from the folder of ``path``."""
+    """Remove temporary files of dead processes on this machine from the folder of ``path``."""
     with suppress(OSError):
         for leftover in path.parent.iterdir():
-            is_ours = _TEMPORARY.fullmatch(leftover.name) is not None
-            if is_ours and leftover.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
+            found = _TEMPORARY.fullmatch(leftover.name)
+            if found is not None and not _is_alive(int(found[1])):
                 leftover.unlink()
 
 

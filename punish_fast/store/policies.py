@@ -107,10 +107,11 @@ def load_checkpoint(file: CheckedFile, begin: dict[str, np.ndarray]) -> Checkpoi
     for name, table in begin.items():
         file.must_have_shape(f"/equilibrium/{name}", table.shape)
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}
-    # The initial response contains the first row of each state.
-    first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
-    if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
-        raise file.error("/equilibrium/response", "must be rows of their states")
-    if (marked[response] < np.maximum.reduceat(marked, first)).any():
-        raise file.error("/equilibrium/marked_rows", "must mark the rows of the response")
+    if "response" in tables:
+        # The initial response contains the first row of each state.
+        first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
+        if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
+            raise file.error("/equilibrium/response", "must be rows of their states")
+        if (marked[response] < np.maximum.reduceat(marked, first)).any():
+            raise file.error("/equilibrium/marked_rows", "must mark the rows of the response")
     return Checkpoint(file.attributes["iterations"], file.attributes["best_response_share"], tables)

@@ -101,6 +101,8 @@ DATASETS = {
     "/strategy/rows": Dataset("uint16", ("n_rows",), is_compressed=True),
     "/response/choice": Dataset("uint8", ("n_choices",), is_compressed=True),
     "/equilibrium/total": Dataset("float64", ("n_rows",), 0, LARGE),
+    "/equilibrium/regret": Dataset("float64", ("n_rows",), 0, LARGE),
+    "/equilibrium/last_regret": Dataset("float64", ("n_rows",), *_Q),
     # The exponentials of logits up to 700 are finite.
     "/equilibrium/logit": Dataset("float64", ("n_rows",), -LARGE, 700),
     "/equilibrium/variance": Dataset("float64", ("n_states",), TINY, LARGE),

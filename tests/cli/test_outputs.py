@@ -109,7 +109,11 @@ def writing_options(verb):
     return [
         option.opts[0]
         for option in verb.params
-        if option.param_type_name == "option" and option.envvar is None and not option.is_flag and option.name != "help"
+        if option.param_type_name == "option"
+        and option.envvar is None
+        and not option.is_flag
+        # --from of games train names the agent that is read and then replaced.
+        and option.name not in ("help", "former")
     ]
 
 

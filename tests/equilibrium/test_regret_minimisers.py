@@ -1,4 +1,4 @@
-"""The regret minimiser, in a game whose equilibrium is known."""
+"""Both regret minimisers, in a game whose equilibrium is known."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punish_fast.equilibrium._hedge import LEAST_LOGIT, follow_regrets, play_logits
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
-from punish_fast.equilibrium.regret_minimisers import Hedge
+from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching
 
 pytestmark = pytest.mark.kernels
 
@@ -47,13 +47,20 @@ def half_best_response(strategy):
     return (strategy + best) / 2
 
 
+def test_regret_matching_converges_to_the_equilibrium_in_self_play():
+    average = learn(RegretMatching(PTR), 1_000, lambda strategy: strategy)
+    assert average[:3] == pytest.approx(EQUILIBRIUM, abs=1e-3)
+    assert average[3:] == pytest.approx([1, 0], abs=1e-3)
+
+
 def test_hedge_converges_to_the_equilibrium_against_best_responses():
     average = learn(Hedge(PTR), 2_000, half_best_response)
     assert average[:3] == pytest.approx(EQUILIBRIUM, abs=0.05)
     assert average[3:] == pytest.approx([1, 0], abs=1e-3)
 
 
-def test_the_first_iterations_are_full_and_then_every_sixteenth():
+def test_only_hedge_has_restricted_iterations():
+    assert all(RegretMatching(PTR).is_full(iteration) for iteration in range(1, 100))
     minimiser = Hedge(PTR)
     assert [iteration for iteration in range(1, 65) if minimiser.is_full(iteration)] == [*range(1, 17), 32, 48, 64]
 

@@ -33,7 +33,7 @@ MEASURES = _SHORT._replace(
 )
 
 
-def learned(graph, iterations, share=0.5):
+def learned(graph, iterations, share=0.0):
     learning = Equilibrium(graph, share=share)
     for _ in range(iterations):
         learning.iterate()
@@ -41,7 +41,7 @@ def learned(graph, iterations, share=0.5):
 
 
 @pytest.mark.compiled
-def test_nothing_beats_the_average_under_perfect_recall():
+def test_nothing_beats_the_average_of_self_play_under_perfect_recall():
     graph = Graph(StateSpace(MEASURES, "memory"))
     assert best_response(graph, uniform(graph.space), "true").win_probability > 0.55
     assert best_response(graph, learned(graph, 500).average, "true").win_probability < 0.5 + 1e-3
@@ -58,7 +58,7 @@ def restrict_iterations(monkeypatch, first, each, most=1.0):
 
 
 def test_self_play_wins_half_of_the_games(graph):
-    learning = learned(graph, 20, share=0.0)
+    learning = learned(graph, 20)
     assert head_to_head(graph, learning.average, learning.average).win_probability == pytest.approx(0.5, abs=1e-12)
     worth = dict(zip(nodes_of(graph), learning.nodes.tolist(), strict=True))
     for node, value in worth.items():
@@ -67,7 +67,7 @@ def test_self_play_wins_half_of_the_games(graph):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.8)])
+@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     # The last iterations are restricted.
     restrict_iterations(monkeypatch, 3, 16)
@@ -81,7 +81,7 @@ def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize(("share", "done"), [(0.5, 2), (0.5, 3)])
+@pytest.mark.parametrize(("share", "done"), [(0.0, 4), (0.5, 2), (0.5, 3)])
 def test_a_resumed_equilibrium_learns_the_same(graph, share, done, monkeypatch):
     # The first two iterations are full, and the fourth and eighth; the others are restricted.
     restrict_iterations(monkeypatch, 2, 4)
@@ -211,21 +211,25 @@ def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
     assert (few.tables["marked_rows"] == INSIDE).all()
 
 
-@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.8)])
+@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
 def test_arrays_fit_into_the_estimated_memory(model, share):
     graph = Graph(StateSpace(TINY, model))
     learning = learned(graph, 2, share)
     whole = learning._whole
     arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(whole.reach).items() if isinstance(array, np.ndarray)]
-    arrays += [learning.minimiser.regret, whole.enemy, whole.response.v]
+    if share > 0:
+        arrays += [learning.minimiser.regret, whole.enemy, whole.response.v]
     # The program is large beside a small game, so it is left out.
-    estimated = bytes_needed(Outline(graph.space)) - solver._PROGRAM
+    estimated = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
     assert sum(array.nbytes for array in arrays) < estimated < 10 * sum(array.nbytes for array in arrays)
 
 
-def test_the_search_for_an_exploiter_starts_at_the_response(graph):
-    trained = learned(graph, 40, share=0.8)
+def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph):
+    self_play, trained = learned(graph, 5), learned(graph, 40, share=0.8)
+    policy, nodes, _ = self_play.exploiter_start
+    assert np.array_equal(policy, self_play.average)
+    assert np.array_equal(nodes[:, 0], self_play.nodes)
     policy, nodes, _ = trained.exploiter_start
     policy_of(policy, graph.space)
     assert set(policy) == {0.0, 1.0}

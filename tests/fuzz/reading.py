@@ -83,7 +83,8 @@ def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
 def _tables_of(file: Artefact) -> dict[str, np.ndarray]:
     file.must_have_rules(TRUE_RULES)
     file.must_have_information("view")
-    learner = Equilibrium(_graph(), share=0.5)
+    has_response = float(file.attributes["best_response_share"]) > 0
+    learner = Equilibrium(_graph(), share=0.5 if has_response else 0.0)
     saved = load_checkpoint(file, learner.tables)
     try:
         learner.resume(saved.iterations, {name: table.copy() for name, table in saved.tables.items()})

@@ -1,10 +1,13 @@
 """Files are whole or absent: the temporary file, the rename, and what others left behind."""
 
+import ctypes
 import errno
 import os
-import time
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +18,14 @@ from punish_fast.runtime.files import check_output, explain, replacing
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def dead_process():
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    return child.pid
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):
@@ -69,22 +80,53 @@ def test_a_writer_that_writes_nothing_leaves_the_old_file(tmp_path):
     assert path.read_text() == "old"
 
 
-def test_old_leftovers_are_removed_and_nothing_else(tmp_path):
-    leftovers = [f".{name}.0123456789abcdef.tmp" for name in ("x.h5", "y.h5", "two words.h5", "a[1]*?.h5", ".hidden")]
+def test_leftovers_of_dead_processes_of_this_machine_are_removed_and_nothing_else(tmp_path, dead_process):
+    here, dead, alive = files._MACHINE, dead_process, os.getppid()
+    leftovers = [f".{name}.{here}-{dead}-0.tmp" for name in ("x.h5", "y.h5", "two words.h5", "a[1]*?.h5", ".hidden")]
     others = {
-        ".z.h5.0123456789abcdef.tmp",
-        "x.h5.0123456789abcdef.tmp",
-        ".x.h5.0123456789abcdef",
+        f".x.h5.{here}-{alive}-0.tmp",
+        f".x.h5.00000000-{dead}-0.tmp",
+        f"x.h5.{here}-{dead}-0.tmp",
+        f".x.h5.{here}-{dead}-0",
         ".x.h5.word.tmp",
         "x.h5.tmp",
     }
     for name in (*leftovers, *others):
         (tmp_path / name).write_text("half")
-        days = 6 if name.startswith(".z") else 8
-        os.utime(tmp_path / name, (time.time() - days * 86_400,) * 2)
     with replacing(tmp_path / "x.h5") as temporary:
         temporary.write_text("new")
     assert set(names(tmp_path)) == others | {"x.h5"}
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch):
+    def refuse(_process, _signal):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert files._is_alive(1)
+
+
+@pytest.mark.parametrize(
+    ("handle", "last_error", "waited", "is_alive"),
+    [(7, 0, 258, True), (7, 0, 0, False), (None, 5, None, True), (None, 87, None, False)],
+    ids=["running", "ended", "access denied", "unknown"],
+)
+def test_windows_is_asked_for_processes(monkeypatch, handle, last_error, waited, is_alive):
+    """Emulated: ``os.kill`` would end the process there."""
+    closed = []
+    kernel32 = SimpleNamespace(
+        OpenProcess=lambda *_args: handle,
+        WaitForSingleObject=lambda *_args: waited,
+        CloseHandle=lambda handle: closed.append(handle.value),
+    )
+    monkeypatch.setattr(ctypes, "WinDLL", lambda *_args, **_options: kernel32, raising=False)
+    monkeypatch.setattr(ctypes, "get_last_error", lambda: last_error, raising=False)
+    monkeypatch.setattr(files.os, "name", "nt")
+    # pathlib asks for the name of the system, too.
+    found = files._is_alive(1)
+    monkeypatch.undo()
+    assert found == is_alive
+    assert closed == ([handle] if handle else [])
 
 
 def test_places_where_nothing_can_be_written(tmp_path):

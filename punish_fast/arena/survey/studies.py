@@ -149,7 +149,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         # Free memory for the graph.
         del process, solution
     with stage("graph"):
-        graph = _graph(true_rules(point.rules), learns=False)
+        graph = _graph(true_rules(point.rules), 0.0)
     report |= {"full_states": graph.n_full} | study_game(graph, agent, stage)
     with stage("best response"):
         report["best_response"] = best_response(graph, agent, "true").win_probability
@@ -172,7 +172,7 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
     """
     began = time.perf_counter()
     with stage("graph"):
-        graph = _graph(rules, learns=True)
+        graph = _graph(rules, BEST_RESPONSE_SHARE)
     with stage("equilibrium") as show:
         learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
 
@@ -232,8 +232,8 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
     }
 
 
-def _graph(rules: Rules, learns: bool) -> Graph:
+def _graph(rules: Rules, share: float) -> Graph:
     """Return the graph of the two-player game; raise MemoryError if the whole study would not fit into memory."""
     outline = Outline(StateSpace(rules))
-    require_memory(bytes_needed(outline, learns), "the study of this game")
+    require_memory(bytes_needed(outline, share), "the study of this game")
     return Graph(outline.space, outline)

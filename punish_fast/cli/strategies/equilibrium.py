@@ -79,7 +79,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     compile_ahead([GRAPH], threads())
     with stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
-    size = _size(outline, bytes_needed(outline))
+    size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")

@@ -1,4 +1,4 @@
-"""One iteration, against the formulas of ``_regrets.py`` over the positions of the exact model."""
+"""One iteration, against the formulas of ``_regret_matching.py`` over the positions of the exact model."""
 
 from collections import defaultdict
 
@@ -14,20 +14,44 @@ from punish_fast.equilibrium.regret_iteration import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 
 
-class Slow:
-    """The same iteration, position by position."""
+def begin(graph):
+    """An equilibrium with random tables; some deals have probability 0."""
+    learning = Equilibrium(graph)
+    generator = np.random.default_rng(1)
+    n_rows = len(learning.minimiser.regret)
+    dealt = generator.random(len(learning.dealt))
+    # Those of every third information state of the first breath.
+    dealt[
+        np.repeat(np.arange(graph.space.layer_ptr[1]) % 3 == 0, np.diff(graph.full.ptr[: graph.space.layer_ptr[1] + 1]))
+    ] = 0
+    tables = {
+        "regret": np.maximum(generator.normal(size=n_rows), 0),
+        "last_regret": generator.normal(size=n_rows),
+        "total": generator.random(n_rows),
+        "dealt": dealt,
+        "nodes": generator.random(graph.n_nodes),
+    }
+    learning.resume(4, tables)
+    return learning, tables
 
-    def __init__(self, graph, tables, strategies, off_policy_weight):
+
+class Slow:
+    """The same iteration, position by position; by default both sides play by regret matching."""
+
+    def __init__(self, graph, tables, weight, strategies=None, off_policy_weight=1.0):
         space = graph.space
-        self.rules, self.tables = space.rules, tables
+        self.rules, self.tables, self.weight = space.rules, tables, weight
         self.positions, self.nodes = positions_of(graph), nodes_of(graph)
         views = {}
         for number, position in enumerate(self.positions):
             views[position.view] = int(np.searchsorted(graph.full.ptr, number, side="right")) - 1
         self.rows = {view: range(*space.state_ptr[row : row + 2]) for view, row in views.items()}
-        self.strategy, self.enemy = (
-            {view: strategy[rows].tolist() for view, rows in self.rows.items()} for strategy in strategies
-        )
+        if strategies is None:
+            self.strategy = self.enemy = {view: self.played(rows) for view, rows in self.rows.items()}
+        else:
+            self.strategy, self.enemy = (
+                {view: strategy[rows].tolist() for view, rows in self.rows.items()} for strategy in strategies
+            )
         self.off_policy_weight = off_policy_weight
         self.deals = {node: self.floats(duel_twin.deal(self.rules, node)) for node in self.nodes}
         self.reach = self.forward()
@@ -36,6 +60,10 @@ class Slow:
 
     def floats(self, law):
         return {then: float(p) for then, p in law.items()}
+
+    def played(self, rows):
+        positive = [max(0.0, self.tables["regret"][row] + self.tables["last_regret"][row]) for row in rows]
+        return [x / sum(positive) if sum(positive) > 0 else 1 / len(rows) for x in positive]
 
     def breaths(self, position):
         """Each own action, with the probability and the outcomes of each enemy action."""
@@ -77,6 +105,19 @@ class Slow:
                 q = np.sum(weighted, axis=0) / others
                 yield rows, q - np.array(self.strategy[view]) @ q
 
+    def learned(self):
+        """Sums of regrets, last regrets and sums of strategies, by row; regrets of states without reach are 0."""
+        tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "total")}
+        tables["last_regret"][:] = 0
+        for rows, regret in self.regrets():
+            tables["last_regret"][rows] = regret
+            tables["regret"][rows] = np.maximum(0, tables["regret"][rows] + regret)
+        for view, rows in self.rows.items():
+            here, others = np.sum([self.reach[position] for position in self.q[view]], axis=0)
+            if others > 0:
+                tables["total"][rows] += self.weight * here / others * np.array(self.strategy[view])
+        return tables
+
     def dealt_again(self):
         """Expected visits per game of each deal after the first."""
         law = defaultdict(float)
@@ -87,8 +128,21 @@ class Slow:
 
 
 def test_an_iteration_follows_the_formulas(graph):
+    learning, tables = begin(graph)
+    slow = Slow(graph, tables, weight=25.0)
+    opening = Equilibrium(graph).dealt
+    learning.iterate()
+    for name, expected in slow.learned().items():
+        assert learning.tables[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
+    dealt = slow.dealt_again()
+    again = np.array([dealt[position] for position in slow.positions[: len(opening)]])
+    assert learning.dealt == pytest.approx(opening + again, abs=1e-13)
+    worth = [sum(p * slow.value[position] for position, p in slow.deals[node].items()) for node in slow.nodes]
+    assert learning.nodes == pytest.approx(worth, abs=1e-13)
+
+
+def test_regrets_against_a_response_follow_the_formulas(graph):
     learning = Equilibrium(graph, share=0.3)
-    opening = graph.dealt
     generator = np.random.default_rng(3)
     tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
     tables["logit"] = -8 * tables["logit"]
@@ -96,7 +150,7 @@ def test_an_iteration_follows_the_formulas(graph):
     tables["response"] = first + generator.integers(n_rows)
     learning.resume(4, tables)
     strategies = [strategy.copy() for strategy in (learning._whole.strategy, learning._whole.enemy)]
-    slow = Slow(graph, tables, strategies, off_policy_weight=0.01)
+    slow = Slow(graph, tables, 25.0, strategies, off_policy_weight=0.01)
     learning.iterate()
     compared = 0
     for rows, expected in slow.regrets():
@@ -114,11 +168,6 @@ def test_an_iteration_follows_the_formulas(graph):
     logit = tables["logit"] + regret * np.repeat(np.minimum(rate / np.sqrt(variance), 1 / most), n_rows)
     logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
-    dealt = slow.dealt_again()
-    again = np.array([dealt[position] for position in slow.positions[: len(opening)]])
-    assert learning.dealt == pytest.approx(opening + again, abs=1e-13)
-    worth = [sum(p * slow.value[position] for position, p in slow.deals[node].items()) for node in slow.nodes]
-    assert learning.nodes == pytest.approx(worth, abs=1e-13)
 
 
 def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):

@@ -1,13 +1,22 @@
-"""Counterfactual regrets on the graph of the real game, one measure at a time.
+"""Counterfactual regrets on the graph of the real game, one measure at a time, and predictive regret matching+.
 
-The player plays the strategy ``x`` over information states and the enemy plays ``y``, a mixture of ``x`` and a best
-response. Given the reaches ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win probability after
-action ``a`` if ``x`` and ``y`` are then played,
+The player plays the strategy ``x`` over information states and the enemy plays ``y``, which is ``x`` or a mixture of
+``x`` and a best response. Given the reaches ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win
+probability after action ``a`` if ``x`` and ``y`` are then played,
 
     Q(s, a) = sum over e of C(s, e) q(s, e, a) / C(s)        C(s) = sum over e of C(s, e)
     r(s, a) = Q(s, a) - sum over b of x(s, b) Q(s, b)
 
 are the counterfactual values and the regrets of the actions of an information state.
+
+Predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, "Faster Game Solving via Predictive Blackwell
+Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, clipped at zero, and plays in
+proportion to this sum plus the last regret, which serves as a prediction of the next regret::
+
+    z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
+
+The result is the average strategy, weighted by ``R(s) / C(s)``, the player's contribution to the reach of ``s``, and by
+the square of the iteration number.
 """
 
 from __future__ import annotations
@@ -78,3 +87,27 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
         mean += strategy[first_row + a] * total[a]
     for a in range(n_own):
         regret[first_row + a] = (total[a] - mean) / others if others > 0.0 else 0.0
+
+
+@kernel
+def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
+    """Add ``last_regret`` to ``regret``, clipped at 0; add ``strategy``, times ``weight * R / C``, to ``average``."""
+    for state in range(begin, end):
+        own, others = state_reach[state, OWN], state_reach[state, OTHERS]
+        share = weight * own / others if others > 0.0 else 0.0
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            regret[row] = max(0.0, regret[row] + last_regret[row])
+            average[row] += share * strategy[row]
+
+
+@kernel
+def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
+    """Set ``strategy`` in proportion to the positive predicted regrets, or to uniform if none is positive."""
+    for state in range(begin, end):
+        first, last = state_ptr[state], state_ptr[state + 1]
+        total = 0.0
+        for row in range(first, last):
+            strategy[row] = max(0.0, regret[row] + last_regret[row])
+            total += strategy[row]
+        for row in range(first, last):
+            strategy[row] = strategy[row] / total if total > 0.0 else 1.0 / (last - first)
