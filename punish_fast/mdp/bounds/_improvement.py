@@ -93,7 +93,7 @@ def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, uni
     for chunk in range(begin, end):
         largest = 0.0
         for state in range(chunks[chunk], chunks[chunk + 1]):
-            best = high = -np.inf
+            best = low = high = -np.inf
             for row in range(state_ptr[state], state_ptr[state + ONE]):
                 total = terms = 0.0
                 for k in range(indptr[row], indptr[row + ONE]):
@@ -102,9 +102,8 @@ def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, uni
                     terms += abs(worth)
                 value, terms = reward[row] + discount * total, abs(reward[row]) + discount * terms
                 error = (indptr[row + ONE] - indptr[row] + further_terms) * (unit * terms + smallest)
-                best, high = max(best, value), max(high, value + error)
-            # The exact value is below `best` by at most the error of the best row, so it is nearer than `high`.
-            error = high - best
+                best, low, high = max(best, value), max(low, value - error), max(high, value + error)
+            error = max(high - best, best - low)
             # Written so that NaN counts as infinite.
             largest = max(largest, error if error < np.inf else np.inf)
         errors[chunk] = largest
