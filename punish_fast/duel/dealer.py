@@ -14,7 +14,8 @@ from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS, Decks, Draws
 from punish_fast.duel.breath import CARD
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING
-from punish_fast.punish.codes import Layout, join_pairs, list_counts
+from punish_fast.punish.codes import Layout, join_pairs
+from punish_fast.punish.states.information import list_counts
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 

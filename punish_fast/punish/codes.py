@@ -262,11 +262,6 @@ def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
     return np.asarray(digits)
 
 
-def list_counts(most: np.ndarray) -> np.ndarray:
-    """Return all counts of the five cards up to ``most``, int64 ``[5]``, in lexicographic order, int64 ``[k, 5]``."""
-    return np.indices((most + 1).tolist()).reshape(len(most), -1).T.copy()
-
-
 def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Split cards codes under ``view`` into hands and discard piles, or into pairs of hands (int64 ``[k, 5]`` each)."""
     digits = cards_digits(layout.place, cards)

@@ -120,3 +120,8 @@ def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.nd
             merged[place_of[place]] += n
         digits.append(number[(hand, *merged)])
     return np.array(digits, dtype=np.int64)
+
+
+def list_counts(most: np.ndarray) -> np.ndarray:
+    """Return all counts of the five cards up to ``most``, int64 ``[5]``, in lexicographic order, int64 ``[k, 5]``."""
+    return np.indices((most + 1).tolist()).reshape(len(most), -1).T.copy()

@@ -24,14 +24,13 @@ from punish_fast.punish.codes import (
     encode,
     join_statuses,
     layout_of,
-    list_counts,
     split_statuses,
     to_decimal,
 )
 from punish_fast.punish.rules import Rules, name_of, validate
 from punish_fast.punish.states import _space
 from punish_fast.punish.states._space import Layer
-from punish_fast.punish.states.information import InformationError, information_of, places_of
+from punish_fast.punish.states.information import InformationError, information_of, list_counts, places_of
 from punish_fast.punish.states.outcomes import BreathOutcomes, tabulate_outcomes
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
