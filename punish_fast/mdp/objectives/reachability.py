@@ -175,7 +175,10 @@ def total_reward(
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops in the goal.
         maximize: If False, find the minimum reward.
-        tolerance, progress, max_sweeps, weight: The same options as in `reach_probability`.
+        tolerance: Stop at this error bound.
+        progress: As in `reach_probability`.
+        max_sweeps: As in `reach_probability`.
+        weight: As in `reach_probability`.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
