@@ -278,6 +278,8 @@ def _open(source: str) -> Artefact:
     if is_name and not _exists(source):
         named = {each.person.lower(): name for name, each in BUILT_INS.items()}
         hint = f"; did you mean {named[source.lower()]}?" if source.lower() in named else closest(source, NAMES)
+        if re.fullmatch("[grdsp]{2,}", source):
+            hint = "; to see what to play with a hand, use punish-fast openings veteran"
         raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
     file.must_play()

@@ -167,7 +167,8 @@ def _read(field: str, value: Any, default: Any) -> Any:
     if form == BY_CARD and isinstance(value, Mapping):
         unknown = [name for name in value if name not in CARDS]
         if unknown:
-            raise RulesError(f"rules: {field} names {unknown[0]!r}; the cards are {', '.join(CARDS)}")
+            told = f"rules: {field} names {unknown[0]!r}; the cards are {', '.join(CARDS)}"
+            raise RulesError(told + closest(unknown[0], CARDS))
         return tuple(value.get(card, before) for card, before in zip(CARDS, default, strict=True))
     if form == BY_CARD:
         if not isinstance(value, list | tuple):

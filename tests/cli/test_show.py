@@ -91,6 +91,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     run("openings", "tensor.h5").failed_with("is a tensor")
+    run("openings", "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
 
 
 @pytest.mark.parametrize("name", ["agent.h5", "strategy.h5"])

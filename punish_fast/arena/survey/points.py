@@ -30,7 +30,7 @@ from typing import Any
 
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import change_text, changes_of
-from punish_fast.punish.rules import BY_CARD, CARDS, FIELDS, Rules, RulesError, from_mapping, load_rules
+from punish_fast.punish.rules import BY_CARD, FIELDS, Rules, RulesError, from_mapping, load_rules
 from punish_fast.runtime.errors import PunishFastError, brief, is_number
 from punish_fast.runtime.files import fault_of_input
 
@@ -154,12 +154,7 @@ def _axes(grid: object) -> list[tuple[str, list[Any]]]:
         raise SurveyError(f"grid is {brief(grid)}; it must be a table of fields of the rules")
     axes: list[tuple[str, list[Any]]] = []
     for field, values in grid.items():
-        if field not in Rules._fields:
-            raise SurveyError(f"grid: unknown field {brief(field)}; the fields are {', '.join(Rules._fields)}")
-        if FIELDS[field].form == BY_CARD and isinstance(values, Mapping):
-            unknown = [card for card in values if card not in CARDS]
-            if unknown:
-                raise SurveyError(f"grid: {field} names {brief(unknown[0])}; the cards are {', '.join(CARDS)}")
+        if field in FIELDS and FIELDS[field].form == BY_CARD and isinstance(values, Mapping):
             axes += [(f"{field}.{card}", _alternatives(f"{field}.{card}", each)) for card, each in values.items()]
         else:
             axes.append((field, _alternatives(field, values)))

@@ -23,7 +23,7 @@ from punish_fast.arena.survey.balance import (
     verdict_of,
     worth_text,
 )
-from punish_fast.arena.survey.jobs import Job, Watch, run_jobs, work_on
+from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of
@@ -127,10 +127,11 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
         name, left = _change_text(each, found.rules), seconds - (time.perf_counter() - began)
         # A study cannot be interrupted while it builds the graph and measures the result.
         if n > 0 and left < _LEAST_OF_STUDY * found.changed.seconds:
-            not_tried.append(name)
+            not_tried.append(f"{name} (only screened)")
             continue
         job = equilibrium_job(name, each, DEFAULT_ITERATIONS, max(left, 0.0) / (len(chosen) - n))
-        (outcome,) = run_jobs([job], watch=watch)
+        watch.done(n, len(chosen))
+        outcome = work_on(job, partial(watch.stage, job))
         if outcome.result is not None:
             faults = faults_of(outcome.result, each)
             value = outcome.result["in_hand"][card] or 0.0

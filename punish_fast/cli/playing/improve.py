@@ -80,10 +80,10 @@ def _print_improvement(report: dict[str, Any]) -> None:
     print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
     print("\nhabits that cost most")
     for number, habit in enumerate(report["habits"], 1):
-        print_text(f"{number}. {habit_text(habit, reference)}", "  ")
+        print_text(habit_text(habit, reference), "     ", f"  {number}. ")
     print("\nworst positions")
     for number, position in enumerate(report["positions"], 1):
-        print_text(f"{number}. {position['words']}", "  ")
+        print_text(position["words"], "     ", f"  {number}. ")
         won = position["win_probability"]
         played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
         print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
@@ -98,7 +98,7 @@ def habit_text(habit: dict[str, Any], reference: str) -> str:
     return (
         f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
         f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time; the surplus costs "
-        f"{_points(habit['cost'])} per game. Instead of these {habit['choices']:,}, {reference} would play {plays}."
+        f"{_points(habit['cost'])} per game. In these {habit['choices']:,} positions, {reference} would play {plays}."
     )
 
 

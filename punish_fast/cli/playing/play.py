@@ -23,7 +23,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream, wants_more
-from punish_fast.punish.rules import load_rules, name_of
+from punish_fast.punish.rules import PRESETS, load_rules, name_of
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
@@ -228,8 +228,9 @@ class _Session:
         if self.keeper.database is not None:
             self.screen.say("See what each choice was worth:")
             # Do not wrap the command, so that it can be copied.
-            place = shlex.quote(str(self.keeper.database))
-            self.console.print(f"  punish-fast records review {game_id} --db {place}", soft_wrap=True)
+            is_default = self.options.db is None and self.rules == PRESETS["tabletop"]
+            place = "" if is_default else f" --db {shlex.quote(str(self.keeper.database))}"
+            self.console.print(f"  punish-fast records review {game_id}{place}", soft_wrap=True)
 
     def _judge(self, coach: Coach, game: Finished) -> str | None:
         """Print and return the person's worst choice, None if no choice lost a point.

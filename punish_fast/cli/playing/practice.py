@@ -119,12 +119,12 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
             if options.rules is not None:
                 player.must_fit(rules)
             enemy = recorded_enemy(player.file) if options.enemy is None else Player(options.enemy)
-            return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.name)
+            return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.person)
         if options.enemy is not None:
             raise UsageError(f"--enemy requires an agent file; {player.name} is itself the enemy")
         rules = rules if options.rules is not None or player.rules is None else player.rules
-        name = printable(player.name)
-        return explainer_against(player, rules), f"best choices against {name}", name
+        judge = f"best choices against {printable(player.name)}"
+        return explainer_against(player, rules), judge, printable(player.person)
 
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:

@@ -37,7 +37,7 @@ function report(found, practise) {
   const { reference, habits, opponents, trend, positions } = found;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. Instead of these ${each.choices}, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
   const position = (each) => mistake(each, each.played, "Played:", h("a", { href: `#/review/${each.game}` }, "Open the game"));
   return [
     h(
