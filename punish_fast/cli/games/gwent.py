@@ -6,8 +6,7 @@ from typing import Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report, unknown_agent
-from punish_fast.games.contract import Mover
+from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
 from punish_fast.games.gwent.players import PLAYERS
 from punish_fast.games.learn.agent_file import load_as
@@ -25,27 +24,22 @@ def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
     games = [Gwent(game.variant._replace(decks=each)) for each in decks]
     n_games, seed, reports = options.games or GAMES, options.seed or 0, []
     with stages("agents"):
-        players = [each for name in options.agents or PLAYERS for each in agents_of(name, game, _built_in, _load)]
-    for number, player in enumerate(players, 1):
-        with stages("matches", f"matches of player {number} of {len(players)}"):
+        names, named = ", ".join(PLAYERS), PLAYERS.__getitem__
+        agents = [each for name in options.agents or PLAYERS for each in agents_of(name, game, named, names, _load)]
+    for number, (about, mover) in enumerate(agents, 1):
+        with stages("matches", f"matches of player {number} of {len(agents)}"):
             matches = {
                 each.variant.decks: {
                     opponent: {
                         seat: match_report(match, _SHARES)
-                        for seat, match in play_match(vectorise(each), player.mover, other, n_games, seed).items()
+                        for seat, match in play_match(vectorise(each), mover, other, n_games, seed).items()
                     }
                     for opponent, other in PLAYERS.items()
                 }
                 for each in games
             }
-        reports.append(player.report() | {"matches": matches})
+        reports.append(about | {"matches": matches})
     return {"variants": [each.parameters() for each in games], "seed": seed, "agents": reports}
-
-
-def _built_in(name: str) -> Mover:
-    if name not in PLAYERS:
-        raise unknown_agent(name, ", ".join(PLAYERS))
-    return PLAYERS[name]
 
 
 def _load(path: Path) -> DqnLearner:

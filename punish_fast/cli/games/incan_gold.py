@@ -5,9 +5,8 @@ from typing import Any
 
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report, unknown_agent
+from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report
 from punish_fast.cli.games.solve import GamesSolveOptions
-from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.players import NAMES, best_responder, player_named
 from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_equilibrium, solve_solo
@@ -22,9 +21,8 @@ _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
 
-def solve(game: IncanGold, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+def solve(_game: IncanGold, _options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games solve``."""
-    options.refuse_position(game)
     with stages("solo"):
         sets = RoundSets()
         solos = {"solo": solve_solo(sets, 1), "against_stayers": solve_solo(sets, N_PLAYERS)}
@@ -64,25 +62,19 @@ def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, A
     """Return the report of ``games judge``."""
     n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorise(game), []
     with stages("agents"):
-        load = partial(load_as, wanted=DqnLearner, game=game)
-        players = [each for name in options.agents or _OPPONENTS for each in agents_of(name, game, _built_in, load)]
+        load, names = partial(load_as, wanted=DqnLearner, game=game), f"{', '.join(NAMES)} with N from 1 to 99"
+        wanted = options.agents or _OPPONENTS
+        agents = [each for name in wanted for each in agents_of(name, game, player_named, names, load)]
         opponents = {name: player_named(name) for name in _OPPONENTS}
-    for number, player in enumerate(players, 1):
-        with stages("matches", f"matches of player {number} of {len(players)}"):
+    for number, (about, mover) in enumerate(agents, 1):
+        with stages("matches", f"matches of player {number} of {len(agents)}"):
             matches = {
-                name: match_report(play_match(vector, player.mover, two, n_games, seed)["all"], _SHARES)
+                name: match_report(play_match(vector, mover, two, n_games, seed)["all"], _SHARES)
                 for name, two in opponents.items()
             }
-        with stages("responders", f"responders to player {number} of {len(players)}"):
-            found = best_responder(vector, player.mover, n_games, seed)
+        with stages("responders", f"responders to player {number} of {len(agents)}"):
+            found = best_responder(vector, mover, n_games, seed)
         match = match_report(found.match, _SHARES)
         responder = {"leave_at": found.leave_at, "match": match, "tried": list(found.tried)}
-        reports.append(player.report() | {"matches": matches, "responder": responder})
+        reports.append(about | {"matches": matches, "responder": responder})
     return {"seed": seed, "agents": reports}
-
-
-def _built_in(name: str) -> Mover:
-    try:
-        return player_named(name)
-    except GameError:
-        raise unknown_agent(name, f"{', '.join(NAMES)} with N from 1 to 99") from None

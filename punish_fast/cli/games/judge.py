@@ -1,20 +1,14 @@
 """``punish-fast games judge``: compare agents with random and perfect play."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import starmap
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.games.options import GameOptions, report_on
 
-if TYPE_CHECKING:
-    from punish_fast.games.contract import Game
-
-_MOST_GAMES = 10_000_000
 # Columns that need an explanation.
 _COLUMNS = {
     "as_first": "per cent of games won/drawn/lost against random play, if the agent moves first",
@@ -42,17 +36,12 @@ class JudgeOptions(GameOptions):
     ] = None
     games: Annotated[
         int | None,
-        option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
+        option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=10_000_000),
     ] = None
     seed: Annotated[
         int | None,
         option("Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", metavar="N", min=0, max=2**63 - 1),
     ] = None
-
-    def refuse_games(self, game: Game) -> None:
-        """Raise `UsageError` if a number of games or a seed is given for a game that does not use them."""
-        if (self.games, self.seed) != (None, None):
-            raise UsageError(f"{game.name}: --games and --seed apply only to incan-gold and gwent")
 
 
 @verb(
@@ -71,7 +60,10 @@ def judge(options: JudgeOptions) -> None:
     with the given decks, or with the default deck and with random decks. MuZero is judged without a search, and with
     searches of 25 and 100 simulations.
     """
-    report_on(options.make("judge"), "judge", options, _print)
+    game = options.make("judge")
+    if game.is_open and (options.games, options.seed) != (None, None):
+        raise UsageError(f"{game.name}: --games and --seed apply only to incan-gold and gwent")
+    report_on(game, "judge", options, _print)
 
 
 def _print(report: dict[str, Any]) -> None:

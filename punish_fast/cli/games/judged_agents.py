@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.games.contract import Game, Mover, VectorGame
+from punish_fast.games.contract import Game, GameError, Mover, VectorGame
 from punish_fast.games.learn.dqn import DqnLearner, values_of
 from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.networks import pretrained_network
@@ -18,27 +18,19 @@ GAMES = 3000
 TRAINED = "trained"
 
 
-class JudgedAgent(NamedTuple):
-    """An agent that `games judge` evaluates."""
-
-    name: str  # name of a built-in agent, or file name
-    play: str  # "built-in", or "greedy" or "mixed" for a network
-    temperature: float | None  # softmax temperature of a mixed player
-    mover: Mover
-
-    def report(self) -> dict[str, Any]:
-        """Return all fields except the mover, as JSON values."""
-        return {"agent": self.name, "play": self.play, "temperature": self.temperature}
+# How an agent is named in reports, and its moves.
+JudgedAgent = tuple[dict[str, Any], Mover]
 
 
 def agents_of(
-    name: str, game: Game, built_in: Callable[[str], Mover], load: Callable[[Path], DqnLearner]
+    name: str, game: Game, named: Callable[[str], Mover], names: str, load: Callable[[Path], DqnLearner]
 ) -> list[JudgedAgent]:
     """Return the agents for a name: a built-in agent, or a network with greedy and with mixed play.
 
     Args:
         name: Name of a built-in agent, `TRAINED`, or a file.
-        built_in: Function that returns the mover for a name, or raises UsageError if the name is unknown.
+        named: Function that returns a built-in agent, or raises KeyError or GameError if the name is unknown.
+        names: Names of the built-in agents, for the error message.
         load: Function that reads a file, or raises UsageError or ReadError if the file has no network for the game.
     """
     keeps_rules = True
@@ -48,10 +40,16 @@ def agents_of(
     elif name == TRAINED:
         _, values = trained_values(game)
     else:
-        return [JudgedAgent(name, "built-in", None, built_in(name))]
+        try:
+            return [({"agent": name, "play": "built-in", "temperature": None}, named(name))]
+        except (KeyError, GameError):
+            raise unknown_agent(name, names) from None
     return [
-        JudgedAgent(name, "greedy", None, ValueMover(values, keeps_rules=keeps_rules)),
-        JudgedAgent(name, "mixed", PLAY_TEMPERATURE, ValueMover(values, PLAY_TEMPERATURE, keeps_rules=keeps_rules)),
+        (
+            {"agent": name, "play": play, "temperature": temperature or None},
+            ValueMover(values, temperature, keeps_rules=keeps_rules),
+        )
+        for play, temperature in (("greedy", 0.0), ("mixed", PLAY_TEMPERATURE))
     ]
 
 

@@ -13,8 +13,8 @@ from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
 from punish_fast.games.matches import best_response, error_bound, exact_score
-from punish_fast.games.solve.judgement import Judgement, last_first, unfold_policy, winning_policy
 from punish_fast.games.solve.judgement import judge as judge_policy
+from punish_fast.games.solve.judgement import last_first, unfold_policy, winning_policy
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
 from punish_fast.play.games.policies import trained_table
@@ -23,9 +23,8 @@ _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
 _SEATS = ("first", "second")
 
 
-def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+def solve(game: Game, _options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games solve``."""
-    options.refuse_position(game)
     with stages("positions"):
         positions, counts = enumerate_positions(game), game.counts()
     with stages("solve"):
@@ -72,7 +71,6 @@ def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[boo
 
 def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games judge``."""
-    options.refuse_games(game)
     with stages("solve"):
         # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
@@ -87,17 +85,19 @@ def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
     positions = perfect.positions
+    policies: dict[int | None, np.ndarray]
     if name in _BUILT_IN:
-        return [_told(name, None, judge_policy(perfect, _policy(name, perfect)))]
-    if name == TRAINED:
+        told_apart, policies = positions, {None: _policy(name, perfect)}
+    elif name == TRAINED:
         told_apart, table = trained_table(positions.game)
-        policies: dict[int | None, np.ndarray] = {None: table}
+        policies = {None: table}
     elif Path(name).suffix == ".h5":
         told_apart, policies = load_policies(Path(name), positions.game)
     else:
         raise unknown_agent(name, ", ".join(_BUILT_IN))
     return [
-        _told(name, simulations, judge_policy(perfect, unfold_policy(told_apart, policy, positions)))
+        {"agent": name, "simulations": simulations}
+        | asdict(judge_policy(perfect, unfold_policy(told_apart, policy, positions)))
         for simulations, policy in policies.items()
     ]
 
@@ -109,7 +109,3 @@ def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
     if name == "perfect":
         return perfect.policy()
     return winning_policy(perfect.positions, random, perfect.is_safe() if "safe" in name else None)
-
-
-def _told(name: str, simulations: int | None, judgement: Judgement) -> dict[str, Any]:
-    return {"agent": name, "simulations": simulations} | asdict(judgement)

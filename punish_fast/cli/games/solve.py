@@ -1,16 +1,11 @@
 """``punish-fast games solve``: compute the value of every position with perfect play."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.games.options import GameOptions, report_on
-
-if TYPE_CHECKING:
-    from punish_fast.games.contract import Game
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +20,6 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
         bool, option("Connect Four only: find out who wins, but not how soon (faster).", "--value-only")
     ] = False
 
-    def refuse_position(self, game: Game) -> None:
-        """Raise `UsageError` if a position is given for a game that is solved as a whole."""
-        if self.position is not None or self.value_only:
-            raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
-
 
 @verb(
     "punish-fast games solve tapnswap",
@@ -43,4 +33,7 @@ def solve(options: GamesSolveOptions) -> None:
     Connect Four has too many positions to list, so a search scores every move in one position. For Incan Gold, the
     first round is solved for players who maximize their expected points.
     """
-    report_on(options.make("solve"), "solve", options)
+    game = options.make("solve")
+    if game.name != "connect4" and (options.position is not None or options.value_only):
+        raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
+    report_on(game, "solve", options)
