@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
@@ -11,9 +12,6 @@ from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import with_changes
 from punish_fast.cli.games.options import LearningOptions
-
-# Number of decks of the last generation to report.
-_N_BEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +48,11 @@ def decks(options: DecksOptions) -> None:
             number = len(search.history) + 1
             progress.show(f"generation {number} of {options.generations}: {done:,} of {total:,} games")
 
-    def on_generation(done: int, total: int) -> None:
-        progress.step("generations", done, total)
-
     progress.start()
     with clock("search"):
-        run_search(search, options.generations, on_generation, on_games)
+        run_search(search, options.generations, partial(progress.step, "generations"), on_games)
     with clock("measure"):
-        best, (spread, error) = best_decks(search, _N_BEST), noise_of(search.history)
+        best, (spread, error) = best_decks(search, n=3), noise_of(search.history)
     report = {
         "game": game.name,
         "method": asdict(method),

@@ -46,21 +46,23 @@ def show(options: GameShowOptions) -> None:
 
     game = options.make("show", options.decks)
     state = game.state_of(options.position) if options.position else game.initial()
+    position = {"game": game.name, "variant": game.parameters(), "state": options.position}
     oracle = perfect_play(game)
     if oracle is None:
-        told = {"game": game.name, "variant": game.parameters(), "state": options.position, "text": game.text(state)}
+        text = game.text(state)
         moves = [{"move": game.action_text(state, action)} for action in game.actions(state)]
-        options.print(told | {"moves": moves}, lambda report: _print_text(game.text(state), report["moves"]))
+        # Printed reports have short texts.
+        options.print(position | {"text": text, "moves": moves}, lambda report: _print_text(text, report["moves"]))
         return
     oracle = oracle.reaching(state)
     with Progress(options.quiet).stage("solve"):
-        report = _report(options.position, oracle, state)
+        report = position | _values(oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))
     options.print(report, lambda report: _print(report, board))
 
 
-def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
+def _values(oracle: Oracle, state: Any) -> dict[str, Any]:
     from punish_fast.games.solve.retrograde import OUTCOMES
 
     game, moves = oracle.game, oracle.move_values(state)
@@ -71,9 +73,6 @@ def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
     else:
         value, plies = next((move.value, move.plies) for move in moves if move.action == best)
     return {
-        "game": game.name,
-        "variant": game.parameters(),
-        "state": position,
         "value": OUTCOMES[value],
         "plies": plies,
         "moves": [

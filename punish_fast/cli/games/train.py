@@ -97,17 +97,18 @@ def train(options: TrainOptions) -> None:
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)
     if options.output is None and options.former is None:
-        if options.time is None:
-            default_output(output, _settings(trainer), lambda path: _settings(load_agent(path)))
-        else:
-            default_output(output)
+        settings = _settings(trainer) if options.time is None else None
+        default_output(output, settings, lambda path: _settings(load_agent(path)))
     before = trainer.games
     with clock("train"), progress.stage("train"):
-        clock.seconds["games"] = _train(trainer, strength, output, options.time, options.games is None, progress)
+        clock.seconds["games"] = _train(trainer, strength, output, options, progress)
     save_agent(output, trainer)
     with clock("judge"):
         judged = _judged(trainer, strength, progress)
-    _draw(trainer, options.plot)
+    if options.plot is not None:
+        from punish_fast.games.learn.plots import draw_learning, draw_strength
+
+        (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, options.plot)
     report = {
         "game": game.name,
         "variant": game.parameters(),
@@ -125,39 +126,29 @@ def train(options: TrainOptions) -> None:
     options.suggest("games", "play", options.game, "--agent", output)
 
 
-def _train(
-    trainer: Trainer, strength: Any, output: Path, limit: float | None, is_open: bool, progress: Progress
-) -> float:
-    """Train and save checkpoints; return the seconds of training.
-
-    Args:
-        trainer: The agent.
-        strength: Measure of the agent.
-        output: File of the checkpoints.
-        limit: Maximum number of seconds, or None.
-        is_open: True if only the time limits the number of games.
-        progress: Progress report.
-    """
+def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions, progress: Progress) -> float:
+    """Train the agent and save checkpoints in the file ``output``; return the seconds of training."""
     from punish_fast.games.learn.agent_file import save_agent, train
 
-    before, begin = trainer.games, time.perf_counter()
+    limit, before, begin = options.time, trainer.games, time.perf_counter()
     saved = begin
-
-    def checkpoint() -> Trainer:
-        # If training resumes from the file, there is no time limit.
-        kept = copy(trainer)
-        if limit is not None and is_open:
-            kept.drop_plans()
-        return kept
 
     def on_round() -> None:
         nonlocal saved
+        elapsed = time.perf_counter() - begin
+        left = elapsed * (trainer.games_wanted - trainer.games) / max(trainer.games - before, 1)
+        if limit is not None:
+            left = min(left, max(limit - elapsed, 0.0))
         wins = f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
-        progress.show(f"train: {_games_left(trainer, before, begin, limit)}{wins}")
-        if limit is not None and time.perf_counter() - begin >= limit:
+        progress.show(f"train: {trainer.games:,} games, {left:.0f} s left{wins}")
+        if limit is not None and elapsed >= limit:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
-            save_agent(output, checkpoint())
+            kept = copy(trainer)
+            # If training resumes from the file, there is no time limit.
+            if limit is not None and options.games is None:
+                kept.drop_plans()
+            save_agent(output, kept)
             saved = time.perf_counter()
 
     try:
@@ -169,15 +160,6 @@ def _train(
             save_agent(output, trainer)
             say(f"{output} is a checkpoint; resume with --from {output}")
         raise
-
-
-def _games_left(trainer: Trainer, before: int, begin: float, limit: float | None) -> str:
-    """Format the number of games played and the time left; ``before`` is the number of games at the time ``begin``."""
-    elapsed, played = time.perf_counter() - begin, trainer.games - before
-    left = elapsed * (trainer.games_wanted - trainer.games) / max(played, 1)
-    if limit is not None:
-        left = min(left, max(limit - elapsed, 0.0))
-    return f"{trainer.games:,} games, {left:.0f} s left"
 
 
 def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
@@ -215,8 +197,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
 def _new(options: TrainOptions, game: Game) -> Any:
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
-    from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
-    from punish_fast.games.learn.hyperparameters import MuZeroMethod
+    from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
     from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
     from punish_fast.games.registry import vectorise
@@ -231,11 +212,10 @@ def _new(options: TrainOptions, game: Game) -> Any:
                 raise UsageError(f"{error}; to train a network instead of a table, use --method dqn") from None
         else:
             return new_learner(positions, hyperparameters(**changes_of(Hyperparameters, settings)), options.seed)
-    require("learn", "jax", "optax", *["mctx"] * (options.method == "muzero"))
-    vector = vectorise(game)
-    if options.method != "muzero":
-        return DqnLearner.new(vector, DqnMethod.for_game(vector, **changes_of(DqnMethod, settings)), options.seed)
-    return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **changes_of(MuZeroMethod, settings)), options.seed)
+    learner = MuZeroLearner if options.method == "muzero" else DqnLearner
+    require("learn", "jax", "optax", *["mctx"] * (learner is MuZeroLearner))
+    vector, method = vectorise(game), learner.method_type
+    return learner.new(vector, method.for_game(vector, **changes_of(method, settings)), options.seed)
 
 
 def _settings(trainer: Trainer) -> dict[str, Any]:
@@ -248,20 +228,17 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
     """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table."""
-    from punish_fast.games.learn.dqn import DqnLearner
-    from punish_fast.games.learn.muzero.learner import MuZeroLearner
+    from punish_fast.games.learn.qlearning import QLearner
 
-    if isinstance(trainer, DqnLearner):
-        with progress.stage("judge"):
-            return {"judgement": strength.judge(trainer.values_of(trainer.weights), trainer.keeps_rules)}
-    if not isinstance(trainer, MuZeroLearner):
+    if isinstance(trainer, QLearner):
         return {}
     judged = []
     for simulations, values in trainer.judged().items():
-        with progress.stage(f"judge: {simulations} simulations, after compiling"):
-            measures = strength.measure(values, trainer.keeps_rules)
-            judgement = strength.judge(values, trainer.keeps_rules)
-        judged.append({"simulations": simulations} | measures | {"judgement": judgement})
+        with progress.stage("judge" + ("" if simulations is None else f": {simulations} simulations, after compiling")):
+            judgement = {"judgement": strength.judge(values, trainer.keeps_rules)}
+            if simulations is None:
+                return judgement
+            judged.append({"simulations": simulations} | strength.measure(values, trainer.keeps_rules) | judgement)
     return {"searches": judged}
 
 
@@ -289,10 +266,3 @@ def _print_points(points: Sequence[dict[str, Any]], column: str) -> None:
     print()
     print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
     print_table(rows, left=0, indent="  ")
-
-
-def _draw(trainer: Trainer, plot: Path | None) -> None:
-    if plot is not None:
-        from punish_fast.games.learn.plots import draw_learning, draw_strength
-
-        (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, plot)
