@@ -19,11 +19,8 @@ from punish_fast.cli.playing.table import asks_on, table_stream, wants_more
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from punish_fast.arena.players import PolicyPlayer
     from punish_fast.games.contract import Game, Oracle
-    from punish_fast.play.games.match import GamePolicy
-    from punish_fast.play.games.terminal import Result
     from punish_fast.play.session import SessionPlayer
 
 
@@ -73,20 +70,33 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError("--agent requires --level trained and one person")
     if options.players == 2 and (options.level is not None or options.second):
         raise UsageError("--level and --second require one person")
+    import numpy as np
+
     from punish_fast.games.registry import perfect_play
+    from punish_fast.play.games.match import GameMatch
+    from punish_fast.play.games.terminal import TerminalGame
+    from punish_fast.play.session import PlaySession
 
     is_secret = not game.is_open
     if is_secret and options.players == 2:
         raise UsageError(f"--players 2: {game.name} has hidden information, so only one person can play at a terminal")
     if is_secret and options.second:
         raise UsageError(f"--second: nobody chooses who begins in {game.name}")
-    oracle = perfect_play(game)
-    seats = _seats(options, game, oracle)
+    oracle, out = perfect_play(game), table_stream(options.as_json)
+    seats, ask = _seats(options, game, oracle), asks_on(out)
+
+    def tell(text: str) -> None:
+        # Wrap only lines that are too long; drawings are narrow enough.
+        width = terminal_width()
+        lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
+        print("\n".join(lines), file=out, flush=True)
+
     for number in count():
-        seed = None if options.seed is None else options.seed + number
-        result = play_at_terminal(game, oracle, seats, seed, options.as_json)
+        tell(game.rules_text() + "\n")
+        generator = np.random.default_rng(None if options.seed is None else options.seed + number)
+        result = TerminalGame(PlaySession(GameMatch(game, generator), seats), game, oracle, ask, tell).play()
         is_last = options.as_json or not result.ended or not sys.stdin.isatty()
-        if is_last or not wants_more(asks_on(sys.stdout)):
+        if is_last or not wants_more(ask):
             break
     if options.as_json:
         names = [seat.name for seat in seats]
@@ -97,52 +107,28 @@ def play(options: GamesPlayOptions) -> None:
         print_json(told | {"winner": winner})
 
 
-def play_at_terminal(
-    game: Game, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
-) -> Result:
-    """Play a game in the terminal, with hints from perfect play if an ``oracle`` is given."""
-    import numpy as np
-
-    from punish_fast.play.games.match import GameMatch
-    from punish_fast.play.games.terminal import TerminalGame
-    from punish_fast.play.session import PlaySession
-
-    out = table_stream(to_stderr)
-
-    def tell(text: str) -> None:
-        # Wrap only lines that are too long; drawings are narrow enough.
-        width = terminal_width()
-        lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
-        print("\n".join(lines), file=out, flush=True)
-
-    tell(game.rules_text() + "\n")
-
-    session = PlaySession(GameMatch(game, np.random.default_rng(seed)), seats)
-    return TerminalGame(session, game, oracle, asks_on(out), tell).play()
-
-
 def _seats(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[SessionPlayer]:
-    from punish_fast.arena.players import PolicyPlayer
     from punish_fast.play.session import HumanPlayer
 
     if options.players == 2:
         return [HumanPlayer("player 1"), HumanPlayer("player 2")]
-    agents = [PolicyPlayer(name, choices) for name, choices in _opponents(options, game, oracle)]
+    agents = _opponents(options, game, oracle)
     return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
 
 
-def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
+def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[PolicyPlayer]:
+    from punish_fast.arena.players import PolicyPlayer
     from punish_fast.play.games.policies import file_policy, levels_of, policy_at
     from punish_fast.play.session import numbered
 
     n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:
-        choices = file_policy(options.agent, game)[1]
+        _, choices = file_policy(options.agent, game)
         if oracle is not None:
             # Call the network once, so that JAX compiles it before the game begins.
             with Progress(options.quiet).stage("play: preparing the agent"):
                 choices(game.initial())
-        return [(name, choices) for name in numbered(["trained"] * n)]
+        return [PolicyPlayer(name, choices) for name in numbered(["trained"] * n)]
     default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
     levels = (options.level or default).split(",")
     wrong = [level for level in levels if level not in allowed]
@@ -151,4 +137,5 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
     if len(levels) not in (1, n):
         raise UsageError(f"--level: {game.name} needs one{' or two' * (n > 1)}, not {len(levels)}")
     levels = levels * n if len(levels) == 1 else levels
-    return [(name, policy_at(game, oracle, level)) for name, level in zip(numbered(levels), levels, strict=True)]
+    policies = [policy_at(game, oracle, level) for level in levels]
+    return [PolicyPlayer(name, policy) for name, policy in zip(numbered(levels), policies, strict=True)]
