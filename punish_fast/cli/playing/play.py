@@ -152,7 +152,7 @@ class _Session:
             view = space if space.is_view else StateSpace(space.rules)
         self.keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()
-        self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents]
+        self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents[: 2 - len(people)]]
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
@@ -264,24 +264,20 @@ class _Session:
                 say(f"{locked}; waiting to save your game, Ctrl-C discards it")
             is_told = True
 
-    @property
-    def _introduction(self) -> str:
-        """The opponent's name and, for a built-in player, its style and strength."""
+    def _welcome(self) -> None:
         from punish_fast.arena.built_in_players import BUILT_INS
         from punish_fast.arena.veteran import supports
 
-        known = BUILT_INS.get(self.opponent.name)
-        if known is None or known.person != self.opponent_name:
-            return self.opponent_name
-        strength = f"; {known.strength}" if supports(self.rules) else ""
-        return f"{known.person} ({self.opponent.name}): {known.about}{strength}"
-
-    def _welcome(self) -> None:
         self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
         if self.options.hotseat or self.options.watch:
             self.screen.say(f"{self.screen.names[0]} plays {self.screen.names[1]}.")
         else:
-            self.screen.say(f"Your opponent is {self._introduction}.")
+            known, opponent = BUILT_INS.get(self.opponent.name), self.opponent_name
+            # A file can have the name of a built-in player.
+            if known is not None and known.person == opponent:
+                strength = f"; {known.strength}" if supports(self.rules) else ""
+                opponent += f" ({self.opponent.name}): {known.about}{strength}"
+            self.screen.say(f"Your opponent is {opponent}.")
         if not self.options.watch:
             self.screen.say(
                 "In every breath both players secretly pick a card; then the cards clash. Reduce the other player to "

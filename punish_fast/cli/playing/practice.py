@@ -88,22 +88,18 @@ def practice(options: PracticeOptions) -> None:
     rules = explainer.data.space.rules
     quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
-
-    def finish() -> None:
-        if quiz.verdicts:
-            quiz.tell_result()
-        if options.as_json:
-            report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
-            report["questions"] = [_verdict_report(verdict) for verdict in quiz.verdicts]
-            right, loss = ([getattr(verdict, name) for verdict in quiz.verdicts] for name in ("is_right", "loss"))
-            print_json(report | {"right": sum(right), "loss": sum(loss)})
-
     try:
         quiz.practise((quiz.choice(rounds) if rounds[1:] else rounds[0][1])[: options.questions])
     except (LeaveError, EOFError):
         quiz.screen.console.print("\n  You left the quiz.")
     finally:
-        finish()
+        if quiz.verdicts:
+            quiz.tell_result()
+        if options.as_json:
+            questions = [_verdict_report(verdict) for verdict in quiz.verdicts]
+            totals = {name: sum(question[name] for question in questions) for name in ("right", "loss")}
+            report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
+            print_json(report | {"questions": questions} | totals)
 
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:

@@ -122,7 +122,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     database = games_database(options.db, rules)
     files = [model.file.path for model in models if model.file is not None]
     check_outputs([database], [*files, *map(Path, board_files), *rules_files(options.rules)], "read")
-    if database is not None and database.exists() and database.stat().st_size > 0:
+    if database is not None and database.exists():
         from punish_fast.records.database import open_to_read
 
         with open_to_read(database):
@@ -140,14 +140,14 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
     """Return the requested and the built-in agents of Punish, and the rules of the built-in agents."""
-    from punish_fast.arena import veteran
     from punish_fast.arena.players import PlayerGroup, names_of
+    from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.punish.player import PunishPlayer, SharedData
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
-    default = [veteran.NAME] if veteran.supports(main) else []
-    arguments = [*wanted, *(name for name in (*default, "naive", "careful", "aggressive") if name not in wanted)]
+    built_in = dict.fromkeys((default_opponent(main), "naive", "careful", "aggressive"))
+    arguments = [*wanted, *(name for name in built_in if name not in wanted)]
     tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):

@@ -11,7 +11,6 @@ from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
 
-_SEEDS = 1_000_000
 _STANDARD = "games.db"
 
 
@@ -91,14 +90,13 @@ def wants_more(ask: Callable[[str], str]) -> bool:
 
 def seed_of(seed: int | None) -> int:
     """Return ``seed``, or a random seed if it is None."""
-    return secrets.randbelow(_SEEDS) if seed is None else seed
+    return secrets.randbelow(1_000_000) if seed is None else seed
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
     """Return the named or the rules' default database; None if the data folder cannot be created."""
     if named is not None:
         return named
-
     folder = _data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

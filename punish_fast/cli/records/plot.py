@@ -67,8 +67,7 @@ def plot(options: RecordsPlotOptions) -> None:
             say(f"{kind}: {error}")
         else:
             written.append(file)
-    report = {"database": options.database, "games": len(results), "files": written}
-    options.print(report)
+    options.print({"database": options.database, "games": len(results), "files": written})
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
