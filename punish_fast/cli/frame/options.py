@@ -4,8 +4,8 @@ The options and arguments of a verb are the fields of a frozen dataclass. The ve
 
     @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
-        tensor: Annotated[Path | None, argument("TENSOR.h5", "A tensor to solve.")] = None
-        sweeps: Annotated[int | None, option("Number of sweeps.", metavar="N")] = None
+        tensor: Path | None = argument("TENSOR.h5", "A tensor to solve.", default=None)
+        sweeps: int | None = option("Number of sweeps.", metavar="N")
         output: OutputOption = None                                # shared, from this file
 
     @verb("punish-fast solve", "punish-fast solve --sweeps 20")    # examples
@@ -23,14 +23,12 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from copy import copy
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
-from typer.models import OptionInfo
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.cli.frame.progress import Progress
@@ -56,23 +54,28 @@ _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 _working = ExitStack()
 
 
-def option(help: str, *flags: str, writes: bool = False, complete: Complete | None = None, **settings: Any) -> Any:
-    """Declare an option.
+def option(
+    help: str, *flags: str, default: Any = None, writes: bool = False, complete: Complete | None = None, **settings: Any
+) -> Any:
+    """Declare an option, as a field of a dataclass or, for several verbs, in an annotated type.
 
     Args:
         help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
         flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
+        default: Default value; MISSING if the option is required. The default of an annotated type is not used.
         writes: True if the option names an output or deletes something; it then has no environment variable.
         complete: Function that returns shell completions of an incomplete value; known for ``AGENT`` and ``RULES``.
         settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
     """
-    variable, complete = None if writes else _PREFIX, complete or _COMPLETIONS.get(settings.get("metavar", ""))
-    return typer.Option(*flags, help=help, envvar=variable, show_envvar=False, autocompletion=complete, **settings)
+    complete = complete or _COMPLETIONS.get(settings.get("metavar", ""))
+    settings |= {"help": help, "show_envvar": False, "autocompletion": complete}
+    return field(default=default, metadata={"flags": flags, "writes": writes, "settings": settings})
 
 
-def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
-    """Declare a positional argument."""
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
+def argument(metavar: str, help: str, complete: Complete | None = None, default: Any = MISSING) -> Any:
+    """Declare a positional argument like an option; without a default, the argument is required."""
+    told = typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
+    return field(default=default, metadata={"argument": told})
 
 
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
@@ -144,20 +147,21 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
     # Sorting is stable: other options keep their order, inherited ones first.
-    for field in sorted(fields(options_class), key=lambda each: _LAST.get(each.name, 0)):
-        kind, told = get_args(hints[field.name])
-        if isinstance(told, OptionInfo):
-            told = copy(told)
-            # Typer stores the first flag as the default.
-            flags = [flag for flag in (told.default, *(told.param_decls or ())) if isinstance(flag, str)]
-            flag = flags.pop(0) if flags and flags[0].startswith("--") else _flag(field.name)
-            told.default, told.param_decls = flag, (*flags,)
-            if told.envvar is not None:
-                told.envvar = _PREFIX + flag.removeprefix("--").replace("-", "_").upper()
-            variables[flag] = told.envvar
-        default = inspect.Parameter.empty if field.default is MISSING else field.default
+    for each in sorted(fields(options_class), key=lambda each: _LAST.get(each.name, 0)):
+        kind, declared = hints[each.name], each
+        if get_origin(kind) is Annotated:
+            kind, declared = get_args(kind)
+        told = declared.metadata.get("argument")
+        if told is None:
+            flags, writes, settings = declared.metadata.values()
+            if not flags or not flags[0].startswith("--"):
+                flags = (_flag(each.name), *flags)
+            variable = None if writes else _PREFIX + flags[0].removeprefix("--").replace("-", "_").upper()
+            variables[flags[0]] = variable
+            told = typer.Option(*flags, envvar=variable, **settings)
+        default = inspect.Parameter.empty if each.default is MISSING else each.default
         kinds = {"default": default, "annotation": Annotated[kind, told]}
-        parameters.append(inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, **kinds))
+        parameters.append(inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, **kinds))
     return parameters, variables
 
 
@@ -308,8 +312,8 @@ DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", m
 class CommonOptions:
     """Options common to all verbs."""
 
-    quiet: Annotated[bool, option("Do not print progress.", "--quiet", "-q")] = False
-    as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
+    quiet: bool = option("Do not print progress.", "--quiet", "-q", default=False)
+    as_json: bool = option("Print one JSON object instead of text.", "--json", default=False)
 
     def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
         """Print a report (a mapping or a dataclass) as JSON if requested, otherwise with ``as_text``."""
@@ -330,4 +334,4 @@ class CommonOptions:
 class ComputeOptions(CommonOptions):
     """Options common to all verbs that use several threads."""
 
-    threads: Annotated[int | None, option("Number of threads.  [default: all]", metavar="N")] = None
+    threads: int | None = option("Number of threads.  [default: all]", metavar="N")

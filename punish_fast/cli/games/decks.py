@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
@@ -18,7 +18,7 @@ from punish_fast.cli.games.options import LearningOptions
 class DecksOptions(LearningOptions):
     """Options of ``games decks``."""
 
-    generations: Annotated[int, option("Number of generations.", metavar="N")] = 40
+    generations: int = option("Number of generations.", metavar="N", default=40)
     output: OutputOption = None
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
@@ -23,25 +23,21 @@ _COLUMNS = {
 class JudgeOptions(GameOptions):
     """Options of ``games judge``."""
 
-    agents: Annotated[
-        list[str] | None,
-        argument(
-            "AGENT",
-            "Agents to judge: agent files, `trained` (the default opponent in `games play`), or built-in agents: "
-            "random, perfect, best-response (the best response to random play), safe-response (the same, without moves "
-            "that let the opponent force a win). Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
-            "random, leave-at-N (leaves when it holds N points in the round), rule-of-thumb, equilibrium. "
-            "Gwent Lite: random, rule-of-thumb.  [default: built-in agents]",
-        ),
-    ] = None
-    games: Annotated[
-        int | None,
-        option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=10_000_000),
-    ] = None
-    seed: Annotated[
-        int | None,
-        option("Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", metavar="N", min=0, max=2**63 - 1),
-    ] = None
+    agents: list[str] | None = argument(
+        "AGENT",
+        "Agents to judge: agent files, `trained` (the default opponent in `games play`), or built-in agents: "
+        "random, perfect, best-response (the best response to random play), safe-response (the same, without moves "
+        "that let the opponent force a win). Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
+        "random, leave-at-N (leaves when it holds N points in the round), rule-of-thumb, equilibrium. "
+        "Gwent Lite: random, rule-of-thumb.  [default: built-in agents]",
+        default=None,
+    )
+    games: int | None = option(
+        "Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=10_000_000
+    )
+    seed: int | None = option(
+        "Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", metavar="N", min=0, max=2**63 - 1
+    )
 
 
 @verb(

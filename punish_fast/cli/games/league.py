@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import argument, option, verb
@@ -27,17 +27,14 @@ _SCORE = (
 class LeagueOptions(LearningOptions):
     """Options of ``games league``."""
 
-    folder: Annotated[Path, argument("FOLDER", "Folder of the agents.")]
-    settings: Annotated[
-        list[str] | None,
-        option(
-            "Values of one hyperparameter (see `games methods`), separated by commas; can be repeated.",
-            "--set",
-            metavar="NAME=VALUE,...",
-        ),
-    ] = None
+    folder: Path = argument("FOLDER", "Folder of the agents.")
+    settings: list[str] | None = option(
+        "Values of one hyperparameter (see `games methods`), separated by commas; can be repeated.",
+        "--set",
+        metavar="NAME=VALUE,...",
+    )
     games: GamesOption = 20_000
-    rounds: Annotated[int, option("Number of rounds of further training.", metavar="N", min=0, max=1000)] = 1
+    rounds: int = option("Number of rounds of further training.", metavar="N", min=0, max=1000, default=1)
 
 
 @verb(

@@ -70,10 +70,9 @@ class GameOptions(CommonOptions):
 class LearningOptions(GameOptions):
     """Options that specify a game and the hyperparameters and random seed for learning it."""
 
-    settings: Annotated[
-        list[str] | None,
-        option("Change one hyperparameter (see `games methods`); can be repeated.", "--set", metavar="NAME=VALUE"),
-    ] = None
+    settings: list[str] | None = option(
+        "Change one hyperparameter (see `games methods`); can be repeated.", "--set", metavar="NAME=VALUE"
+    )
     seed: FixedSeedOption = 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import SeedOption, option, verb
@@ -28,26 +28,20 @@ if TYPE_CHECKING:
 class GamesPlayOptions(GameOptions):
     """Options of ``games play``."""
 
-    level: Annotated[
-        str | None,
-        option(
-            "Opponent: random; rule-of-thumb (card games); casual (perfect, but 30% of its moves are random); trained; "
-            "or perfect. For two different opponents, separate them with a comma, as in random,trained.  [default: "
-            "trained if there is one, otherwise casual or rule-of-thumb]",
-            metavar="LEVEL",
-        ),
-    ] = None
-    agent: Annotated[
-        Path | None,
-        option(
-            "File of the trained agent.  [default: a network included in the package, or a table that is trained "
-            "first, in about a second]",
-            metavar="FILE.h5",
-        ),
-    ] = None
+    level: str | None = option(
+        "Opponent: random; rule-of-thumb (card games); casual (perfect, but 30% of its moves are random); trained; "
+        "or perfect. For two different opponents, separate them with a comma, as in random,trained.  [default: "
+        "trained if there is one, otherwise casual or rule-of-thumb]",
+        metavar="LEVEL",
+    )
+    agent: Path | None = option(
+        "File of the trained agent.  [default: a network included in the package, or a table that is trained "
+        "first, in about a second]",
+        metavar="FILE.h5",
+    )
     decks: DecksOption = None
-    players: Annotated[int, option("Number of people.", metavar="N", min=1, max=2)] = 1
-    second: Annotated[bool, option("Give the first move to the opponent.", "--second")] = False
+    players: int = option("Number of people.", metavar="N", min=1, max=2, default=1)
+    second: bool = option("Give the first move to the opponent.", "--second", default=False)
     seed: SeedOption = None
 
 

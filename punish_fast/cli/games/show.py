@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import argument, verb
 from punish_fast.cli.frame.progress import Progress
@@ -18,15 +18,13 @@ if TYPE_CHECKING:
 class GameShowOptions(GameOptions):
     """Options of ``games show``."""
 
-    position: Annotated[
-        str,
-        argument(
-            "POSITION",
-            "TapnSwap: hands of the player to move and of the opponent, such as 3-1/2-4. Tic-tac-toe: rows, such as "
-            "X../.O./... Connect Four: columns played so far, such as 4455. Card games: cards and moves so far.  "
-            "[default: the start of the game]",
-        ),
-    ] = ""
+    position: str = argument(
+        "POSITION",
+        "TapnSwap: hands of the player to move and of the opponent, such as 3-1/2-4. Tic-tac-toe: rows, such as "
+        "X../.O./... Connect Four: columns played so far, such as 4455. Card games: cards and moves so far.  "
+        "[default: the start of the game]",
+        default="",
+    )
     decks: DecksOption = None
 
 

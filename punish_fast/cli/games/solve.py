@@ -1,7 +1,6 @@
 """``punish-fast games solve``: compute the value of every position with perfect play."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
@@ -12,13 +11,12 @@ from punish_fast.cli.games.options import GameOptions, report_on
 class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
-    position: Annotated[
-        str | None,
-        argument("POSITION", "Connect Four only: columns played so far, such as 4455.  [default: the empty board]"),
-    ] = None
-    value_only: Annotated[
-        bool, option("Connect Four only: find out who wins, but not how soon (faster).", "--value-only")
-    ] = False
+    position: str | None = argument(
+        "POSITION", "Connect Four only: columns played so far, such as 4455.  [default: the empty board]", default=None
+    )
+    value_only: bool = option(
+        "Connect Four only: find out who wins, but not how soon (faster).", "--value-only", default=False
+    )
 
 
 @verb(

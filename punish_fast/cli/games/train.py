@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
@@ -31,43 +31,30 @@ _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 class TrainOptions(LearningOptions):
     """Options of ``games train``."""
 
-    method: Annotated[
-        Literal["q", "dqn", "muzero"] | None,
-        option(
-            "q: a table of values; dqn: a deep Q-network; muzero: networks that also learn the rules and plan. dqn and "
-            "muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
-            "many positions]"
-        ),
-    ] = None
-    against: Annotated[
-        str | None,
-        option(
-            "With --method q: the opponent of each training session, random or self.  [default: self]",
-            metavar="OPPONENT,...",
-        ),
-    ] = None
-    games: Annotated[
-        int | None,
-        option(
-            "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]",
-            metavar="N",
-            min=1,
-        ),
-    ] = None
-    time: Annotated[
-        float | None,
-        option("Stop after this many seconds; without --games, train networks until then.", metavar="SECONDS", min=0),
-    ] = None
-    former: Annotated[
-        Path | None,
-        option(
-            "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
-            "the games that are still planned are played, if there are any.",
-            "--from",
-            metavar="FILE.h5",
-            writes=True,
-        ),
-    ] = None
+    method: Literal["q", "dqn", "muzero"] | None = option(
+        "q: a table of values; dqn: a deep Q-network; muzero: networks that also learn the rules and plan. dqn and "
+        "muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
+        "many positions]"
+    )
+    against: str | None = option(
+        "With --method q: the opponent of each training session, random or self.  [default: self]",
+        metavar="OPPONENT,...",
+    )
+    games: int | None = option(
+        "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]",
+        metavar="N",
+        min=1,
+    )
+    time: float | None = option(
+        "Stop after this many seconds; without --games, train networks until then.", metavar="SECONDS", min=0
+    )
+    former: Path | None = option(
+        "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
+        "the games that are still planned are played, if there are any.",
+        "--from",
+        metavar="FILE.h5",
+        writes=True,
+    )
     plot: PlotOption = None
     output: OutputOption = None
 

@@ -1,7 +1,7 @@
 """``punish-fast balance``: show how a rule change affects the cards."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import BaseRulesOption, ComputeOptions, PlotOption, argument, option, verb
@@ -17,17 +17,15 @@ from punish_fast.runtime.errors import printable
 class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 
-    rules: Annotated[
-        str | None, argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]")
-    ] = None
-    set: Annotated[
-        list[str] | None, option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
-    ] = None
+    rules: str | None = argument(
+        "RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", default=None
+    )
+    set: list[str] | None = option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
     base: BaseRulesOption = None
-    time: Annotated[
-        float, option("Time limit of the comparison; --restore takes as long again.", metavar="SECONDS", min=1)
-    ] = 120.0
-    restore: Annotated[bool, option("Search for a change of one rule that restores the balance.", "--restore")] = False
+    time: float = option(
+        "Time limit of the comparison; --restore takes as long again.", metavar="SECONDS", min=1, default=120.0
+    )
+    restore: bool = option("Search for a change of one rule that restores the balance.", "--restore", default=False)
     plot: PlotOption = None
 
 

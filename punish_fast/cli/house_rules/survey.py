@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 
-    survey: Annotated[
-        Path, argument("SURVEY.toml", "File that lists the games to solve: rules, enemies and objectives.")
-    ]
-    results: Annotated[Path, option("Save and reuse results in this file.", metavar="FILE", writes=True)] = Path(
-        "survey-results.jsonl"
+    survey: Path = argument("SURVEY.toml", "File that lists the games to solve: rules, enemies and objectives.")
+    results: Path = option(
+        "Save and reuse results in this file.", metavar="FILE", writes=True, default=Path("survey-results.jsonl")
     )
-    equilibrium: Annotated[bool, option("Also approximate an equilibrium of each game.", "--equilibrium")] = False
-    csv: Annotated[Path | None, option("Write the table to this CSV file.", metavar="FILE", writes=True)] = None
+    equilibrium: bool = option("Also approximate an equilibrium of each game.", "--equilibrium", default=False)
+    csv: Path | None = option("Write the table to this CSV file.", metavar="FILE", writes=True)
     plot: PlotOption = None
     cluster: ClusterOption = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.cli.frame.progress import Progress
@@ -20,14 +20,11 @@ _LEAST_SHARE = 0.05
 class ImproveOptions(CommonOptions):
     """Options of ``improve``."""
 
-    player: Annotated[str, option("Player to report on.", metavar="NAME")] = "you"
+    player: str = option("Player to report on.", metavar="NAME", default="you")
     db: PlayedDatabaseOption = None
-    against: Annotated[
-        str | None,
-        option(
-            "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]", metavar="AGENT"
-        ),
-    ] = None
+    against: str | None = option(
+        "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]", metavar="AGENT"
+    )
 
 
 @verb(

@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import (
@@ -42,20 +42,15 @@ _YOU = "you"
 class PlayOptions(CommonOptions):
     """Options of ``play``."""
 
-    agents: Annotated[
-        list[str] | None,
-        argument(
-            "AGENT",
-            "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not "
-            "tabletop]",
-        ),
-    ] = None
-    coach: Annotated[bool, option("Show the win probability of each move, and the enemy's possible moves.")] = False
-    hotseat: Annotated[bool, option("Play with two people at one screen, which is cleared between turns.")] = False
-    watch: Annotated[bool, option("Watch two agents play.")] = False
-    name: Annotated[
-        list[str] | None, option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")
-    ] = None
+    agents: list[str] | None = argument(
+        "AGENT",
+        "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not tabletop]",
+        default=None,
+    )
+    coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
+    hotseat: bool = option("Play with two people at one screen, which is cleared between turns.", default=False)
+    watch: bool = option("Watch two agents play.", default=False)
+    name: list[str] | None = option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
     seed: SeedOption = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import (
@@ -35,29 +35,23 @@ if TYPE_CHECKING:
 class PracticeOptions(CommonOptions):
     """Options of ``practice``."""
 
-    agent: Annotated[
-        str | None,
-        argument(
-            "AGENT",
-            "An agent file, whose values judge your answers, or a player; your answers are then compared with the best "
-            "choices against that player.  [default: veteran]",
-        ),
-    ] = None
-    database: Annotated[
-        Path | None,
-        option(
-            "Take positions from this database of recorded games.  [default: simulated games; with --player, the "
-            "database that `play` writes to]",
-            "--db",
-            metavar="DB",
-        ),
-    ] = None
-    player: Annotated[
-        str | None,
-        option("Take positions only from this player's games, including those against bots.", metavar="NAME"),
-    ] = None
+    agent: str | None = argument(
+        "AGENT",
+        "An agent file, whose values judge your answers, or a player; your answers are then compared with the best "
+        "choices against that player.  [default: veteran]",
+        default=None,
+    )
+    database: Path | None = option(
+        "Take positions from this database of recorded games.  [default: simulated games; with --player, the "
+        "database that `play` writes to]",
+        "--db",
+        metavar="DB",
+    )
+    player: str | None = option(
+        "Take positions only from this player's games, including those against bots.", metavar="NAME"
+    )
     enemy: EnemyOption = None
-    questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
+    questions: int = option("Number of questions.", "-n", metavar="N", min=1, max=1000, default=10)
     rules: FileRulesOption = None
     seed: SeedOption = None
 

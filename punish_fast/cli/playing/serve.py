@@ -9,7 +9,7 @@ import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, PlayerRulesOption, argument, option, verb
@@ -32,41 +32,34 @@ _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 class ServeOptions(CommonOptions):
     """Options of ``serve``."""
 
-    agents: Annotated[
-        list[str] | None,
-        argument(
-            "AGENT",
-            "Additional opponents: built-in agents (see `agents`), or agent files, including those of other games.",
-        ),
-    ] = None
+    agents: list[str] | None = argument(
+        "AGENT",
+        "Additional opponents: built-in agents (see `agents`), or agent files, including those of other games.",
+        default=None,
+    )
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
     decks: DecksOption = None
-    host: Annotated[
-        str,
-        option("Address to listen on; use 0.0.0.0 to accept connections from the whole network.", metavar="ADDRESS"),
-    ] = "127.0.0.1"
-    port: Annotated[int, option("Port; use 0 for any free port.", metavar="N", min=0, max=65535)] = 8248
-    allow_host: Annotated[
-        list[str] | None,
-        option("Another host name of this server, such as a proxy's; can be repeated.", metavar="NAME"),
-    ] = None
-    proxy: Annotated[
-        list[str] | None,
-        option(
-            "Address or network of a proxy whose X-Forwarded-For header is trusted; can be repeated.", metavar="ADDRESS"
-        ),
-    ] = None
-    allow_writes: Annotated[
-        bool,
-        option(
-            f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}; if that is not "
-            "set, a random one is generated and printed."
-        ),
-    ] = False
-    check: Annotated[
-        bool, option("Check the agents, the database and the address, print what would be served, and exit.")
-    ] = False
+    host: str = option(
+        "Address to listen on; use 0.0.0.0 to accept connections from the whole network.",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+    )
+    port: int = option("Port; use 0 for any free port.", metavar="N", min=0, max=65535, default=8248)
+    allow_host: list[str] | None = option(
+        "Another host name of this server, such as a proxy's; can be repeated.", metavar="NAME"
+    )
+    proxy: list[str] | None = option(
+        "Address or network of a proxy whose X-Forwarded-For header is trusted; can be repeated.", metavar="ADDRESS"
+    )
+    allow_writes: bool = option(
+        f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}; if that is not "
+        "set, a random one is generated and printed.",
+        default=False,
+    )
+    check: bool = option(
+        "Check the agents, the database and the address, print what would be served, and exit.", default=False
+    )
 
 
 @verb(

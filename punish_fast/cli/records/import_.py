@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, PlayedRulesOption, argument, verb
@@ -14,14 +13,11 @@ from punish_fast.cli.frame.report import count
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 
-    files: Annotated[
-        list[Path],
-        argument(
-            "FILE",
-            "JSON logs of the original game, with one object per game or one per player and breath; or databases, "
-            "whose games are added.",
-        ),
-    ]
+    files: list[Path] = argument(
+        "FILE",
+        "JSON logs of the original game, with one object per game or one per player and breath; or databases, "
+        "whose games are added.",
+    )
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.report import print_report
@@ -13,7 +13,7 @@ from punish_fast.cli.records.selection import SelectionOptions
 class ListOptions(SelectionOptions):
     """Options of ``records list``."""
 
-    most: Annotated[int, option("Maximum number of games.", "-n", metavar="N", min=1, max=1_000_000_000)] = 20
+    most: int = option("Maximum number of games.", "-n", metavar="N", min=1, max=1_000_000_000, default=20)
 
 
 @verb("punish-fast records list", "punish-fast records list --db games.db --player you -n 5", stage="list")

@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -17,12 +17,12 @@ from punish_fast.runtime.errors import printable
 class PlayerOptions(CommonOptions):
     """Options of ``records player``."""
 
-    name: Annotated[str, argument("NAME", "Name of the player.")]
+    name: str = argument("NAME", "Name of the player.")
     database: DatabaseOption
-    export: Annotated[bool, option("Write all games of the player as a log.")] = False
-    anonymise: Annotated[bool, option("Replace the player's name with a number.", writes=True)] = False
-    delete: Annotated[bool, option("Delete the player and all of the player's games.", writes=True)] = False
-    yes: Annotated[bool, option("Delete without asking.", writes=True)] = False
+    export: bool = option("Write all games of the player as a log.", default=False)
+    anonymise: bool = option("Replace the player's name with a number.", writes=True, default=False)
+    delete: bool = option("Delete the player and all of the player's games.", writes=True, default=False)
+    yes: bool = option("Delete without asking.", writes=True, default=False)
     output: OutputOption = None
 
     def action(self) -> str:

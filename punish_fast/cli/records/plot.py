@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
@@ -16,25 +16,20 @@ PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-
 class RecordsPlotOptions(SelectionOptions):
     """Options of ``records plot``."""
 
-    plot: Annotated[
-        PlotName,
-        argument(
-            "PLOT",
-            "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
-            "win rate of each player, with 95% intervals; games-win-rate: win rate against number of games; over-time: "
-            "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all plots.",
-        ),
-    ] = "all"
-    output: Annotated[
-        Path | None,
-        option(
-            "Output file (.png or .svg), or a folder, created if missing, for all plots.  [default: the name of the "
-            "plot and .png]",
-            "-o",
-            metavar="FILE",
-            writes=True,
-        ),
-    ] = None
+    plot: PlotName = argument(
+        "PLOT",
+        "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
+        "win rate of each player, with 95% intervals; games-win-rate: win rate against number of games; over-time: "
+        "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all plots.",
+        default="all",
+    )
+    output: Path | None = option(
+        "Output file (.png or .svg), or a folder, created if missing, for all plots.  [default: the name of the "
+        "plot and .png]",
+        "-o",
+        metavar="FILE",
+        writes=True,
+    )
 
 
 @verb(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
@@ -23,19 +23,15 @@ if TYPE_CHECKING:
 class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 
-    game: Annotated[
-        int | None,
-        argument("GAME_ID", "Id of a game in the database.  [default: the latest game that a person played]"),
-    ] = None
+    game: int | None = argument(
+        "GAME_ID", "Id of a game in the database.  [default: the latest game that a person played]", default=None
+    )
     db: PlayedDatabaseOption = None
-    agent: Annotated[
-        str | None,
-        option(
-            "Agent file, which judges by its win probabilities, or a player; the choices are then compared with the "
-            "best choices against that player.  [default: the built-in player in the game, or veteran]",
-            metavar="AGENT",
-        ),
-    ] = None
+    agent: str | None = option(
+        "Agent file, which judges by its win probabilities, or a player; the choices are then compared with the "
+        "best choices against that player.  [default: the built-in player in the game, or veteran]",
+        metavar="AGENT",
+    )
 
 
 @verb(

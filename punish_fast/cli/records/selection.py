@@ -37,7 +37,7 @@ class SelectionOptions(CommonOptions):
     """Options that select a database and its games."""
 
     db: PlayedDatabaseOption = None
-    player: Annotated[str | None, option("Select only games of this player.", metavar="NAME")] = None
+    player: str | None = option("Select only games of this player.", metavar="NAME")
 
     @property
     def database(self) -> Path:
