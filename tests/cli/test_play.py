@@ -155,6 +155,16 @@ def test_two_people_do_not_see_each_others_hands(folder):  # noqa: ARG001
     assert "Ben: press Enter when the other player is looking away" in plain(turns[1])
 
 
+def test_two_people_play_to_the_end_at_one_screen(run, say):
+    # One of these is legal in every position.
+    say(*"grdsp" * 40)
+    report = run(*TINY, "--hotseat", "--name", "Ann", "--name", "Ben", "--seed", "1", "--json").report
+    assert report["players"] == ["Ann", "Ben"]
+    ((_, game),) = stored()
+    assert {game.winner.name, game.loser.name} == {"Ann", "Ben"}
+    assert report["games"][0]["winner"] == game.winner.name
+
+
 def test_two_agents_can_be_watched(run):
     done = run(*TINY, "--watch", "naive", "careful", "--seed", "3")
     assert done.code == 0, done.err

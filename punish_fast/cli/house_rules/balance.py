@@ -49,9 +49,8 @@ def balance(options: BalanceOptions) -> None:
     clock = Stopwatch()
     watch = watch_jobs("balance", options.quiet)
     found = study(rules, base, watch=watch, seconds=options.time)
-    for outcome in (found.standard, found.changed):
+    for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
-            which = "changed" if outcome is found.changed else "base"
             raise CheckError(f"the game under the {which} rules could not be studied: {outcome.reason}")
     if options.plot is not None:
         from punish_fast.arena.survey.balance_plot import draw_balance

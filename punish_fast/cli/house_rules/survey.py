@@ -111,7 +111,6 @@ def _report(
 
 
 def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
-
     point = each.point
     return {
         "point": points.label(point),
