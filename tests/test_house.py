@@ -66,7 +66,7 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5950,
+    "cli": 5800,
     "web": 1450,
     "play": 2350,
     "arena": 1350,

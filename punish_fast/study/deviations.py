@@ -42,13 +42,13 @@ class Cost(NamedTuple):
     """Losses of choices of one kind, in win probability."""
 
     grouping: str  # name of the grouping
-    label: str  # kind of choices
-    n: int  # number of choices
-    mean: float  # mean loss of a choice
-    error: float  # standard error of the mean, clustered by game; infinite for a single game
+    situation: str  # kind of choices
+    choices: int  # number of choices
+    loss: float  # mean loss of a choice
+    loss_error: float  # standard error of the mean, clustered by game; infinite for a single game
     share: float  # share of all losses
     people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in the choices
-    policy: np.ndarray  # float64 ``[6]``, frequencies under the policy in the same states
+    strategy: np.ndarray  # float64 ``[6]``, frequencies under the policy in the same states
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations
     by_situation = [Grouping(name, labels, group[assessed.row]) for name, labels, group in partitions]
     by_play = Grouping("play", list(PLAYS), PLAY_OF[assessed.column])
     costs = [cost for grouping in (*by_situation, by_play) for cost in _costs(assessed, grouping)]
-    worst = [cost for cost in _costs(assessed, _product(by_situation)) if cost.n >= LEAST_CHOICES]
-    worst.sort(key=lambda cost: -cost.mean)
+    worst = [cost for cost in _costs(assessed, _product(by_situation)) if cost.choices >= LEAST_CHOICES]
+    worst.sort(key=lambda cost: -cost.loss)
     return Deviations(assessed, float(per_game.mean()), float(error), float(assessed.policy_loss.mean()), costs, worst)
 
 

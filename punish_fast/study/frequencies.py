@@ -38,12 +38,12 @@ class SituationFrequencies(NamedTuple):
     """Frequencies of plays in a situation."""
 
     grouping: str  # name of the grouping
-    label: str  # name of the situation
+    situation: str  # name of the situation
     choices: float  # expected number of a player's choices in the situation per game
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
     when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible; NaN if none
-    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
+    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:

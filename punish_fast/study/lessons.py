@@ -17,7 +17,7 @@ from punish_fast.duel.evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.rules import CARDS
-from punish_fast.punish.states.openings import Openings, worth
+from punish_fast.punish.states.openings import Openings, worth_of_cards
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies, frequencies
 from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
@@ -137,12 +137,12 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
         found = lessons(play)
         # Only the probabilities of the first measure are needed.
         first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
-    hands = [worth(found.openings.hand[:, kind], found.openings.p, found.value).step for kind in range(len(CARDS))]
+    hands = worth_of_cards(found.openings.hand, found.openings.p, found.value)
     always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)
     return {
         "length": found.length,
         "first_deal": float(first.sum()),
-        "in_hand": _named(CARDS, hands),
+        "in_hand": _named(CARDS, [each.step for each in hands.values()]),
         "kept": _named(CARDS, found.kept.over_fresh),
         "plays": _named(PLAYS, always),
     }

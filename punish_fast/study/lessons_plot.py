@@ -11,11 +11,12 @@ import numpy as np
 
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS, cards_text
+from punish_fast.punish.states.openings import worth_of_cards
 from punish_fast.runtime.figures import BLUE, INK, VERMILION, YELLOW, draw_share_map, ink_on, picture, set_headline
 from punish_fast.study.deviations import Deviations
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons
-from punish_fast.study.openings_plot import draw_extremes, draw_worth, gap_of, headline_of, worths_of
+from punish_fast.study.openings_plot import draw_extremes, draw_worth, gap_of, headline_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,7 +108,7 @@ def _draw_hands(row: SubFigure, found: Lessons) -> None:
     draw_extremes(extremes, [cards_text(hand) for hand in hands.hand], win)
     extremes.set(title=f"The best opening hand wins {win.max():.0f}%, the worst {win.min():.0f}%")
     extremes.set(xlabel="win probability, in per cent")
-    curves = worths_of(found.openings, found.openings.hand, 100 * found.value)
+    curves = [*worth_of_cards(found.openings.hand, found.openings.p, 100 * found.value).values()]
     draw_worth(copies, curves, 1.4 * gap_of([curves]))
     copies.set(title=headline_of(curves, "in hand", " points"), xlabel="copies in the opening hand")
     copies.set(ylabel="win probability, in per cent")
@@ -134,7 +135,7 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
                 colour = ink_on(look.colour)
                 axes.annotate(f"{100 * part:.0f}", (middle, y), ha="center", va="center", color=colour, bbox=box)
         left += share
-    axes.set_yticks(places, [situation.label for situation in frequencies])
+    axes.set_yticks(places, [each.situation for each in frequencies])
     axes.tick_params(axis="both", length=0)
     axes.set_xticks([])
     axes.set_xlim(0, 1)
@@ -151,7 +152,10 @@ def _draw_people(row: SubFigure, people: Deviations) -> None:
     overall = next(cost for cost in people.costs if cost.grouping == "all")
     height = 0.38
     places = -np.arange(len(PLAYS))
-    sides = ((overall.people, "people", YELLOW, "///"), (overall.policy, "the strategy, in the same states", BLUE, ""))
+    sides = (
+        (overall.people, "people", YELLOW, "///"),
+        (overall.strategy, "the strategy, in the same states", BLUE, ""),
+    )
     for k, (shares, label, colour, hatch) in enumerate(sides):
         y = places + (0.5 - k) * height
         often.barh(y, 100 * shares, height=height, label=label, color=colour, hatch=hatch)
@@ -160,24 +164,24 @@ def _draw_people(row: SubFigure, people: Deviations) -> None:
     often.set_yticks(places, list(PLAYS))
     often.tick_params(axis="y", length=0)
     often.spines["left"].set_visible(False)
-    most = int(np.argmax(overall.people - overall.policy))
-    said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.policy[most]:.0%}"
+    most = int(np.argmax(overall.people - overall.strategy))
+    said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.strategy[most]:.0%}"
     often.set_title(said, pad=20)
-    often.set_xlabel(f"share of {overall.n:,} recorded choices, in per cent")
+    often.set_xlabel(f"share of {overall.choices:,} recorded choices, in per cent")
     often.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.98), ncols=2, borderaxespad=0.1)
-    _draw_losses(lost, people, overall.mean)
+    _draw_losses(lost, people, overall.loss)
 
 
 def _draw_losses(axes: Axes, people: Deviations, overall: float) -> None:
     costs = [cost for cost in people.costs if cost.grouping in ("play", "breath", "enemy")]
     places = _places_of(costs)
-    mean = np.array([100 * cost.mean for cost in costs])
-    error = np.array([_QUANTILE * 100 * cost.error if np.isfinite(cost.error) else 0.0 for cost in costs])
+    mean = np.array([100 * cost.loss for cost in costs])
+    error = np.array([_QUANTILE * 100 * cost.loss_error if np.isfinite(cost.loss_error) else 0.0 for cost in costs])
     axes.errorbar(mean, places, xerr=error, fmt="o", color=VERMILION, ecolor=INK, markersize=5, elinewidth=1)
     own = 100 * people.policy_per_choice
     axes.axvline(own, color=INK, linestyle="--", linewidth=1)
     axes.annotate("the strategy itself", (own, 0.5), (4, 4), **{**_NEAR, "va": "bottom"}, fontsize=8)
-    labels = [f"{cost.label} played" if cost.grouping == "play" else cost.label for cost in costs]
+    labels = [f"{cost.situation} played" if cost.grouping == "play" else cost.situation for cost in costs]
     axes.set_yticks(places, labels)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, cards_text
-from punish_fast.punish.states.openings import Openings, Worth, worth
+from punish_fast.punish.states.openings import Openings, Worth, worth_of_cards
 from punish_fast.runtime.figures import BLUE, FAINT, INK, VERMILION, draw_labels, picture, set_headline
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         labels = [f"{cards_text(h)}  /  {cards_text(r)}" for h, r in zip(found.hand, found.revealed, strict=True)]
         draw_extremes(extremes, labels, value)
         extremes.set(title="The best and the worst openings (hand / revealed)", xlabel=unit)
-        curves = [worths_of(found, counts, value) for counts in (found.hand, found.revealed)]
+        curves = [[*worth_of_cards(counts, found.p, value).values()] for counts in (found.hand, found.revealed)]
         gap = gap_of(curves)
         unit_of_step = " points" if is_chance else ""
         for axes, curve, where in zip((in_hand, revealed), curves, ("in hand", "revealed"), strict=True):
@@ -82,11 +82,6 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
     axes.margins(x=0.12)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-
-
-def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
-    """Return the worth of each card; ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
-    return [worth(counts[:, kind], found.p, value) for kind in range(len(CARDS))]
 
 
 def gap_of(curves: list[list[Worth]]) -> float:

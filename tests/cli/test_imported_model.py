@@ -92,7 +92,8 @@ def test_values_and_choices_are_written(run, model):
         ([], '--objective is missing, such as \'max P [F "goal"]\'; labels "init", "the goal"; rewards "cost"'),
         (["--objective", "max Q"], "--objective: 'max Q' is not understood"),
         (["--objective", 'max P [F "x"]'], 'label "x" is not in the model, which has "init", "the goal"'),
-        (["--objective", "max R", "--rules", "tiny"], "--rules does not apply to models of other programs"),
+        (["--objective", "max R", "--rules", "tiny"], "--rules: does not apply to models of other programs"),
+        (["--objective", "max R", "--from", "x.h5"], "--from: does not apply to models of other programs"),
         (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed; rewards without a goal"),
         (
             ["--objective", "max P [F true]", "--discount", "0.5"],

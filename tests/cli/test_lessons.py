@@ -67,7 +67,7 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     assert told["games"] == 30
     assert told["choices"] == len(people.choices.row) == told["certain"]
     assert told["loss_per_game"] == people.per_game > 0
-    assert [each["loss"] for each in told["costs"]] == [cost.mean for cost in people.costs]
+    assert [each["loss"] for each in told["costs"]] == [cost.loss for cost in people.costs]
 
 
 @pytest.mark.usefixtures("equilibria")

@@ -237,6 +237,9 @@ def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
     assert later["histories"] == 2
     for entry in later["actions"]:
         assert entry["lowest"] < entry["probability"] < entry["highest"]
+    view = StateSpace(rules)
+    between = run("show", "memory.h5", str(to_decimal(view.state(view.n_states - 1))), "--json").report
+    assert [entry["probability"] for entry in between["actions"]] == [1]
     assert (
         "2 histories that lead here" in run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2").out
     )

@@ -73,9 +73,9 @@ def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, lifted, view,
 
 def test_who_plays_as_the_lifted_policy_is_told_the_same_frequencies(lifted, view, choices, found):
     for one, other in zip(found.costs, deviations(lifted, view, choices).costs, strict=True):
-        assert (one.grouping, one.label, one.n) == (other.grouping, other.label, other.n)
+        assert one[:3] == other[:3]
         assert one.people == pytest.approx(other.people)
-        assert one.policy == pytest.approx(other.policy, abs=1e-12)
+        assert one.strategy == pytest.approx(other.strategy, abs=1e-12)
 
 
 def test_costs_are_means_of_losses_and_shares_of_their_sum(choices, found, view):
@@ -84,19 +84,19 @@ def test_costs_are_means_of_losses_and_shares_of_their_sum(choices, found, view)
     for k, number in enumerate(numbers):
         name = action_name(int(choices.action[number]))
         groups["feint" if "feint" in name else name].append(found.choices.loss[k])
-    costs = {cost.label: cost for cost in found.costs if cost.grouping == "play"}
+    costs = {cost.situation: cost for cost in found.costs if cost.grouping == "play"}
     assert set(costs) == set(groups)
     for label, losses in groups.items():
-        assert costs[label].n == len(losses)
-        assert costs[label].mean == pytest.approx(np.mean(losses))
+        assert costs[label].choices == len(losses)
+        assert costs[label].loss == pytest.approx(np.mean(losses))
         assert costs[label].share == pytest.approx(sum(losses) / found.choices.loss.sum())
         assert costs[label].people[PLAYS.index(label)] == 1
     sorts = Counter()
     for cost in found.costs:
-        sorts[cost.grouping] += cost.n
+        sorts[cost.grouping] += cost.choices
         assert cost.people.sum() == pytest.approx(1)
-        assert cost.policy.sum() == pytest.approx(1)
-        assert cost.error > 0 or cost.n < 3
+        assert cost.strategy.sum() == pytest.approx(1)
+        assert cost.loss_error > 0 or cost.choices < 3
     assert set(sorts.values()) == {len(numbers)}
 
 
@@ -125,10 +125,12 @@ def test_the_worst_kinds_come_first_and_are_frequent(found, view):
         f"breath {s.breath}, {s.own_hp} HP against {s.enemy_hp}, {'a' if s.hand[4] else 'no'} punish in hand"
         for s in states
     )
-    assert {cost.label: cost.n for cost in found.worst} == {k: n for k, n in kinds.items() if n >= LEAST_CHOICES}
-    means = [cost.mean for cost in found.worst]
+    assert {cost.situation: cost.choices for cost in found.worst} == {
+        k: n for k, n in kinds.items() if n >= LEAST_CHOICES
+    }
+    means = [cost.loss for cost in found.worst]
     assert means == sorted(means, reverse=True)
-    assert all(cost.n >= LEAST_CHOICES for cost in found.worst)
+    assert all(cost.choices >= LEAST_CHOICES for cost in found.worst)
 
 
 def test_what_cannot_be_assessed_is_counted(play, view, choices):

@@ -42,7 +42,7 @@ def test_shares_add_up_to_one_and_choices_to_those_of_a_game(play, found):
         assert situation.shares.sum() == pytest.approx(1, abs=1e-12)
         assert (situation.possible <= 1 + 1e-12).all()
         assert situation.shares == pytest.approx(np.nan_to_num(situation.when_possible) * situation.possible, abs=1e-12)
-        assert np.nan_to_num(situation.given).sum() == pytest.approx(float(situation.shares[5] > 0))
+        assert np.nan_to_num(situation.given_up).sum() == pytest.approx(float(situation.shares[5] > 0))
     assert set(total) == {"all", "breath", "hp", "enemy", "hand"}
     for choices in total.values():
         assert choices == pytest.approx(play.state_visits[chooses].sum(), abs=1e-12)
@@ -75,9 +75,9 @@ def test_frequencies_are_those_of_a_plain_count(play, found):
         ):
             for label in labels:
                 counted[label][1, number] += play.state_visits[row]
-    assert {situation.label for situation in found} == set(counted)
+    assert {situation.situation for situation in found} == set(counted)
     for situation in found:
-        played, possible = counted[situation.label]
+        played, possible = counted[situation.situation]
         assert situation.shares == pytest.approx(played / situation.choices, abs=1e-12)
         expected = np.divide(played, possible, out=np.full(6, np.nan), where=possible > 0)
         assert situation.when_possible == pytest.approx(expected, abs=1e-12, nan_ok=True)

@@ -39,7 +39,7 @@ def test_plots_of_lessons_say_what_they_show(tmp_path, found, people):
         f"{100 * found.dealt[2, 2]:.1f}",
         f"{100 * np.nanmax(found.kept.over_fresh):+.1f}",
         f"{100 * always.shares.max():.0f}",
-        f"share of {loss.n:,} recorded choices, in per cent",
+        f"share of {loss.choices:,} recorded choices, in per cent",
         f"{100 * loss.people.max():.0f}",
         *("breath 1", "the enemy must rest", "feint"),
     ):

@@ -28,7 +28,7 @@ from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, to_mapping, validate
-from punish_fast.punish.states.openings import openings, worth
+from punish_fast.punish.states.openings import openings, worth_of_cards
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.study.lessons import Stage
@@ -91,7 +91,7 @@ def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
         solution = solve(build_compact(space, Player("naive").policy(space)), discount=1.0)
     found = openings(space)
     # Values are from -1 (loss) to 1 (win).
-    return {"in_hand": [worth(hand, found.p, solution.v[found.row] / 2).step for hand in found.hand.T]}
+    return {"in_hand": [each.step for each in worth_of_cards(found.hand, found.p, solution.v[found.row] / 2).values()]}
 
 
 def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:

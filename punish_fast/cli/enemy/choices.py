@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from punish_fast.cli.frame.errors import say
-from punish_fast.cli.frame.options import CommonOptions, PlayedRulesOption, option
-from punish_fast.cli.frame.outputs import default_output, rules_stem
+from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import count, rules_report
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, WithBotsOption, require_games
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.enemies.pawnn import Network
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.games import Choices
@@ -94,14 +96,38 @@ class ChoicesOptions(CommonOptions):
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
 
-    def default_output(self, stem: str, made: dict[str, Any]) -> Path:
-        """Return the default output path; ``made`` contains the settings to be recorded in the file."""
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyOptions(ChoicesOptions):
+    """Options of commands that learn a strategy from people's choices."""
+
+    output: OutputOption = None
+
+    def checked_output(self, stem: str, origin: dict[str, Any]) -> Path:
+        """Return the output path, by default ``stem`` after the rules; the file will record ``origin``."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules)
-        name, settings = name_of(rules), {"kind": "strategy", "rules": name_of(rules), "information": "view"}
-        path = Path(f"{stem}.h5" if name == "tabletop" else f"{rules_stem(rules, self.rules)}-{stem}.h5")
-        return default_output(path, settings | made)
+        name = f"{stem}.h5" if name_of(rules) == "tabletop" else f"{rules_stem(rules, self.rules)}-{stem}.h5"
+        output = self.output or default_strategy(Path(name), rules, origin)
+        check_outputs([output], [self.database, *rules_files(self.rules)], "learn from", endings=HDF5)
+        return output
+
+
+def write_strategy(
+    output: Path,
+    space: StateSpace,
+    policy: np.ndarray,
+    name: str,
+    origin: dict[str, Any],
+    covered: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """Write a strategy, and return the fields of a report that describe it."""
+    from punish_fast.store.policies import save_policy
+
+    save_policy(output, space, policy, covered, name, origin)
+    size = {"output": output, "output_bytes": output.stat().st_size}
+    return {"name": name, **rules_report(space.rules), "origin": origin, **size}
 
 
 def write_network(
@@ -109,16 +135,8 @@ def write_network(
 ) -> dict[str, Any]:
     """Evaluate a network on every state, write its strategy, and return a report."""
     from punish_fast.enemies.pawnn import network_policy
-    from punish_fast.store.policies import save_policy
 
     with clock("evaluation"):
         policy = network_policy(space, network)
     with clock("store"):
-        save_policy(output, space, policy, name=name, origin=origin)
-    return {
-        "name": name,
-        "origin": origin,
-        "evaluated": space.n_states,
-        "output": output,
-        "output_bytes": output.stat().st_size,
-    }
+        return {"evaluated": space.n_states, **write_strategy(output, space, policy, name, origin)}

@@ -6,9 +6,8 @@ from typing import Annotated
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, argument, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_inputs, check_outputs, default_strategy, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,19 +26,17 @@ def import_flux(options: ImportFluxOptions) -> None:
     The default output is named after the input file: parameters.h5 for parameters.json.
     """
     from punish_fast.enemies.pawnn import NetworkError, network_of
-    from punish_fast.punish.rules import load_rules, name_of
+    from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.formats.notebook_parser import read_flux
 
     clock, file = Stopwatch(), options.parameters
     rules = load_rules(options.rules)
     origin = {"method": "import-flux", "file": file.name}
-    settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"} | origin
-    output = options.output or Path(f"{file.stem}.h5")
+    check_inputs(file)
+    output = options.output or default_strategy(Path(f"{file.stem}.h5"), rules, origin)
     check_outputs([output], [file, *rules_files(options.rules)], "learn from", endings=HDF5)
     layers = read_flux(file)
-    if options.output is None:
-        default_output(output, settings)
     try:
         network = network_of(rules, layers)
     except NetworkError as error:
@@ -47,7 +44,6 @@ def import_flux(options: ImportFluxOptions) -> None:
     with clock("states"):
         space = StateSpace(rules)
     report = {
-        **rules_report(rules),
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
         **write_network(space, network, file.stem, origin, output, clock),
     }

@@ -1,20 +1,8 @@
 """``punish-fast enemy model``: fit a choice model to recorded choices and save its strategy."""
 
-from dataclasses import dataclass
-from typing import Any
-
-from punish_fast.cli.enemy.choices import ChoicesOptions
-from punish_fast.cli.frame.options import OutputOption, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, rules_files
+from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
+from punish_fast.cli.frame.options import verb
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChoiceModelOptions(ChoicesOptions):
-    """Options of ``enemy model``."""
-
-    output: OutputOption = None
 
 
 @verb(
@@ -22,7 +10,7 @@ class ChoiceModelOptions(ChoicesOptions):
     "punish-fast enemy model --db games.db --winners --until 1668358800 -o champion-model.h5",
     stage="choice model",
 )
-def model(options: ChoiceModelOptions) -> None:
+def model(options: StrategyOptions) -> None:
     """Fit a multinomial logit model to people's choices and update it with the counts in each state.
 
     This enemy predicts people better than the others learned from recorded games; to check this on your data, run
@@ -35,25 +23,19 @@ def model(options: ChoiceModelOptions) -> None:
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
-    from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
     made = {"method": "choice-model", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
-    output = options.output or options.default_output("choice-model", made)
-    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from", endings=HDF5)
+    output = options.checked_output("choice-model", made)
     space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):
         fitted = fit_choice_model(space, choices.row, choices.column, choices.game)
     with clock("evaluation"):
         policy = choice_model_policy(space, fitted)
-    name = f"{options.whose} choice model"
-    origin = made | {"concentration": fitted.concentration}
-    save_policy(output, space, policy, name=name, origin=origin)
-    report: dict[str, Any] = {
-        "name": name,
-        **rules_report(space.rules),
-        "origin": origin,
+    name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration}
+    report = {
+        **write_strategy(output, space, policy, name, origin),
         "games": len(np.unique(choices.game)),
         "choices": len(choices.row),
         "measured": int(free_choices(space, choices).sum()),
@@ -62,8 +44,6 @@ def model(options: ChoiceModelOptions) -> None:
         "states_seen": len(fitted.counts.state),
         "states": space.n_states,
         "seconds": clock.seconds_in_all(),
-        "output": output,
-        "output_bytes": output.stat().st_size,
     }
     options.print(report)
     options.suggest("play", output)

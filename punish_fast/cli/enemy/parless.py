@@ -1,22 +1,19 @@
 """``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from punish_fast.cli.enemy.choices import ChoicesOptions
+from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import OutputOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, rules_files
+from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParlessOptions(ChoicesOptions):
+class ParlessOptions(StrategyOptions):
     """Options of ``enemy parless``."""
 
     prior: Annotated[float, option("Total pseudo-count of the uniform Dirichlet prior.", metavar="C")] = 3.0
-    output: OutputOption = None
 
 
 @verb(
@@ -34,26 +31,20 @@ def parless(options: ParlessOptions) -> None:
 
     from punish_fast.enemies import parless as method
     from punish_fast.enemies.counts import count_choices
-    from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
     method.check_prior(options.prior)
     made = {"method": "parless", "prior": options.prior, **options.note()}
-    output = options.output or options.default_output(options.whose, made)
-    check_outputs([output], [options.database, *rules_files(options.rules)], "learn from", endings=HDF5)
+    output = options.checked_output(options.whose, made)
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)
     if len(counts.state) == 0:
         told = f"none of the {len(choices)} choices was made in a state of this game"
         raise UsageError(f"--rules {options.rules}: {told}")
     name, counted = f"{options.whose} PARLESS", int(counts.count.sum())
-    origin = made | {"choices": counted}
-    covered = np.isin(np.arange(space.n_states), counts.state)
-    save_policy(output, space, method.parless(space, counts, options.prior), covered, name, origin)
-    report: dict[str, Any] = {
-        "name": name,
-        **rules_report(space.rules),
-        "origin": origin,
+    policy, covered = method.parless(space, counts, options.prior), np.isin(np.arange(space.n_states), counts.state)
+    report = {
+        **write_strategy(output, space, policy, name, made | {"choices": counted}, covered),
         "games": len(np.unique(choices.game)),
         "choices": len(choices),
         "counted": counted,
@@ -61,8 +52,6 @@ def parless(options: ParlessOptions) -> None:
         "unreachable": counts.n_unknown,
         "states": len(counts.state),
         "seconds": clock.total(),
-        "output": output,
-        "output_bytes": output.stat().st_size,
     }
     options.print(report)
     options.suggest("play", output)

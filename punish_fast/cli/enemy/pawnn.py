@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
-from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.settings import SetOption, with_changes
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.settings import SetOption, changes_of
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
-    from punish_fast.enemies.training import Examples, TrainingOptions
-    from punish_fast.punish.rules import Rules
+    from punish_fast.enemies.training import Trained, TrainingOptions
 
 _PRESETS = (
     "final, initial, more-hidden, gradient-descent, mse, mse-more-hidden, mse-adam, no-softmax, dropouts, scaled, "
@@ -43,17 +45,14 @@ class PawnnOptions(CommonOptions):
 
     def training(self) -> TrainingOptions:
         """Return the training options of the preset with the user's changes."""
-        from punish_fast.enemies.training import PRESETS
+        from punish_fast.enemies.training import PRESETS, TrainingOptions
 
         if self.preset not in PRESETS:
             raise UsageError(f"--preset: {printable(self.preset)!r} is not allowed; it must be one of {_PRESETS}")
-        preset, changes = PRESETS[self.preset], self.set or []
-        names = [change.partition("=")[0].strip() for change in changes]
-        if "hidden" in names and "dropout" not in names:
-            # The preset's dropout list is too long if the user sets fewer layers.
-            changed = with_changes(replace(preset, dropout=()), changes, ("seed",))
-            return replace(changed, dropout=preset.dropout[: len(changed.hidden)], seed=self.seed)
-        return replace(with_changes(preset, changes, ("seed",)), seed=self.seed)
+        preset, changes = PRESETS[self.preset], changes_of(TrainingOptions, self.set or (), ("seed",))
+        # The preset's dropout list is too long if the user sets fewer layers.
+        changes.setdefault("dropout", preset.dropout[: len(changes.get("hidden", preset.hidden))])
+        return replace(preset, **changes, seed=self.seed)
 
 
 @verb(
@@ -72,62 +71,49 @@ def pawnn(options: PawnnOptions) -> None:
     import numpy as np
 
     from punish_fast.enemies.pawnn import mean_squared_error
-    from punish_fast.enemies.training import examples_of, train
-    from punish_fast.punish.rules import name_of
+    from punish_fast.enemies.training import cross_validate, examples_of, train
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.runtime.errors import require
     from punish_fast.store.reader import load
 
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    stages = Stages(options.quiet)
     require("learn", "jax", "optax")
-    training, output = options.training(), options.output
-    if output is None and options.cross_validate is None:
-        output = Path(f"{options.source.stem}-pawnn.h5")
-    check_outputs([output], [options.source], "learn from", endings=HDF5)
-    file = load(options.source)
+    training, file, output = options.training(), load(options.source), options.output
     if file.kind != "strategy":
         raise UsageError(f"{options.source}: is of kind {file.kind}; it must be a strategy")
-    name, rules = file.attributes["name"], name_of(file.rules)
+    name = file.attributes["name"]
     origin = {"method": "pawnn", "table": name, **asdict(training)}
-    if output is not None and options.output is None:
-        default_output(output, {"kind": "strategy", "rules": rules, "information": "view"} | origin)
-    with progress.stage("states"), clock("states"):
+    if output is None and options.cross_validate is None:
+        output = default_strategy(Path(f"{options.source.stem}-pawnn.h5"), file.rules, origin)
+    check_outputs([output], [options.source], "learn from", endings=HDF5)
+    with stages("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
     report: dict[str, Any] = {
-        "rules": rules,
-        "rules_digest": space.rules.digest,
+        **rules_report(space.rules),
         "table": str(options.source),
         "states": len(examples),
         "training": asdict(training),
     }
     if options.cross_validate is not None:
-        with progress.stage("cross-validation"), clock("cross-validation"):
-            report["cross_validation"] = _cross_validate(
-                space.rules, examples, training, options.cross_validate, progress
-            )
+        with stages("cross-validation"):
+            on_epoch = partial(stages.progress.step, "cross-validation")
+            rounds = cross_validate(space.rules, examples, training, options.cross_validate, on_epoch)
+            report["cross_validation"] = _validation_report(rounds)
     if output is not None:
-        with progress.stage("training"), clock("training"):
-            network = train(
-                space.rules, examples, training, on_epoch=lambda *step: progress.step("training", *step)
-            ).network
+        with stages("training"):
+            on_epoch = partial(stages.progress.step, "training")
+            network = train(space.rules, examples, training, on_epoch=on_epoch).network
             mse = mean_squared_error(network, space.rules, examples.digits, examples.p)
-        with progress.stage("evaluation"):
-            report |= write_network(space, network, f"PAWNN of {name}", origin | {"mse": mse}, output, clock)
+        with stages.progress.stage("evaluation"):
+            report |= write_network(space, network, f"PAWNN of {name}", origin | {"mse": mse}, output, stages.clock)
         report["mse"] = mse
-    options.print(report | {"seconds": clock.seconds_in_all()})
+    options.print(report | {"seconds": stages.clock.seconds_in_all()})
     if output is not None:
         options.suggest("play", output)
 
 
-def _cross_validate(
-    rules: Rules, examples: Examples, training: TrainingOptions, folds: int, progress: Progress
-) -> dict[str, Any]:
-    from statistics import fmean
-
-    from punish_fast.enemies.training import cross_validate
-
-    rounds = cross_validate(rules, examples, training, folds, lambda *step: progress.step("cross-validation", *step))
+def _validation_report(rounds: list[Trained]) -> dict[str, Any]:
     errors = {part: [float(getattr(each, part)[-1, 1]) for each in rounds] for part in ("train", "test")}
     means = {f"{part}_mse": fmean(found) for part, found in errors.items()}
-    return {"folds": folds, **means, **{f"{part}_mse_by_fold": found for part, found in errors.items()}}
+    return {"folds": len(rounds), **means, **{f"{part}_mse_by_fold": found for part, found in errors.items()}}

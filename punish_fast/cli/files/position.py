@@ -13,7 +13,7 @@ from punish_fast.play.explain.reasons import as_chances
 from punish_fast.punish.codes import CodedStates, State, StateError, action_name, decode, encode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
+from punish_fast.punish.strategy import belongs_to
 from punish_fast.store.reader import Artefact, final_values
 
 _MOST_OUTCOMES = 8
@@ -59,10 +59,7 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _policy_report(player: Artefact | Player, rules: Rules, state: State) -> dict[str, Any]:
-    """Report each action's probability, and the values of *naive*.
-
-    For a strategy with memory, report the mean and the range of the probability over histories.
-    """
+    """Report the values of *naive*, or the mean and the range of each action's probability over all histories."""
     view = StateSpace(rules)
     row = _row_of(view, state)
     rows = range(*view.state_ptr[row : row + 2].tolist())
@@ -71,17 +68,14 @@ def _policy_report(player: Artefact | Player, rules: Rules, state: State) -> dic
         report: dict[str, Any] = {"actions": actions}
         _add_values(as_chances(naive_solution(view)), row, rows, report)
         return report
-    if player.information == "view":
-        for entry, p in zip(actions, player.policy(view)[rows.start : rows.stop], strict=True):
-            entry["probability"] = float(p)
-        return {"actions": actions, "histories": 1}
-    fine = StateSpace(rules, player.information)
-    policy = player.policy(fine)
-    coarse_row = lift(fine, view, np.arange(len(view.action), dtype=np.float64))
-    for entry, r in zip(actions, rows, strict=True):
-        found = policy[coarse_row == r]
-        entry |= {"probability": float(found.mean()), "lowest": float(found.min()), "highest": float(found.max())}
-    return {"actions": actions, "histories": len(found)}
+    fine = view if player.information == "view" else StateSpace(rules, player.information)
+    policy, states = player.policy(fine), np.flatnonzero(belongs_to(fine, view) == row)
+    table = policy[fine.state_ptr[states][:, np.newaxis] + np.arange(len(rows))]
+    if len(states) == 0:  # between two measures there is one action
+        table = np.ones((1, 1))
+    for entry, p in zip(actions, table.T, strict=True):
+        entry |= {"probability": float(p.mean()), "lowest": float(p.min()), "highest": float(p.max())}
+    return {"actions": actions, "histories": len(table)}
 
 
 def _add_values(solution: Solution, row: int, rows: range, report: dict[str, Any]) -> None:

@@ -71,8 +71,12 @@ class ShowOptions(CommonOptions):
             told = "such as --hand rrspp --discard ddd; to see what to play with a hand, use punish-fast openings"
             raise UsageError(f"a position needs --hand and --discard, {told}")
         for name in ("hp", "feinted"):
-            if name in words and words[name] not in _SIDES:
-                words[name] = _pair(name, words[name])
+            text = words.get(name)
+            if text is not None and text not in _SIDES:
+                if re.fullmatch("[0-9]-[0-9]", text) is None:
+                    told = "it must be two numbers, yours and the enemy's, such as 3-2"
+                    raise StateError(f"{name}: {text!r} is invalid; {told}")
+                words[name] = int(text[0]), int(text[2])
         return position(**words, rules=rules)
 
 
@@ -89,7 +93,10 @@ def show(options: ShowOptions) -> None:
 
     Specify a position by its state code, or by --hand and --discard; other details default to the start of a game.
     """
-    file = _load(options.file)
+    from punish_fast.arena.players import Player, is_built_in
+    from punish_fast.store.reader import load
+
+    file = Player(options.file) if is_built_in(options.file) else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:
@@ -104,15 +111,6 @@ def show(options: ShowOptions) -> None:
         from punish_fast.cli.files.position import position_report, print_position
 
         options.print(position_report(file, rules, state), print_position)
-
-
-def _load(path: str) -> Artefact | Player:
-    from punish_fast.arena.players import Player, is_built_in
-    from punish_fast.store.reader import load
-
-    if is_built_in(path):
-        return Player(path)
-    return load(path)
 
 
 def _file_report(file: Artefact | Player) -> dict[str, Any]:
@@ -131,11 +129,3 @@ def _file_report(file: Artefact | Player) -> dict[str, Any]:
     if file.origin is not None:
         report["origin"] = file.origin
     return report | {"hash": file.identity()}
-
-
-def _pair(name: str, text: str) -> tuple[int, int]:
-    from punish_fast.punish.codes import StateError
-
-    if re.fullmatch("[0-9]-[0-9]", text) is None:
-        raise StateError(f"{name}: {text!r} is invalid; it must be two numbers, yours and the enemy's, such as 3-2")
-    return int(text[0]), int(text[2])

@@ -124,15 +124,16 @@ def guarded(call: Callable[[], Any]) -> int:
         signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = lambda message, *_: say(f"warning: {message}")
-    if os.environ.get("PUNISH_FAST_DEBUG") == "1":
-        return _code_of(call())
     try:
-        code = _code_of(call())
-    except KeyboardInterrupt:
-        code = _INTERRUPTED
-    except Exception as error:
+        result = call()
+        # Newer versions of Typer return an exit code for KeyboardInterrupt.
+        code = result if isinstance(result, int) else 0
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get("PUNISH_FAST_DEBUG") == "1":
+            raise
         # Libraries may convert an interrupt into another error.
-        code = _INTERRUPTED if _interrupted else _explain(error)
+        is_interrupt = _interrupted or isinstance(error, KeyboardInterrupt | typer.Abort)
+        code = _INTERRUPTED if is_interrupt else _explain(error)
     if code != 0:
         discard_temporaries()
     try:
@@ -148,15 +149,7 @@ def guarded(call: Callable[[], Any]) -> int:
     return code
 
 
-def _code_of(result: Any) -> int:
-    # Newer versions of Typer return an exit code for KeyboardInterrupt.
-    return result if isinstance(result, int) else 0
-
-
-def _explain(error: Exception) -> int:
-    code = getattr(error, "exit_code", 1)
-    if isinstance(error, typer.Abort):
-        return _INTERRUPTED
+def _explain(error: BaseException) -> int:
     if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
         told = " ".join(error.format_message().replace("Value error, ", "").split())
         for fault in getattr(error.__cause__, "errors", list)():
@@ -178,4 +171,4 @@ def _explain(error: Exception) -> int:
             told += f" ({variable} is set)"
     if told:
         say(f"error: {told}")
-    return int(code)
+    return int(getattr(error, "exit_code", 1))

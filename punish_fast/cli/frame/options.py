@@ -32,7 +32,7 @@ from typer.core import TyperCommand
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
+from punish_fast.cli.frame.report import plain, print_json, print_report
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError, printable
@@ -166,7 +166,7 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
 
 
 def _prepare(options: Any) -> None:
-    if getattr(options, "quiet", False):
+    if options.quiet:
         announce_to(None)
     check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
     threads = getattr(options, "threads", None)
@@ -224,9 +224,9 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except PunishFastError as error:
             field, colon, told = str(error).partition(":")
-            flag = _flag(field)
-            if colon and any(flag in parameter.opts for parameter in self.params):
-                error.args = (f"{flag}:{told}",)
+            for parameter in self.params:
+                if colon and parameter.name == field:
+                    error.args = (f"{parameter.opts[0]}:{told}",)
             raise
 
 
@@ -322,7 +322,7 @@ class CommonOptions:
         if self.as_json:
             print_json(report)
         else:
-            as_text(printable_report(plain(report)))
+            as_text(plain(report, printable))
 
     def suggest(self, *command: str | Path) -> None:
         """Print the command that plays against the result on stderr, unless ``quiet`` or ``as_json`` is set."""

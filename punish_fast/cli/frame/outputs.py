@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.punish.rules import PRESETS, Rules, unique_name
+from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import check_output, fault_of_input
 
@@ -45,6 +45,11 @@ def default_output(
     if found != _as_json(settings):
         raise UsageError(f"{path}: already exists and was made with other settings; choose another output with -o")
     return path
+
+
+def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "view") -> Path:
+    """Return ``path``, the default output of a strategy; raise UsageError if it exists and has another origin."""
+    return default_output(path, {"kind": "strategy", "rules": name_of(rules), "information": information, **origin})
 
 
 def _as_json(settings: Mapping[str, Any]) -> Any:
@@ -106,12 +111,11 @@ def check_outputs(
         check_output(output)
         if any(_are_one(output, source) for source in read):
             raise UsageError(f"{output}: is the file to {verb} and will not be replaced")
+        if endings and output != plot and output.suffix.lower() not in endings:
+            raise UsageError(f"{output}: the name of this file must end in {' or '.join(endings)}")
     for first, second in combinations(written, 2):
         if _are_one(first, second):
             raise UsageError(f"{second}: would be written twice; choose another name for one of them")
-    for output in written:
-        if endings and output != plot and output.suffix.lower() not in endings:
-            raise UsageError(f"{output}: the name of this file must end in {' or '.join(endings)}")
 
 
 def rules_files(rules: str | None) -> list[Path]:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -48,33 +48,26 @@ def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
     from punish_fast.runtime import _jit
     from punish_fast.runtime.limits import peak_memory
 
-    report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all()}
-    report["peak_memory_bytes"] = peak_memory()
+    report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all(), "peak_memory_bytes": peak_memory()}
     return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 
 
-def plain(result: Any) -> Any:
-    """Convert a result to JSON-like values; replace NaN and infinity with None."""
+def plain(result: Any, text: Callable[[str], str] = str) -> Any:
+    """Convert a result to JSON-like values; replace NaN and infinity with None.
+
+    ``text`` converts strings, such as `printable` for a report that is printed as text.
+    """
     if is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in fields(result)}
     if isinstance(result, Mapping):
-        return {name: plain(value) for name, value in result.items()}
+        return {text(str(name)): plain(value, text) for name, value in result.items()}
     if hasattr(result, "tolist"):
         result = result.tolist()
     if isinstance(result, list | tuple):
-        return [plain(value) for value in result]
+        return [plain(value, text) for value in result]
     if isinstance(result, float) and not math.isfinite(result):
         return None
-    return str(result) if isinstance(result, Path) else result
-
-
-def printable_report(report: Any) -> Any:
-    """Return a report with JSON-like values in which all strings are printable."""
-    if isinstance(report, Mapping):
-        return {printable_report(name): printable_report(value) for name, value in report.items()}
-    if isinstance(report, list):
-        return [printable_report(value) for value in report]
-    return printable(report) if isinstance(report, str) else report
+    return text(str(result)) if isinstance(result, str | Path) else result
 
 
 def print_json(report: Any) -> None:
@@ -269,7 +262,7 @@ def _words(name: str) -> str:
 
 def in_words(fields: Mapping[str, Any]) -> str:
     """Format names and values on one line, such as ``iterations 80, share 0.9``."""
-    return printable(_text("", printable_report(plain(fields))), MOST_OF_LINE)
+    return printable(_text("", plain(fields, printable)), MOST_OF_LINE)
 
 
 def count(number: int, noun: str) -> str:

@@ -1,14 +1,12 @@
 """Parsing of hyperparameters given as ``--set NAME=VALUE``, according to the fields of a method's dataclass."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import fields
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option
 from punish_fast.runtime.errors import closest, printable
-
-S = TypeVar("S")
 
 SetOption = Annotated[list[str] | None, option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")]
 _TRUTHS = {"true": True, "false": False}
@@ -18,19 +16,14 @@ _NAMES = {
 }
 
 
-def with_changes(settings: S, texts: Sequence[str], excluded: Sequence[str] = ()) -> S:
-    """Return settings with some fields changed.
+def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
+    """Parse changes of a dataclass; return the new values by field name.
 
     Args:
-        settings: Dataclass instance; the dataclass checks the new values.
+        settings: Dataclass, which checks the new values.
         texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, and None is written ``none``.
         excluded: Fields that cannot be changed because they have their own option.
     """
-    return replace(settings, **changes_of(type(settings), texts, excluded))  # type: ignore[type-var]
-
-
-def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
-    """Parse changes of a dataclass; return the new values by field name. For the arguments, see `with_changes`."""
     hints = get_type_hints(settings)
     kinds = {each.name: hints[each.name] for each in fields(settings) if each.name not in excluded}
     changes: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
-from punish_fast.cli.frame.settings import with_changes
+from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
 
@@ -40,7 +40,7 @@ def decks(options: DecksOptions) -> None:
 
     game = options.make("decks")
     check_outputs([options.output], [], "search", endings=[".json"])
-    method = with_changes(SearchMethod(), options.settings or ())
+    method = SearchMethod(**changes_of(SearchMethod, options.settings or ()))
     search, clock, progress = DeckSearch(method, options.seed), Stopwatch(), Progress(options.quiet)
 
     def on_games(done: int, total: int) -> None:

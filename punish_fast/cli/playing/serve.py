@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, PlayerRulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import plain, print_report, printable_report
+from punish_fast.cli.frame.report import plain, print_report
 from punish_fast.cli.games.options import DecksOption
 from punish_fast.cli.playing.table import games_database
 from punish_fast.punish.rules import Rules, load_rules
-from punish_fast.runtime.errors import require
+from punish_fast.runtime.errors import printable, require
 
 if TYPE_CHECKING:
     from punish_fast.play.games.player import GamePlayer
@@ -190,7 +190,7 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
     if options.as_json:
         print(json.dumps(plain(report)))
     else:
-        print_report(printable_report(plain(report)))
+        print_report(plain(report, printable))
         if not options.check:
             print("Press Ctrl-C to stop.")
     sys.stdout.flush()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Stages, Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
 from punish_fast.runtime.limits import parse_size
@@ -52,12 +52,7 @@ class ModelOptions(ComputeOptions):
         return rules, enemy
 
     def source(
-        self,
-        origin: Rules | Artefact,
-        enemy: Player | None,
-        clock: Stopwatch,
-        progress: Progress,
-        may_exceed: bool = False,
+        self, origin: Rules | Artefact, enemy: Player | None, stages: Stages, may_exceed: bool = False
     ) -> ModelSource:
         """Return the source of a model: rules and an enemy, or a file that contains the tensor.
 
@@ -70,12 +65,13 @@ class ModelOptions(ComputeOptions):
         from punish_fast.runtime.kernel_files import compile_ahead
         from punish_fast.store.tensors import ModelSource
 
+        clock, progress = stages.clock, stages.progress
         progress.start()
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
         compile_ahead([TENSOR], threads())
-        with clock("states"), progress.stage("states"):
+        with stages("states"):
             limit = memory_limit(None if may_exceed else self.memory_bytes)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
         with clock("tensor"):
@@ -112,13 +108,13 @@ def build(options: ModelOptions) -> None:
     """
     from punish_fast.store.tensors import build_file
 
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    stages = Stages(options.quiet)
     rules, enemy = options.find()
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
     check_outputs([output], options.read(enemy), "build", endings=HDF5)
-    source = options.source(rules, enemy, clock, progress)
-    options.print(model_report(source, build_file(output, source), clock, output))
+    source = options.source(rules, enemy, stages)
+    options.print(model_report(source, build_file(output, source), stages.clock, output))
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     """Compute the values of the objective, and print the values of the initial states."""
     for field in fields(options):
         if field.name not in _ALLOWED and getattr(options, field.name) != field.default:
-            raise UsageError(f"--{field.name.replace('_', '-')} does not apply to models of other programs")
+            raise UsageError(f"{field.name}: does not apply to models of other programs")
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     check_options(options.discount, tolerance=tolerance)
     objective = None if options.objective is None else objective_text.parse_objective(options.objective)

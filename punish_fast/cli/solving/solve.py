@@ -13,7 +13,7 @@ from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
 from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, print_solved, solution_report
@@ -107,7 +107,7 @@ def solve(options: SolveOptions) -> None:
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    stages = Stages(options.quiet)
     _check(options)
     stored = None if options.tensor is None else _stored(options, options.tensor)
     rules, enemy = options.find() if stored is None else (stored.rules, None)
@@ -116,7 +116,7 @@ def solve(options: SolveOptions) -> None:
     if options.start is not None:
         values = start_values(options.start, rules, method["objective"], method["discount"])
     if options.dry_run:
-        _print_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
+        _print_plan(options, options.source(rules, enemy, stages, may_exceed=True), stages)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
@@ -125,15 +125,16 @@ def solve(options: SolveOptions) -> None:
     check_outputs([output, checkpoint], sources, "solve", endings=HDF5)
     if checkpoint.exists() and not is_resumed:
         raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
-    with on_cluster(options.cluster, progress, options.quiet) as cluster:
-        source = options.source(stored or rules, enemy, clock, progress)
+    with on_cluster(options.cluster, stages.progress, options.quiet) as cluster:
+        source = options.source(stored or rules, enemy, stages)
         if cluster is not None:
             source.executor = cluster.executor
         if options.schedule != "jacobi":
             method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
-        with _resumable(checkpoint), progress.stage("solve"):
-            mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=values, **method)
-    report = model_report(source, mdp, clock, output) | solution_report(solution)
+        with _resumable(checkpoint), stages.progress.stage("solve"):
+            sweep = stages.progress.sweep
+            mdp, solution = solve_file(output, source, not options.no_tensor, sweep, start=values, **method)
+    report = model_report(source, mdp, stages.clock, output) | solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
     report |= opening_report(source, mdp, solution)
@@ -253,7 +254,7 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
     checkpoint.unlink(missing_ok=True)
 
 
-def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
+def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> None:
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches
@@ -261,9 +262,9 @@ def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, pr
 
     space, limit, sweeps = source.states, memory_limit(source.memory), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
-    batches = RowBatches(space, source.policy, progress.step)
+    batches = RowBatches(space, source.policy, stages.progress.step)
     # Time for listing states and counting rows, which a run must do, too.
-    listed = clock.total()
+    listed = stages.clock.total()
     report = {
         **rules_report(source.rules),
         "enemy": source.note,

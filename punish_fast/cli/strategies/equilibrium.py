@@ -10,10 +10,10 @@ from rich.filesize import decimal
 
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Stages, interrupt_note
 from punish_fast.cli.frame.report import print_report, print_text, rules_report, work_report
-from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
+from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
 
@@ -109,9 +109,7 @@ def _target(options: EquilibriumOptions) -> Target:
     try:
         return Target(options.iterations, options.target, options.time)
     except TargetError as error:
-        field, _, told = str(error).partition(": ")
-        flag = {"exploitability": "target", "seconds": "time"}.get(field, field)
-        raise UsageError(f"--{flag} is {told}") from None
+        raise UsageError(str(error).replace("exploitability:", "target:").replace("seconds:", "time:")) from None
 
 
 def _aims(target: Target, share: float) -> dict[str, Any]:
@@ -122,12 +120,10 @@ def _aims(target: Target, share: float) -> dict[str, Any]:
 
 
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
-
     name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
     path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
-    settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
-    return default_output(path, settings)
+    return default_strategy(path, rules, aims, options.information)
 
 
 def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:

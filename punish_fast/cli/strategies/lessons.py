@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -15,11 +14,11 @@ from punish_fast.cli.frame.report import plain, rules_report, work_report
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons
-from punish_fast.cli.strategies.openings import worth_of_cards
 from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
     from punish_fast.study.deviations import Cost, Deviations
+    from punish_fast.study.frequencies import SituationFrequencies
     from punish_fast.study.lessons import Lessons
 
 
@@ -92,34 +91,25 @@ def study_file(options: LessonsOptions) -> Study:
 
 
 def _lessons_report(found: Lessons) -> dict[str, Any]:
-    hands = found.hands
+    from punish_fast.punish.states.openings import worth_of_cards
+
+    hands, openings = found.hands, found.openings
     return {
         "length": found.length,
         "hp_before_deals": [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in found.dealt.items()],
         "hp_during_measures": [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in found.during.items()],
-        "mean": found.openings.p @ found.value,
+        "mean": openings.p @ found.value,
         "hands": [
             {"hand": by_card(hands.hand[k].tolist()), "probability": hands.p[k], "win": hands.value[k]}
             for k in (-hands.value).argsort(kind="stable")
         ],
-        "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),
-        "revealed": worth_of_cards(found.openings, found.openings.revealed, found.value),
+        "in_hand": worth_of_cards(openings.hand, openings.p, found.value),
+        "revealed": worth_of_cards(openings.revealed, openings.p, found.value),
         "kept": {
             card: {"share": share, "over_fresh": fresh, "over_other": dict(zip(CARDS, other, strict=True))}
             for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
         },
-        "frequencies": [
-            {
-                "grouping": situation.grouping,
-                "situation": situation.label,
-                "choices": situation.choices,
-                "shares": _by_play(situation.shares),
-                "possible": _by_play(situation.possible),
-                "when_possible": _by_play(situation.when_possible),
-                "given_up": dict(zip(CARDS, situation.given, strict=True)),
-            }
-            for situation in found.frequencies
-        ],
+        "frequencies": [_by_play(situation) for situation in found.frequencies],
     }
 
 
@@ -135,25 +125,19 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         "loss_per_game": people.per_game,
         "loss_per_game_error": people.per_game_error,
         "strategy_loss_per_choice": people.policy_per_choice,
-        "costs": [_cost_report(cost) for cost in people.costs],
-        "worst": [_cost_report(cost) for cost in people.worst],
+        "costs": [_by_play(cost) for cost in people.costs],
+        "worst": [_by_play(cost) for cost in people.worst],
     }
 
 
-def _cost_report(cost: Cost) -> dict[str, Any]:
-    return {
-        "grouping": cost.grouping,
-        "situation": cost.label,
-        "choices": cost.n,
-        "loss": cost.mean,
-        "loss_error": cost.error,
-        "share": cost.share,
-        "people": _by_play(cost.people),
-        "strategy": _by_play(cost.policy),
-    }
+def _by_play(found: Cost | SituationFrequencies) -> dict[str, Any]:
+    """Return the fields as a dictionary, in which arrays are dictionaries by play; ``given_up`` has no feints."""
+    import numpy as np
 
-
-def _by_play(values: Iterable[float]) -> dict[str, float]:
     from punish_fast.study.frequencies import PLAYS
 
-    return dict(zip(PLAYS, values, strict=True))
+    report = found._asdict()
+    for name, value in report.items():
+        if isinstance(value, np.ndarray):
+            report[name] = dict(zip(PLAYS, value, strict=False))
+    return report

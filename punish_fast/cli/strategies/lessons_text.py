@@ -50,10 +50,8 @@ def headlines(report: dict[str, Any]) -> list[str]:
     if ahead:
         told = [f"{each['own']} HP against {each['enemy']} win {_share(each['win'])}" for each in ahead]
         found.append(f"Before the deal, {' and '.join(told)} of games.")
-    always = report["frequencies"][0] if report["frequencies"] else None
-    if always is not None:
-        order = _ranked(always["shares"])
-        told = [f"{play} {_percent(share)} %" for play, share in order]
+    if report["frequencies"]:
+        told = [f"{play} {_percent(share)} %" for play, share in _ranked(report["frequencies"][0]["shares"])]
         found.append(f"Share of all choices: {', '.join(told)}.")
     return found[:3]
 

@@ -80,8 +80,8 @@ def _report(options: OpeningsOptions, player: Player) -> dict[str, Any]:
         "is_chance": is_chance,
         "value_is": value_is,
         "mean": found.p @ value,
-        "in_hand": worth_of_cards(found, found.hand, value),
-        "revealed": worth_of_cards(found, found.revealed, value),
+        "in_hand": dealt.worth_of_cards(found.hand, found.p, value),
+        "revealed": dealt.worth_of_cards(found.revealed, found.p, value),
         "hands": [
             {
                 "hand": by_card(hands.hand[k].tolist()),
@@ -153,17 +153,3 @@ def _print_openings(report: dict[str, Any]) -> None:
     print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
     print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
     print_report({name: report[name] for name in ("plot", "page")})
-
-
-def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
-    """Return the worth of each card by number of copies.
-
-    Args:
-        found: The n openings.
-        counts: Integer array of shape (n, 5): copies of each card, in hand or revealed.
-        value: Float64 array of shape (n,): value of each opening.
-    """
-    from punish_fast.punish.states.openings import worth
-
-    table = {card: worth(counts[:, kind], found.p, value) for kind, card in enumerate(CARDS)}
-    return {card: {"copies": each.copies, "mean": each.mean, "step": each.step} for card, each in table.items()}

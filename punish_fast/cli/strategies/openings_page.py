@@ -36,7 +36,9 @@ def openings_page(report: dict[str, Any], rules: Rules, player: str, situations:
     worth = [
         [card, "" if each["step"] is None else f"{100 * each['step']:+.1f}"] for card, each in report["in_hand"].items()
     ]
-    often = [[each.label, *("" if isnan(x) else f"{100 * x:.0f}" for x in each.when_possible)] for each in situations]
+    often = [
+        [each.situation, *("" if isnan(x) else f"{100 * x:.0f}" for x in each.when_possible)] for each in situations
+    ]
     hands = sorted(report["hands"], key=lambda each: tuple(each["hand"].values()), reverse=True)
     points = f"<h2>One more in your first hand (points of {report['value_is']})</h2>{_table(['card', 'points'], worth)}"
     listed = "".join(f"<div><b>{letters(each['hand'])}</b> {plays_text(each['plays'], 3)}</div>" for each in hands)

@@ -8,12 +8,14 @@ The worth of a card is the conditional expectation ``E[v | n copies of the card 
 slope of the weighted least squares line through these expectations.
 """
 
+from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.punish.codes import CodedStates, digits_of
+from punish_fast.punish.rules import CARDS
 
 
 class Openings(NamedTuple):
@@ -25,11 +27,11 @@ class Openings(NamedTuple):
     p: np.ndarray  # float64 [n], probabilities
 
 
-class Worth(NamedTuple):
+@dataclass(frozen=True)
+class Worth:
     """Expected value of the openings, by the number of copies of a card in hand or among the revealed cards."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
-    p: np.ndarray  # float64 [m], probability of each number of copies
     mean: np.ndarray  # float64 [m], expected value of the openings with each number of copies
     step: float  # average gain from one more copy; NaN if all openings have the same number of copies
 
@@ -61,4 +63,9 @@ def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
     from_mean = copies - share @ copies
     spread = share @ from_mean**2
     step = float(share @ (from_mean * mean) / spread) if len(copies) > 1 else np.nan
-    return Worth(copies, share, mean, step)
+    return Worth(copies, mean, step)
+
+
+def worth_of_cards(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> dict[str, Worth]:
+    """Return the worth of each card; ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
+    return {card: worth(copies, p, value) for card, copies in zip(CARDS, counts.T, strict=True)}
