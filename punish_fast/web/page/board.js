@@ -46,16 +46,16 @@ export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
 export const pile = (label, counts, note) =>
   h("div", { class: "pile" }, h("h3", {}, label, note && h("span", { class: "quiet" }, ` ${note}`)), chips(counts, label));
 
+/** A bar of `n` steps, in which step `now` (from 1) is highlighted. */
+export function steps(now, n) {
+  const step = (k) => h("span", { class: k < now ? "step done" : k === now ? "step now" : "step" });
+  return h("span", { class: "steps", "aria-hidden": "true" }, Array.from({ length: n }, (_, k) => step(k + 1)));
+}
+
 /** The current breath and measure. */
 export function clock(view) {
-  const step = (k) => h("span", { class: k < view.breath ? "step done" : k === view.breath ? "step now" : "step" });
   const measure = view.measure ? `Measure ${view.measure}, breath` : "Breath";
-  return h(
-    "div",
-    { class: "clock" },
-    h("span", {}, `${measure} ${view.breath} of ${view.breaths}`),
-    h("span", { class: "steps", "aria-hidden": "true" }, Array.from({ length: view.breaths }, (_, k) => step(k + 1))),
-  );
+  return h("div", { class: "clock" }, h("span", {}, `${measure} ${view.breath} of ${view.breaths}`), steps(view.breath, view.breaths));
 }
 
 /** Convert a hand, given as five counts, to a sorted list of kinds, such as [1, 1, 3]. */

@@ -15,23 +15,16 @@ const SIGNS = {
   rest: ["M17 14.5A7.5 7.5 0 0 1 9.5 7c0-1.2.3-2.4.8-3.4a8.5 8.5 0 1 0 10.1 10.1c-1 .5-2.2.8-3.4.8z"],
 };
 
+/** A line drawing of paths in a square of side 24. */
+export function drawing(paths, width) {
+  const look = { fill: "none", stroke: "currentColor", "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" };
+  return svg("svg", { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, paths.map((d) => svg("path", { d })));
+}
+
 /** The sign of a card, or of a rest. */
-export function sign(name) {
-  return svg(
-    "svg",
-    {
-      class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": 1.9,
-      "stroke-linecap": "round", "stroke-linejoin": "round",
-    },
-    SIGNS[name].map((d) => svg("path", { d })),
-  );
-}
+export const sign = (name) => drawing(SIGNS[name], 1.9);
 
-const deals = (damage) => (damage ? `deals ${damage}` : "");
-
-function face(name, damage) {
-  return [sign(name), h("span", { class: "name" }, name), h("span", { class: "deals" }, deals(damage))];
-}
+const face = (name, damage) => [sign(name), h("span", { class: "name" }, name), h("span", { class: "deals" }, damage ? `deals ${damage}` : "")];
 
 /** A card face up. */
 export const card = (name, damage) => h("div", { class: "card", "data-card": name }, face(name, damage));

@@ -65,6 +65,10 @@ export const counted = (n, noun, plural = `${noun}s`) => `${n} ${n === 1 ? noun 
 /** A heading with a lead-in sentence. */
 export const title = (text, lead) => h("header", { class: "title" }, h("h1", {}, text), lead && h("p", {}, lead));
 
+/** The head of a table; `numbers` are the indices of columns of numbers. */
+export const tableHead = (labels, numbers) =>
+  h("thead", {}, h("tr", {}, labels.map((text, k) => h("th", { scope: "col", class: numbers.includes(k) && "number" }, text))));
+
 /** A labelled `select` element with [value, text] pairs as options. */
 export function choice(label, pairs, value, onchange) {
   const select = h(

@@ -2,7 +2,7 @@
 
 import { get, modelsThat } from "./api.js";
 import { CARDS, chips, isFeint, actionTag, sign, tag } from "./cards.js";
-import { choice, counted, h, percent, title, unseen } from "./dom.js";
+import { choice, counted, h, percent, tableHead, title, unseen } from "./dom.js";
 
 const N_DIGITS = 18;
 const MOST_HANDS = 8;
@@ -31,14 +31,11 @@ export function follow(rest) {
   return true;
 }
 
-const digitsOf = (state) => [...state].map(Number);
-
 /** Decode a position: the digits of its code are its fields, in order. */
 function fieldsOf(state) {
-  const d = digitsOf(state);
-  const [breath, own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted] = [d[0], ...d.slice(6, 13)];
-  const hands = { hand: d.slice(1, 6), discard: d.slice(13, 18) };
-  return { breath, own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted, ...hands };
+  const d = [...state].map(Number);
+  const [own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted] = d.slice(6, 13);
+  return { breath: d[0], hand: d.slice(1, 6), own_hp, own_exhausted, own_feinted, enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted, discard: d.slice(13) };
 }
 
 const codeOf = (f) =>
@@ -260,7 +257,7 @@ function move(action, isBest, value, share) {
       h(
         "table",
         { class: "against" },
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "enemy plays"), h("th", { scope: "col", class: "number" }, "how often"), h("th", { scope: "col", class: "number" }, "then"), h("th", { scope: "col" }, "what happens"))),
+        tableHead(["enemy plays", "how often", "then", "what happens"], [1, 2]),
         h(
           "tbody",
           {},

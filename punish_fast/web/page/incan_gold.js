@@ -1,7 +1,9 @@
 /** Renderer of Incan Gold: the path of cards, the treasure left on the path, the players, and two buttons. */
 
+import { steps } from "./board.js";
 import { CardGame } from "./card_game.js";
-import { counted, h, svg } from "./dom.js";
+import { drawing } from "./cards.js";
+import { counted, h } from "./dom.js";
 
 // Line drawings as SVG paths in a square of side 24.
 const SIGNS = {
@@ -16,10 +18,7 @@ const SIGNS = {
 
 const isNumber = (card) => /^\d+$/.test(card);
 
-function sign(name) {
-  const look = { class: "sign", viewBox: "0 0 24 24", "aria-hidden": "true", fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
-  return svg("svg", look, SIGNS[name].map((d) => svg("path", { d })));
-}
+const sign = (name) => drawing(SIGNS[name], 1.7);
 
 /** A card on the path: a treasure with its value, a hazard or an artifact. */
 function card(name) {
@@ -64,8 +63,7 @@ export class IncanGold extends CardGame {
   draw() {
     const { view, names } = this.table;
     const { board } = view;
-    const steps = Array.from({ length: 5 }, (_, k) => h("span", { class: k + 1 < board.round ? "step done" : k + 1 === board.round ? "step now" : "step" }));
-    this.clock.replaceChildren(h("span", {}, `Round ${board.round} of 5`), h("span", { class: "steps", "aria-hidden": "true" }, steps));
+    this.clock.replaceChildren(h("span", {}, `Round ${board.round} of 5`), steps(board.round, 5));
     this.path.replaceChildren(...this.drawn.map(card));
     const artifacts = board.artifacts.length ? board.artifacts.map((worth) => `an artifact worth ${worth}`).join(", ") : "no artifacts";
     this.left.replaceChildren(h("span", {}, "Left on the board: ", h("strong", {}, counted(board.treasure, "point")), `, ${artifacts}`));

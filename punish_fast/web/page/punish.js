@@ -9,7 +9,6 @@
  *  words(event, events)     text for an event, or null; `events` are all events of the same move
  *  keys                     [key, meaning] pairs for the help
  *  legend(rules)            reference shown during a game
- *  Game.isKept              true if finished games are recorded
  *  Game.isInTurn            true if players take turns and either may begin
  *  Game.title               heading; for Punish, heading and introductory sentence
  *  Game.primer(rules)       introduction shown before a game
@@ -27,8 +26,6 @@ const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind
 const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/^hp\b/, "hearts").replace(/[._=]/g, " "))));
 
 export class Punish {
-  static isKept = true;
-
   static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no hearts left."];
 
   keys = [

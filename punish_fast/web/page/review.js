@@ -4,7 +4,7 @@ import { allModels, get, modelsThat } from "./api.js";
 import { position } from "./board.js";
 import { actionTag, tag } from "./cards.js";
 import { chances } from "./chart.js";
-import { choice, counted, h, percent, title } from "./dom.js";
+import { choice, counted, h, percent, tableHead, title } from "./dom.js";
 
 const PAGE = 40;
 // Loss of win probability from which a choice is marked as costly.
@@ -49,7 +49,7 @@ async function showList(main, isCurrent) {
       h(
         "div",
         { class: "wide" },
-        h("table", { class: "games" }, h("thead", {}, h("tr", {}, ["ended", "winner", "loser", "breaths"].map((text) => h("th", { scope: "col", class: text === "breaths" && "number" }, text)))), rows),
+        h("table", { class: "games" }, tableHead(["ended", "winner", "loser", "breaths"], [3]), rows),
       ),
       none,
       h("div", { class: "row" }, older),
@@ -180,7 +180,7 @@ class Story {
       "article",
       { class: "choice stack" },
       h("h3", {}, h("span", {}, `${name}: `), actionTag(each.action, each.name)),
-      h("p", { class: cost >= COSTLY ? "bad" : "quiet" }, each.words ?? lossWords(each)),
+      h("p", { class: cost >= COSTLY ? "bad" : "quiet" }, each.words),
       h("details", { open: cost >= COSTLY }, h("summary", {}, `What ${name} saw`), position(each.view, this.review.rules, name, other)),
     );
   }
@@ -199,7 +199,6 @@ class Story {
   /** Table of one player's choices. */
   table({ person, choices }) {
     const head = ["measure, breath", "played", "its chance", "best", "its chance", "lost"];
-    const isNumber = (k) => [2, 4, 5].includes(k);
     const row = (each) =>
       h(
         "tr",
@@ -220,16 +219,10 @@ class Story {
       h(
         "div",
         { class: "wide", tabindex: "0", role: "region", "aria-label": `Choices of ${person}` },
-        h("table", { class: "choices-table" }, h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: isNumber(k) && "number" }, text)))), h("tbody", {}, rows)),
+        h("table", { class: "choices-table" }, tableHead(head, [2, 4, 5]), h("tbody", {}, rows)),
       ),
     );
   }
 }
 
 const whenOf = ({ measure, breath }) => `Measure\u00a0${measure}, breath\u00a0${breath}`;
-
-function lossWords({ loss, best, name, win_probability: win }) {
-  if (loss === null) return "This move was illegal.";
-  if (best === name || loss < 0.0005) return `The best move: it wins ${percent(win)} of games.`;
-  return `${best} would have won ${percent(win)} of games, ${name} won ${percent(win - loss)}.`;
-}

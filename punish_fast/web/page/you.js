@@ -1,7 +1,7 @@
 /** You page: a person's results, costly habits and worst positions, and a quiz with these positions. */
 
 import { get, modelsThat } from "./api.js";
-import { choice, counted, h, percent, title } from "./dom.js";
+import { choice, counted, h, percent, tableHead, title } from "./dom.js";
 import { recall } from "./memory.js";
 import { Quiz, mistake, points } from "./practice.js";
 
@@ -53,7 +53,6 @@ function report(found, practise) {
 
 /** A table whose rows end with the share of games won and the points lost per game. */
 function table(labels, rows) {
-  const head = labels.map((text, k) => h("th", { scope: "col", class: k > 0 && "number" }, text));
   const cells = (row) => [...row.slice(1, -1), percent(row.at(-1).win_rate, 0), points(row.at(-1).loss)].map((text) => h("td", { class: "number" }, text));
-  return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", class: "who" }, row[0]), cells(row)))));
+  return h("table", {}, tableHead(labels, [1, 2, 3]), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", class: "who" }, row[0]), cells(row)))));
 }
