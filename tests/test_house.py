@@ -67,8 +67,8 @@ TOP = "(top)"
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
     "cli": 5800,
-    "web": 1450,
-    "play": 2350,
+    "web": 1400,
+    "play": 2300,
     "arena": 1350,
     "study": 900,
     "games": 5450,

@@ -1,7 +1,7 @@
 """Play sessions, each with a game and its players.
 
-A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals, pages
-and tests access the game only through `PlaySession.view` and the events from `PlaySession.told`::
+A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals and
+pages access the game only through `PlaySession.view` and the events as seen from a seat (`Event.told`)::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
@@ -123,10 +123,6 @@ class PlaySession:
         """Return the legal actions of a seat."""
         return self._match.legal(seat)
 
-    def told(self, seat: int, since: int = 0) -> list[Event]:
-        """Return the events from index ``since`` onward, as seen by the player in a seat."""
-        return [event.told(seat) for event in self.events[since:]]
-
     def begin(self) -> None:
         """Begin the game."""
         self.events += self._match.begin()
@@ -197,10 +193,10 @@ class ServedPlayer:
 
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
-        nothing = dict.fromkeys(("about", "level", "strength", "rules", "rules_digest", "information", "enemy"))
+        unknown = "about", "level", "strength", "rules", "rules_digest", "information", "enemy", "objective", "discount"
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
         shown: dict[str, Any] = {"name": self.name, "person": self.person, "game": self.game_name, "plays": True}
-        return {**shown, **nothing, "objective": None, "discount": None, "temperatures": [], **answers, "against": None}
+        return {**shown, **dict.fromkeys(unknown), "temperatures": [], **answers, "against": None}
 
     def able(self, name: str) -> Any:
         """Return an optional attribute, such as the method ``review``; raise `NoAnswerError` if it is missing."""
@@ -209,9 +205,6 @@ class ServedPlayer:
         return getattr(self, name)
 
 
-def numbered(names: Sequence[str]) -> list[str]:
+def numbered(names: list[str]) -> list[str]:
     """Append numbers, from 1, to the names that occur more than once."""
-    return [
-        f"{name} {list(names[: k + 1]).count(name)}" if list(names).count(name) > 1 else name
-        for k, name in enumerate(names)
-    ]
+    return [f"{name} {names[: k + 1].count(name)}" if names.count(name) > 1 else name for k, name in enumerate(names)]

@@ -5,63 +5,53 @@ from collections.abc import Sequence
 
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
+from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import clash_effects
-from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text
+from punish_fast.punish.rules import CARDS, Rules, cards_text
 
 
-class Teller:
-    """Describes events in words.
+def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
+    """Describe an event; ``names`` are the names of the players, "you" for the reader."""
+    words = ""
+    match event:
+        case Deal():
+            words = f"The cards are dealt. Revealed: {cards_text(event.revealed)}."
+        case Reveal():
+            words = " ".join(map(_played, names, event.actions, event.drawn))
+        case Clash():
+            own, enemy = event.resolved
+            taken = clash_effects(rules).taken
+            hurt = "" if taken[own, enemy] or taken[enemy, own] else ": nobody is hurt"
+            words = f"{resolved_name(own)} against {resolved_name(enemy)}{hurt}."
+        case Damage():
+            left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
+            words = f"{told_of(names[event.seat], 'take')} {event.amount} damage: {left}."
+        case Exhaustion():
+            words = f"{told_of(names[event.seat], 'be')} exhausted and must rest in the next breath."
+        case Reshuffle():
+            healed = [
+                f" {told_of(name, 'heal')} {more} HP ({hp} now)."
+                for name, hp, more in zip(names, event.hp, event.healed, strict=True)
+                if more
+            ]
+            words = "The measure ends." + "".join(healed)
+        case End():
+            words = ending_of(event, names)
+    return words
 
-    Attributes:
-        names: Name of the player in each seat; "you" for the reader.
-    """
 
-    def __init__(self, rules: Rules, names: Sequence[str]) -> None:
-        self.names = names
-        self._taken = clash_effects(rules).taken
+def _played(who: str, action: int, drawn: int | None) -> str:
+    if action == REST_ACTION:
+        return f"{told_of(who, 'rest')}."
+    card = CARDS[action // 10 - 1]
+    if drawn is None:
+        return f"{told_of(who, 'play')} {card}."
+    return f"{told_of(who, 'feint')} {card} away and {'draw' if who == 'you' else 'draws'} {CARDS[drawn]}."
 
-    def words(self, event: Event) -> str:
-        """Describe an event."""
-        words = ""
-        match event:
-            case Deal():
-                words = f"The cards are dealt. Revealed: {cards_text(event.revealed)}."
-            case Reveal():
-                words = " ".join(self._played(seat, event) for seat in (0, 1))
-            case Clash():
-                words = self._clash(*event.resolved)
-            case Damage():
-                left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
-                words = f"{told_of(self.names[event.seat], 'take')} {event.amount} damage: {left}."
-            case Exhaustion():
-                words = f"{told_of(self.names[event.seat], 'be')} exhausted and must rest in the next breath."
-            case Reshuffle():
-                words = self._healing(event)
-            case End():
-                words = ending_of(event, self.names)
-        return words
 
-    def _played(self, seat: int, event: Reveal) -> str:
-        who, pick, drawn = self.names[seat], event.actions[seat] // 10 - 1, event.drawn[seat]
-        if pick >= len(CARDS):
-            return f"{told_of(who, 'rest')}."
-        if drawn is None:
-            return f"{told_of(who, 'play')} {CARDS[pick]}."
-        draws = "draw" if who == "you" else "draws"
-        return f"{told_of(who, 'feint')} {CARDS[pick]} away and {draws} {CARDS[drawn]}."
-
-    def _clash(self, own: int, enemy: int) -> str:
-        is_quiet = not self._taken[own, enemy] and not self._taken[enemy, own]
-        words = f"{RESOLVED[(own + 1) % len(RESOLVED)]} against {RESOLVED[(enemy + 1) % len(RESOLVED)]}"
-        return f"{words}: nobody is hurt." if is_quiet else f"{words}."
-
-    def _healing(self, event: Reshuffle) -> str:
-        healed = [
-            f" {told_of(name, 'heal')} {more} HP ({hp} now)."
-            for name, hp, more in zip(self.names, event.hp, event.healed, strict=True)
-            if more
-        ]
-        return "The measure ends." + "".join(healed)
+def resolved_name(kind: int) -> str:
+    """Return the name of a card (0 is guard); "rest" for 5."""
+    return (*CARDS, "rest")[kind]
 
 
 def with_hearts(text: str) -> str:

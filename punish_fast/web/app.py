@@ -30,12 +30,8 @@ from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
 from punish_fast.web.sessions import session_routes
 from punish_fast.web.workers import Workers
 
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
+# The module `mimetypes` reads the registry of Windows, which can name other types.
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 # Errors answered with 409 Conflict.
 _CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError, UndoError)
@@ -89,8 +85,8 @@ def create_app(config: ServerConfig) -> FastAPI:
     """Build the web application of a server."""
     workers = Workers()
     registry = PlayerRegistry(config.all_players, workers)
-    recorder = None if config.database is None else GameRecorder(config.database, config.rules, workers)
     database = GameDatabase(config.database, config.rules, config.token)
+    recorder = None if config.database is None else GameRecorder(database, workers)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -19,7 +19,7 @@ from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
-from punish_fast.records.games import Choices, Selection, read_choices
+from punish_fast.records.games import Choices, Selection, arrays_of, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import draw
@@ -48,8 +48,8 @@ class GameDatabase:
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
         """Set the secret ``token`` that clients need to add games; if it is None, games cannot be added."""
-        self.path = path
-        self._rules, self._token = rules, token
+        self.path, self.rules = path, rules
+        self._token = token
         # Modification time and size of the database file, and results cached for this version.
         self._seen: tuple[int, int] = (0, 0)
         self._found: dict[Any, Any] = {}
@@ -77,7 +77,7 @@ class GameDatabase:
     @cached_property
     def space(self) -> StateSpace:
         """State space under the rules of the recorded games."""
-        return StateSpace(self._rules)
+        return StateSpace(self.rules)
 
     def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
         """Return up to ``most`` of the latest games, optionally of one player or before the game with id ``before``."""
@@ -145,7 +145,9 @@ class GameDatabase:
 
     def results(self) -> Results:
         """Return the results of all games."""
-        return self._once("results", lambda: read_results(self._path)) if self._is_there() else _nothing()
+        if not self._is_there():
+            return Results(*arrays_of([], "int64 str str bool bool int64 int64"))
+        return self._once("results", lambda: read_results(self._path))
 
     @property
     def _path(self) -> Path:
@@ -174,11 +176,7 @@ class GameDatabase:
         try:
             yield
         except (RecordsError, StoreError) as error:
-            raise GameDatabaseError(_without(str(error), self.path)) from None
-
-
-def _without(text: str, path: Path | None) -> str:
-    return text if path is None else text.replace(str(path), "database")
+            raise GameDatabaseError(str(error).replace(str(self.path), "database")) from None
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -200,9 +198,3 @@ def _with_persons(results: Results) -> Results:
     names = {name: name if person_of(name) in taken else person_of(name) for name in taken}
     shown = (np.array([names[name] for name in each.tolist()], np.str_) for each in (results.winner, results.loser))
     return replace(results, **dict(zip(("winner", "loser"), shown, strict=True)))
-
-
-def _nothing() -> Results:
-    names, flags = np.array([], dtype=np.str_), np.array([], dtype=np.bool_)
-    numbers = np.array([], dtype=np.int64)
-    return Results(numbers, names, names, flags, flags, numbers, numbers)

@@ -4,13 +4,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
-from pathlib import Path
 
-from punish_fast.play.punish.records import Finished, Keeper
-from punish_fast.punish.rules import Rules
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.play.punish.records import Finished
 from punish_fast.records.database import LockedError
+from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
@@ -24,8 +21,8 @@ Kept = Callable[[int | None, str | None], None]
 class GameRecorder:
     """Recorder that stores finished games in a database."""
 
-    def __init__(self, path: Path, rules: Rules, workers: Workers) -> None:
-        self.path, self.rules = path, rules
+    def __init__(self, database: GameDatabase, workers: Workers) -> None:
+        self.database = database
         self._workers = workers
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -39,10 +36,6 @@ class GameRecorder:
         """Wait until every added game has been stored or has failed."""
         await asyncio.gather(*self._tasks)
 
-    @cached_property
-    def _keeper(self) -> Keeper:
-        return Keeper(StateSpace(self.rules), self.path)
-
     async def _store(self, game: Finished, kept: Kept) -> None:
         try:
             kept(await self._workers.write(lambda: self._keep(game)), None)
@@ -54,5 +47,5 @@ class GameRecorder:
         """Store a game and return its id; retry while another process locks the database."""
         for _ in range(_MOST_TRIES - 1):
             with suppress(LockedError):
-                return self._keeper.keep_all([game])[0]
-        return self._keeper.keep_all([game])[0]
+                return game.keep(self.database.space, self.database.path)
+        return game.keep(self.database.space, self.database.path)

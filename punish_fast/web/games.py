@@ -112,6 +112,6 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         results = await workers.run("reader", database.results)
         if choices is None:
             raise HTTPException(404, f"player: no games of {printable(name, 40)}")
-        return await workers.answer(lambda: report(choices, results, name), found.able("is_known")("best_choices"))
+        return await workers.answer(lambda: report(choices, results, name), found.able("is_coached")(None))
 
     return routes

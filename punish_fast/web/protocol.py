@@ -77,14 +77,11 @@ class BoundedProtocol(H11Protocol):
         super().send_400_response(msg)
 
     @property
-    def is_answering(self) -> bool:
-        """True if a request has been received completely but not yet answered completely."""
-        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
-
-    @property
     def _is_waiting(self) -> bool:
         """True if the server waits for the client to send or read data."""
-        return self.flow.write_paused or not self.is_answering
+        # Between the end of a request and the end of the response, the client waits for the server.
+        cycle: Any = self.cycle
+        return self.flow.write_paused or cycle is None or cycle.response_complete or cycle.more_body
 
     def _watch(self) -> None:
         """Start the timer if the server waits for the client; otherwise stop it."""

@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
 from punish_fast.play.session import ChoiceError, UndoError
-from punish_fast.play.words import with_hearts
-from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
 from punish_fast.web.game_recorder import GameRecorder
@@ -107,7 +105,7 @@ def session_routes(
             )
         clock = float(wanted.clock) if wanted.friend else None
         seat = tables.open(player, name, wanted.temperature, seed, int(wanted.second), request.state.client, clock)
-        seat.table.keeps = recorder is not None and recorder.rules == player.rules and seed is None
+        seat.table.keeps = recorder is not None and recorder.database.rules == player.rules and seed is None
         await seat.table.play_on(workers)
         return seat.shown(0)
 
@@ -238,17 +236,8 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         """Return each move's win probability and reason, best first, and the probability of each enemy move."""
         found = tables.find_on(table, is_advised=True)
         view, player, n_events = found.view, found.table.player, len(found.session.events)
-        coach_of, heat = player.able("coach"), found.table.temperature
-        coach = await workers.answer(lambda: coach_of(heat), player.able("is_coached")(heat))
-        explain = player.able("explain_advice")
-        explained = await workers.run("adviser", lambda: explain(view, heat))
+        advice, heat = player.able("advice"), found.table.temperature
         return {
             "n_events": n_events,
-            "chances": [
-                {"action": a, "name": action_name(a), "win": p, "why": with_hearts(explained.contrast(a) or "") or None}
-                for a, p in coach.win_chances(view).items()
-            ],
-            "expected": [
-                {"action": a, "name": action_name(a), "probability": p} for a, p in coach.expected(view).items()
-            ],
+            **await workers.answer(lambda: advice(view, heat), player.able("is_coached")(heat)),
         }

@@ -23,7 +23,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream, wants_more
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.punish.records import Keeper
+from punish_fast.play.punish.records import Finished
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -191,15 +191,15 @@ def test_a_game_waits_for_a_process_that_writes(run, say, folder, monkeypatch, g
     actions, _ = first_moves(2)
     say(*typed(actions))
     tries = []
-    keep_all = Keeper.keep_all
+    keep = Finished.keep
 
-    def tried(keeper, games):
-        tries.append(games[0].ended)
+    def tried(game, *arguments):
+        tries.append(game.ended)
         if len(tries) == 3:
             signal.raise_signal(signal.SIGINT) if gives_up else other.rollback()
-        return keep_all(keeper, games)
+        return keep(game, *arguments)
 
-    monkeypatch.setattr(Keeper, "keep_all", tried)
+    monkeypatch.setattr(Finished, "keep", tried)
     with closing(sqlite3.connect(folder / "games.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         done = run(*TINY, "naive", "--seed", "2")

@@ -19,7 +19,7 @@ from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.punish.records import Finished, Keeper
+from punish_fast.play.punish.records import Finished
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -37,11 +37,15 @@ def played(table, policies, seed, game):
     match = PunishMatch(table, seed, game)
     session = PlaySession(match, seats)
     session.begin()
+    rows = []
     while session.is_on:
         if len(match.breaths) == MOST_BREATHS:
             return None
+        legal = [(match._rows(seat).start, match.legal(seat)) for seat in (0, 1)]
         session.reveal()
-    return [breath.rows for breath in match.breaths], session.winner
+        actions = match.breaths[-1].actions
+        rows.append(tuple(first + of.index(action) for (first, of), action in zip(legal, actions, strict=True)))
+    return rows, session.winner
 
 
 def simulated(space, policies, seed, first_game, n_games):
@@ -100,8 +104,7 @@ def stored(database):
 
 
 def test_games_are_valid_records_with_both_players(table, tmp_path):
-    keeper = Keeper(table.space, tmp_path / "games.db")
-    ids = [keeper.keep_all([Finished(*recorded(table, game))])[0] for game in range(8)]
+    ids = [Finished(*recorded(table, game)).keep(table.space, tmp_path / "games.db") for game in range(8)]
     games = stored(tmp_path / "games.db")
     assert sorted(games) == sorted(set(ids))
     assert check_games(table.space, list(games.values())) == [[]] * 8
@@ -121,8 +124,7 @@ def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch)
     monkeypatch.setattr(time, "time", lambda: 1_700_000_000.0)
     games = [Finished(*recorded(table, game)) for game in range(20)]
     monkeypatch.setattr(time, "time", lambda: 1_700_000_060.0)
-    keeper = Keeper(table.space, tmp_path / "games.db")
-    ids = [*keeper.keep_all(games[:10]), *keeper.keep_all(games[10:])]
+    ids = [game.keep(table.space, tmp_path / "games.db") for game in games]
     found = stored(tmp_path / "games.db")
     assert sorted(found) == sorted(set(ids))
     assert {game.second for game in found.values()} == {1_700_000_000}

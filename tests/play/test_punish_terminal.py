@@ -154,11 +154,10 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
     for evening in (unasked, asked):
         with pytest.raises(LeaveError):
             evening.terminal.play()
-        view = evening.session.view(0)
-        chances = coach.win_chances(view)
+        found = Explainer(table, enemy, coach.solution).explain(evening.session.view(0).state)
         told = evening.text.partition("you play optimally: ")[2]
-        assert told.startswith(" ".join(f"{typed(action)} {chance:.1%}" for action, chance in chances.items()))
-        likely, p = next(iter(coach.expected(view).items()))
+        assert told.startswith(" ".join(f"{typed(each.action)} {each.value:.1%}" for each in found.reasons))
+        likely, p = next(iter(found.answers.items()))
         assert f"Expect: {action_name(likely)} {p:.0%}" in evening.text
     assert unasked.text.index("Win probabilities") < unasked.text.index("Your move")
     assert "if bot keeps to its strategy and you play optimally:" in asked.text

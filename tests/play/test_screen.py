@@ -52,7 +52,7 @@ def test_a_view_shows_what_its_player_may_know(view):
 
 def test_statuses_are_named():
     state = position("r", "psd", breath=2, rules=RULES)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
-    view = View(state, (20,), (1, 1, 0, 1, 0), 2, 3)
+    view = View(state, (20,), (1, 1, 0, 1, 0), 3)
     text = drawn(lambda screen: screen.draw(view, 0))
     assert "━━ measure 3, breath 2 of 2 ━" in text
     assert "naive         ♥♥  2 HP  1 card  may feint  EXHAUSTED, rests" in text

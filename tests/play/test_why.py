@@ -71,12 +71,11 @@ def test_consequences_are_the_rows_of_the_tensor_and_add_up_to_the_values(tiny, 
             assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_answers_are_those_the_coach_expects(tiny, table):
+def test_answers_are_sorted_and_each_action_meets_all_of_them(tiny, table):
     enemy = mixed(tiny, 7)
-    explainer, coach = Explainer(table, enemy, solve(build(tiny, enemy))), Coach(tiny, enemy, "enemy")
+    explainer = Explainer(table, enemy, solve(build(tiny, enemy)))
     for state in played_states(tiny, 7).values():
         explanation = explainer.explain(state)
-        assert explanation.answers == pytest.approx(coach.expected(explanation.view))
         likely = list(explanation.answers.values())
         assert likely == pytest.approx(sorted(likely, reverse=True))
         assert sum(explanation.hands.values()) == pytest.approx(1)
@@ -157,7 +156,7 @@ def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
     with pytest.raises(InformationError, match="only 'view' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))
     with pytest.raises(InformationError, match="only 'view' is"):
-        Coach(fine.space, mixed(fine.space, 1), "enemy")
+        _ = Coach(fine.space, mixed(fine.space, 1), "enemy").solution
 
 
 GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
@@ -214,11 +213,11 @@ def views_of(space, seed):
 
 def test_win_chances_are_those_of_the_one_player_model(space):
     enemy = mixed(space, 3)
-    coach = Coach(space, enemy, "enemy")
+    explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
     q = solve(build(space, enemy), objective="win-probability").q
     for view in views_of(space, 1):
         row = space.row(view.state)
-        chances = coach.win_chances(view)
+        chances = {reason.action: reason.value for reason in explainer.explain(view.state).reasons}
         assert list(chances.values()) == sorted(chances.values(), reverse=True)
         for k, action in enumerate(view.actions):
             assert chances[action] == pytest.approx(q[space.state_ptr[row] + k], abs=1e-3)
@@ -226,7 +225,7 @@ def test_win_chances_are_those_of_the_one_player_model(space):
 
 def test_expectations_are_means_over_the_slow_models_hands(space):
     enemy = mixed(space, 4)
-    coach = Coach(space, enemy, "enemy")
+    explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
     for view in [view for seed in range(4) for view in views_of(space, seed)]:
         hands = reference.hands(view.unseen, view.state.enemy_hand)
         assert dict(enemy_hands(view)) == pytest.approx({hand: float(p) for hand, p in hands.items()})
@@ -236,4 +235,5 @@ def test_expectations_are_means_over_the_slow_models_hands(space):
             for r in range(*space.state_ptr[row : row + 2]):
                 action = int(space.action[r])
                 total[action] = total.get(action, 0.0) + float(p) * enemy[r]
-        assert coach.expected(view) == pytest.approx({action: p for action, p in total.items() if p})
+        expected = {action: p for action, p in total.items() if p}
+        assert explainer.explain(view.state).answers == pytest.approx(expected)

@@ -13,6 +13,7 @@ from punish_fast.play.punish.records import Finished
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records import database as database_of_games
 from punish_fast.records.summary import read_results
+from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.workers import Workers
 
@@ -37,7 +38,7 @@ def kept(database, games):
 
     async def keep():
         workers = Workers()
-        book = GameRecorder(database, TINY, workers)
+        book = GameRecorder(GameDatabase(database, TINY, None), workers)
         for number, game in enumerate(games):
             book.add(game, lambda game_id, flaw, number=number: told.append((number, game_id, flaw)))
         await book.close()

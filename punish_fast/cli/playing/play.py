@@ -132,7 +132,6 @@ class _Session:
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.play.punish.game_data import GameData
         from punish_fast.play.punish.match import play_ahead
-        from punish_fast.play.punish.records import Keeper
         from punish_fast.play.punish.screen import Screen, open_console
         from punish_fast.play.session import HumanPlayer
         from punish_fast.punish.states.space import StateSpace
@@ -144,8 +143,8 @@ class _Session:
             space, opponents = lineup.in_game()
             self.table = GameData(space)
             play_ahead(self.table)
-            view = space if space.is_view else StateSpace(space.rules)
-        self.keeper = Keeper(view, database)
+            self.view = space if space.is_view else StateSpace(space.rules)
+        self.database = database
         self.is_new = database is not None and options.db is None and not database.exists()
         self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents[: 2 - len(people)]]
         self.opponent = opponents[0]
@@ -156,14 +155,14 @@ class _Session:
         names = [_YOU] if len(people) == 1 else people
         names = [printable(name) for name in [*names, *lineup.people]]
         self.screen = Screen(self.console, self.rules, (names[0], names[1]))
-        self.coach = self._coach(view) if people else None
+        self.coach = self._coach() if people else None
         self.games: list[dict[str, Any]] = []
 
-    def _coach(self, view: Any) -> Any:
+    def _coach(self) -> Any:
         from punish_fast.play.explain.coach import Coach
 
         if self.table.space.is_view:
-            return Coach(view, self.opponent.policy, self.opponent_name)
+            return Coach(self.view, self.opponent.policy, self.opponent_name)
         if self.options.coach:
             raise UsageError(f"--coach: not available, because {self.opponent.name} remembers more than the view")
         return None
@@ -215,16 +214,16 @@ class _Session:
             self.games.append(entry)
         if self.is_new:
             self.is_new = False
-            say(f"your games are saved in {self.keeper.database}; choose another database with --db")
+            say(f"your games are saved in {self.database}; choose another database with --db")
         if self.coach and not self.options.hotseat and (sys.stdin.isatty() or self.options.as_json):
             self.games[-1]["worst"] = self._judge(self.coach, game)
         if not sys.stdin.isatty():
             return
-        if self.keeper.database is not None:
+        if self.database is not None:
             self.screen.say("See what each choice was worth:")
             # Do not wrap the command, so that it can be copied.
             is_default = self.options.db is None and self.rules == PRESETS["tabletop"]
-            place = "" if is_default else f" --db {shlex.quote(str(self.keeper.database))}"
+            place = "" if is_default else f" --db {shlex.quote(str(self.database))}"
             self.console.print(f"  punish-fast records review {game_id}{place}", soft_wrap=True)
 
     def _judge(self, coach: Coach, game: Finished) -> str | None:
@@ -250,12 +249,12 @@ class _Session:
         is_told = False
         while True:
             try:
-                return self.keeper.keep_all([game])[0]
+                return game.keep(self.view, self.database)
             except LockedError:
                 if interrupts:
                     raise
             if not is_told:
-                locked = f"{self.keeper.database} is locked by another process"
+                locked = f"{self.database} is locked by another process"
                 say(f"{locked}; waiting to save your game, Ctrl-C discards it")
             is_told = True
 
@@ -295,4 +294,4 @@ class _Session:
         if self.options.as_json:
             players = [player.name for player in self.seats]
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
-            print_json(report | {"database": self.keeper.database, "games": self.games})
+            print_json(report | {"database": self.database, "games": self.games})

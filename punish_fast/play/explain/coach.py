@@ -6,7 +6,8 @@ assume optimal play against this enemy from the next move on, as in the one-play
 """
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import comb, prod
 
@@ -27,39 +28,18 @@ from punish_fast.store.solution_cache import cached_solution
 _TOLERANCE = 1e-9
 
 
+@dataclass(frozen=True)
 class Coach:
     """A coach against an enemy with a known strategy."""
 
-    def __init__(self, space: StateSpace, enemy: np.ndarray, name: str, solution: Solution | None = None) -> None:
-        """Store the enemy's policy.
-
-        Args:
-            space: State space of the view.
-            enemy: The enemy's policy, float64 ``[n_rows]``.
-            name: The enemy's name.
-            solution: Result of `win_solution` against this enemy; None to compute it on first use.
-        """
-        space.must_be_view()
-        self.space, self.name = space, name
-        self.enemy, self._given = enemy, solution
+    space: StateSpace  # state space of the view
+    enemy: np.ndarray  # float64 ``[n_rows]``, policy of the enemy
+    name: str  # name of the enemy
 
     @cached_property
     def solution(self) -> Solution:
-        """Win probabilities of all choices against the enemy."""
-        return win_solution(self.space, self.enemy) if self._given is None else self._given
-
-    def win_chances(self, view: View) -> dict[int, float]:
-        """Return the win probability of each legal action, best first; the first call may solve the game."""
-        values = self.solution.q[rows_of_state(self.space, view.state)].tolist()
-        return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
-
-    def expected(self, view: View) -> dict[int, float]:
-        """Return the probability of each of the enemy's actions, likeliest first."""
-        total: dict[int, float] = {}
-        for _, p, choices in enemy_choices(self.space, self.enemy, view):
-            for action, weight in choices.items():
-                total[action] = total.get(action, 0.0) + p * weight
-        return dict(sorted(total.items(), key=lambda pair: -pair[1]))
+        """Win probabilities of all choices against the enemy; computed on first use."""
+        return win_solution(self.space, self.enemy)
 
 
 def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
@@ -70,13 +50,11 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     Args:
         enemy: The enemy's policy, float64 ``[n_rows]``.
     """
-    settings = space.rules.digest, "win-probability"
-    compute = partial(_win_solution, space, enemy)
-    return cached_solution(space.state_ptr, enemy, settings, compute)
 
+    def compute() -> Solution:
+        return solve(build(space, enemy), objective="win-probability")
 
-def _win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
-    return solve(build(space, enemy), objective="win-probability")
+    return cached_solution(space.state_ptr, enemy, (space.rules.digest, "win-probability"), compute)
 
 
 def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:

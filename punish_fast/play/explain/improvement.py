@@ -4,7 +4,6 @@ Every choice is compared with the best choice against a reference player (``prac
 frequencies of plays are compared with the reference player's.
 """
 
-from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -44,7 +43,9 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
     for game, loss in zip(assessed.game.tolist(), assessed.loss.tolist(), strict=True):
         losses[game] = losses.get(game, 0.0) + loss
     games = _games(results, player, losses)
-    met = Counter((game["opponent"], game["is_bot"]) for game in games)
+    met: dict[tuple[str, bool], list[dict[str, Any]]] = {}
+    for game in games:
+        met.setdefault((game["opponent"], game["is_bot"]), []).append(game)
     periods = np.array_split(np.arange(len(games)), max(1, min(_PERIODS, len(games) // _FEWEST_GAMES)))
     return {
         "player": player,
@@ -52,12 +53,8 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
         **_totals(games),
         "reference_loss": float(assessed.policy_loss.sum() / assessed.n_games),
         "opponents": [
-            {
-                "name": name,
-                "is_bot": is_bot,
-                **_totals([game for game in games if (game["opponent"], game["is_bot"]) == (name, is_bot)]),
-            }
-            for (name, is_bot), _ in met.most_common()
+            {"name": name, "is_bot": is_bot, **_totals(shared)}
+            for (name, is_bot), shared in sorted(met.items(), key=lambda pair: -len(pair[1]))
         ],
         "trend": [
             {"first": int(period[0]) + 1, "last": int(period[-1]) + 1, **_totals([games[k] for k in period])}

@@ -71,15 +71,15 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     """Draw questions from the costliest recorded choices; if ``seed`` is None, return the ``n`` costliest."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
-    is_known = state_row >= 0
-    if not is_known.any():
+    if not (state_row >= 0).any():
         raise NoAnswerError(f"the records contain no positions under the rules {name_of(space.rules)}")
     # States and actions are ascending, so the keys of the rows are sorted.
     key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
     wanted = 100 * state_row + choices.action
     row = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-    loss = np.where(is_known, explainer.scale.share(explainer.solution.v[state_row] - explainer.solution.q[row]), 0.0)
-    loss[key[row] != wanted] = 0.0
+    difference = explainer.solution.v[state_row] - explainer.solution.q[row]
+    # Choices in unknown states and illegal choices have no row.
+    loss = np.where(key[row] == wanted, explainer.scale.share(difference), 0.0)
     order = np.argsort(-loss, kind="stable")
     # Keep only the worst choice in each state.
     _, firsts = np.unique(state_row[order], return_index=True)

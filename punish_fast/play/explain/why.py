@@ -34,8 +34,8 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
-# Enemy's action, and the cards that the player and the enemy draw (0 is guard; None if there is no feint).
-_Play = tuple[int, int | None, int | None]
+# Enemy's action, and the cards that the player and the enemy draw (0 is guard; 5 for no feint).
+_Play = tuple[int, int, int]
 _ROUNDING = 1e-9
 
 
@@ -43,7 +43,6 @@ _ROUNDING = 1e-9
 class Explanation:
     """Explanation of a position."""
 
-    state: State
     view: View
     words: str  # position in words
     reasons: tuple[Reason, ...]  # legal actions, best first
@@ -65,7 +64,7 @@ class Explanation:
     def report(self) -> dict[str, Any]:
         """Return the explanation as a JSON-like object."""
         return {
-            "state": str(to_decimal(self.state)),
+            "state": str(to_decimal(self.view.state)),
             "words": self.words,
             "unit": "win" if self.scale.is_chance else "value",
             "worst": self.scale.worst,
@@ -136,7 +135,7 @@ class Explainer:
             self._check(reason)
         words = position_text(space.rules, state)
         best_first = tuple(sorted(reasons, key=lambda reason: -reason.value))
-        return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
+        return Explanation(view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
         """Raise `NoAnswerError` if a value differs too much from the mean value of the action's consequences."""
@@ -165,7 +164,7 @@ class Explainer:
         if state.breath > self.data.space.rules.breaths:
             return ()
         rules, finals = self.data.space.rules, self._finals
-        both, drawn = zip(*(((action, enemy), _drawn(cards)) for enemy, *cards in plays), strict=True)
+        both, drawn = zip(*(((action, enemy), cards) for enemy, *cards in plays), strict=True)
         views = split_digits(np.array([to_decimal(state)]))[0]
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
         states = [state_of_digits(digits) for digits in after.digits.tolist()]
@@ -212,18 +211,14 @@ def _named(action: int) -> dict[str, Any]:
     return {"action": action, "name": action_name(action)}
 
 
-def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
-    """Yield each possible draw from a deck (None if there is no feint), its probability, and the remaining deck."""
+def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int, float, tuple[int, ...]]]:
+    """Yield each possible draw from a deck (5 for no feint), its probability, and the remaining deck."""
     if not feints:
-        yield None, 1.0, deck
+        yield NOTHING, 1.0, deck
         return
     for kind, copies in enumerate(deck):
         if copies:
             yield kind, copies / sum(deck), (*deck[:kind], copies - 1, *deck[kind + 1 :])
-
-
-def _drawn(cards: list[int | None]) -> list[int]:
-    return [NOTHING if kind is None else kind for kind in cards]
 
 
 def _ending(wins: bool, both_fall: bool) -> str:

@@ -4,21 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.games.contract import Game, Oracle, numbers_of
-from punish_fast.games.events import Moved
+from punish_fast.games.events import Event, Moved
 from punish_fast.games.solve.retrograde import outcome_text
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameView
 from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import PlaySession, UndoError
-from punish_fast.play.words import ending_of
 from punish_fast.runtime.errors import printable
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
-_HELP = "Type the number of a move, or the move in words; hint, u to undo, rules, or q to leave."
-# For games without hints and undo.
-_CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
+# Answers to any prompt that ask for help or leave the game.
+HELP, LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
 
 
 class LeaveError(Exception):
@@ -58,13 +56,12 @@ class TerminalGame:
                     self._tell_since(n_events)
         except (LeaveError, EOFError):
             self.tell("You left the game.")
-            return Result(None, False, self._actions, self._story(0))
-        self.tell(self._drawing(self._viewer))
-        end, n_moves = session.events[-1], len(self._actions)
-        assert isinstance(end, End)
-        verdict = "Draw" if end.winner is None else f"{session.seats[end.winner].name} won"
-        self.tell(f"\n{verdict} after {n_moves} moves." if self.oracle else f"\n{ending_of(end, self._names)}")
-        return Result(session.winner, True, self._actions, self._story(0))
+        else:
+            self.tell(self._drawing(self._viewer))
+            verdict = "Draw" if session.winner is None else f"{session.seats[session.winner].name} won"
+            end = f"{verdict} after {len(self._actions)} moves." if self.oracle else self._words(session.events[-1])
+            self.tell(f"\n{end}")
+        return Result(session.winner, not session.is_on, self._actions, self._story(0))
 
     @property
     def _actions(self) -> list[str]:
@@ -81,9 +78,10 @@ class TerminalGame:
 
     def _story(self, since: int) -> list[str]:
         """Return the events from index ``since`` onward in words, except for the end."""
-        face = GamePresentation(self.game)
-        events = [event for event in self.session.events[since:] if not isinstance(event, End)]
-        return [face.event(event, self._viewer, self._names)["words"] for event in events]
+        return [self._words(event) for event in self.session.events[since:] if not isinstance(event, End)]
+
+    def _words(self, event: Event) -> str:
+        return str(GamePresentation(self.game).event(event, self._viewer, self._names)["words"])
 
     def _tell_since(self, n_events: int) -> None:
         """Print the events from index ``n_events`` onward."""
@@ -128,15 +126,18 @@ class TerminalGame:
         return True
 
     def _reply(self, answer: str, view: GameView) -> str:
-        if answer in {"q", "quit", "exit"}:
+        if answer in LEAVE:
             raise LeaveError
-        if answer in {"?", "h", "help"}:
-            return _HELP if self.oracle else _CARD_HELP
+        # Card games have neither hints nor undo.
+        more = "hint, u to undo, " if self.oracle else ""
+        help_text = f"Type the number of a move, or the move in words; {more}rules, or q to leave."
+        if answer in HELP:
+            return help_text
         if answer == "rules":
             return self.game.rules_text()
         if answer == "hint":
             return self._hint(view)
-        return f"{printable(answer)!r} is not a move. {_HELP if self.oracle else _CARD_HELP}"
+        return f"{printable(answer)!r} is not a move. {help_text}"
 
     def _hint(self, view: GameView) -> str:
         if self.oracle is None:

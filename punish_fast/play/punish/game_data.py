@@ -7,7 +7,7 @@ import numpy as np
 
 from punish_fast.duel.dealer import Dealer, cumulate_draws
 from punish_fast.punish.codes import State, decimals_of
-from punish_fast.punish.rules import Five
+from punish_fast.punish.rules import Five, Rules
 from punish_fast.punish.states.space import StateSpace
 
 
@@ -18,8 +18,12 @@ class View:
     state: State  # information state: the player's hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
     unseen: Five  # cards in the enemy's hand and the deck together, five counts
-    deck: int  # number of cards in the deck
     measure: int | None  # measure, from 1; None outside a game
+
+    @property
+    def deck(self) -> int:
+        """Number of cards in the deck."""
+        return sum(self.unseen) - self.state.enemy_hand
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
@@ -30,11 +34,19 @@ def rows_of_state(space: StateSpace, state: State) -> slice:
 
 def view_of(space: StateSpace, state: State) -> View:
     """Return the view of a position outside a game; ``space`` must have the information model ``view``."""
-    rows = rows_of_state(space, state)
-    counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
-    guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
-    unseen = guard, rush, dodge, strike, punish
-    return View(state, tuple(space.action[rows].tolist()), unseen, sum(unseen) - state.enemy_hand, None)
+    actions = space.action[rows_of_state(space, state)]
+    return View(state, tuple(actions.tolist()), unseen_cards(space.rules, state), None)
+
+
+def unseen_cards(rules: Rules, state: State) -> Five:
+    """Return the cards in the enemy's hand and the deck together."""
+    return five(np.array(rules.copies) - state.hand - state.discard)
+
+
+def five(counts: np.ndarray) -> Five:
+    """Return five counts as a tuple."""
+    guard, rush, dodge, strike, punish = counts.tolist()
+    return guard, rush, dodge, strike, punish
 
 
 class GameData:

@@ -58,7 +58,7 @@ def moves_text(legal: Sequence[int]) -> str:
     """Return the legal moves in one line."""
     if list(legal) == [REST_ACTION]:
         return "You can only rest: press Enter."
-    plain = [_card(action) for action in legal if action % 10 == 0]
+    plain = [card_of(action) for action in legal if action % 10 == 0]
     listed = ", ".join(f"{card[0]} {card}" for card in plain)
     feint = "; feint: f and a card" if any(action % 10 for action in legal) else ""
     return f"Moves: {listed}{feint}."
@@ -66,8 +66,9 @@ def moves_text(legal: Sequence[int]) -> str:
 
 def typed_text(action: int) -> str:
     """Return the words for an action as people type them, for example ``"f strike"``."""
-    return f"f {_card(action)}" if action % 10 else action_name(action)
+    return f"f {card_of(action)}" if action % 10 else action_name(action)
 
 
-def _card(action: int) -> str:
+def card_of(action: int) -> str:
+    """Return the card that an action picks, or "rest"."""
     return action_name(action - action % 10)

@@ -12,13 +12,14 @@ from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.play.explain.coach import Coach, win_solution
+from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.improvement import improvement, worst_positions
 from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
 from punish_fast.play.explain.review import Judge, chances_of, review
-from punish_fast.play.explain.why import Explainer, Explanation, explainer_of
+from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.punish.match import PunishMatch, play_ahead
+from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.play.words import with_hearts
@@ -53,8 +54,9 @@ class PunishPlayer(Player, ServedPlayer):
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
         self.must_fit(self.rules)
         self.name = name or self.name
+        self.presentation = PunishPresentation(self.rules)
         self._shared = shared
-        self._coaches: dict[float | None, Coach] = {}
+        self._coaches: dict[float | None, Explainer] = {}
         self._policies: dict[float | None, np.ndarray] = {}
 
     @property
@@ -68,16 +70,14 @@ class PunishPlayer(Player, ServedPlayer):
         enemy = None
         if self.has_values:
             enemy = {"kind": "built-in", "name": "random"} if self.file is None else self.file.enemy
-        objective = attributes.get("objective", "discounted" if self.has_values else None)
-        discount = attributes.get("discount", 1.0 if self.has_values else None)
         return super().facts() | {
             **self._introduction(),
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,
             "information": self.information,
             "enemy": None if enemy is None else enemy_text(enemy),
-            "objective": objective,
-            "discount": discount,
+            "objective": attributes.get("objective", "discounted" if self.has_values else None),
+            "discount": attributes.get("discount", 1.0 if self.has_values else None),
             "temperatures": list(self.temperatures),
             "coaches": self.information == "view",
             "values": self.has_values,
@@ -115,11 +115,6 @@ class PunishPlayer(Player, ServedPlayer):
         return self.space.n_states
 
     @cached_property
-    def presentation(self) -> PunishPresentation:
-        """Presentation of the game for a web page."""
-        return PunishPresentation(self.rules)
-
-    @cached_property
     def solution(self) -> Solution | None:
         """The player's values; None if it has none."""
         if not self.has_values:
@@ -144,10 +139,10 @@ class PunishPlayer(Player, ServedPlayer):
         return identity(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
     def open(self) -> None:
-        """Compute the strategy, the identity and the presentation, and compile the kernels of games."""
+        """Compute the strategy and the identity, and compile the kernels of games."""
         self.opponents(None)
         play_ahead(self.data)
-        _ = self.identity, self.presentation
+        _ = self.identity
 
     def is_ready(self, temperature: float | None) -> bool:
         """Return True if `opponents` needs no computation."""
@@ -162,37 +157,34 @@ class PunishPlayer(Player, ServedPlayer):
         """Return a match; for the seeds, see `PunishMatch`."""
         return PunishMatch(self.data, seed, choice_seed=choice_seed)
 
-    @cached_property
-    def best_choices(self) -> Solution:
-        """Best choices against the player, with their win probabilities."""
-        self._must_have_view()
-        return win_solution(self.space, self.strategy)
-
     def is_coached(self, temperature: float | None) -> bool:
         """Return True if `coach` needs no computation."""
         return temperature in self._coaches
 
-    def coach(self, temperature: float | None) -> Coach:
-        """Return a coach for games against the player."""
+    def coach(self, temperature: float | None) -> Explainer:
+        """Return an explainer of the best choices against the player."""
         self._must_have_view()
         if temperature not in self._coaches:
             policy = self._policy(temperature)
-            best = self.best_choices if temperature is None else win_solution(self.space, policy)
-            self._coaches[temperature] = Coach(self.space, policy, self.name, best)
+            self._coaches[temperature] = Explainer(self.data, policy, win_solution(self.space, policy))
         return self._coaches[temperature]
 
-    def explain_advice(self, view: View, temperature: float | None) -> Explanation:
-        """Explain the coach's win probabilities in a position."""
-        coach = self.coach(temperature)
-        return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)
+    def advice(self, view: View, temperature: float | None) -> dict[str, Any]:
+        """Return the coach's advice in a position: each action with its win probability and the enemy's actions."""
+        found = self.coach(temperature).explain(view.state)
+        chances = [
+            {"action": each.action, "name": action_name(each.action), "win": each.value}
+            | {"why": with_hearts(found.contrast(each.action) or "") or None}
+            for each in found.reasons
+        ]
+        expected = [{"action": a, "name": action_name(a), "probability": p} for a, p in found.answers.items()]
+        return {"chances": chances, "expected": expected}
 
     @cached_property
     def explainer(self) -> Explainer:
         """Explainer of the values in an agent file; otherwise, of the best choices against the player."""
         self._must_have_view()
-        if self.file is None or self.solution is None:
-            return Explainer(self.data, self.strategy, self.best_choices)
-        return explainer_of(self.file)
+        return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
     def is_known(self, name: str) -> bool:
         """Return True if the property ``name``, such as ``"judge"``, needs no computation."""
@@ -225,14 +217,14 @@ class PunishPlayer(Player, ServedPlayer):
         """Explain a state; return `Explanation.report` plus ``view``, ``against`` and each action's ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
-        rows = rows_of_state(self.space, explanation.state)
+        rows = rows_of_state(self.space, explanation.view.state)
         policy = dict(zip(self.space.action[rows].tolist(), self.strategy[rows].tolist(), strict=True))
         for action in report["actions"]:
             action["policy"] = policy[action["action"]]
             action["contrast"] = with_hearts(action["contrast"] or "") or None
             for answer in action["against"]:
                 answer["words"] = with_hearts(answer["words"])
-                answer["card"] = self.presentation.card(answer["action"])
+                answer["card"] = card_of(answer["action"])
         against = self.facts()["against"]
         view = self.presentation.view(explanation.view)
         return report | {"words": view["words"], "against": against, "view": view}
@@ -247,8 +239,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a person, with the worst positions as practice questions."""
-        self._must_have_view()
-        explainer = Explainer(self.data, self.strategy, self.best_choices)
+        explainer = self.coach(None)
         report = improvement(explainer, choices, results, name)
         for opponent in report["opponents"]:
             opponent["person"] = person_of(opponent["name"], opponent["is_bot"])
@@ -289,17 +280,15 @@ class PunishPlayer(Player, ServedPlayer):
         """Return values and policy in a state as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
         self._must_have_view()
         space = self.space
-        row = space.row(from_decimal(space.layout, decimal))
-        first, last = space.state_ptr[row : row + 2].tolist()
-        actions, p = space.action[first:last].tolist(), self.strategy[first:last].tolist()
-        v, q = None, [None] * len(actions)
-        if self.solution is not None:
-            v, q = float(self.solution.v[row]), self.solution.q[first:last].tolist()
+        state = from_decimal(space.layout, decimal)
+        rows, solution = rows_of_state(space, state), self.solution
+        actions, p = space.action[rows].tolist(), self.strategy[rows].tolist()
+        q = [None] * len(actions) if solution is None else solution.q[rows].tolist()
         entries = [
             {"action": action, "name": action_name(action), "q": value, "probability": chance}
             for action, value, chance in zip(actions, q, p, strict=True)
         ]
-        return {"state": str(decimal), "v": v, "actions": entries}
+        return {"state": str(decimal), "v": None if solution is None else max(q), "actions": entries}
 
     def _policy(self, temperature: float | None) -> np.ndarray:
         if temperature not in self._policies:

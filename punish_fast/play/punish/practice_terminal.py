@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.explain.practice import Question, Verdict, judged
 from punish_fast.play.explain.why import Explainer
-from punish_fast.play.games.terminal import Ask, LeaveError
+from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move
 from punish_fast.play.punish.screen import Screen
 from punish_fast.punish.codes import action_name
 from punish_fast.runtime.errors import printable
 
-_HELP, _LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
 _KEYS = "? shows the rules, q ends the quiz."
 
 
@@ -38,7 +37,7 @@ class PracticeTerminal:
             verdict = judged(self.explainer, question, self._answer(view))
             self.verdicts.append(verdict)
             self._tell(verdict)
-            if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in _LEAVE:
+            if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in LEAVE:
                 raise LeaveError
 
     def choice(self, rounds: Sequence[tuple[str, list[Question]]]) -> list[Question]:
@@ -47,7 +46,7 @@ class PracticeTerminal:
             self.screen.say(f"{number}. {name}")
         while True:
             answer = self.ask(f"  What do you practise? (1 to {len(rounds)}, Enter for 1): ").strip().lower() or "1"
-            if answer in _LEAVE:
+            if answer in LEAVE:
                 raise LeaveError
             if answer.isdecimal() and 0 < int(answer) <= len(rounds):
                 return rounds[int(answer) - 1][1]
@@ -75,19 +74,16 @@ class PracticeTerminal:
     def _answer(self, view: View) -> int:
         while True:
             answer = ask_move(self.ask, "  Your move (? for help): ", view.actions)
-            if answer.lower() in _LEAVE:
+            if answer.lower() in LEAVE:
                 raise LeaveError
-            if answer.lower() in _HELP:
-                self._help(view)
+            if answer.lower() in HELP:
+                for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
+                    self.screen.say(paragraph)
                 continue
             try:
                 return parse_move(answer, view.actions)
             except MoveError as error:
                 self.screen.say(str(error))
-
-    def _help(self, view: View) -> None:
-        for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
-            self.screen.say(paragraph)
 
     def _tell(self, verdict: Verdict) -> None:
         say, print_line = self.screen.say, self.screen.console.print

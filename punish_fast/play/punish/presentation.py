@@ -7,14 +7,15 @@ from typing import Any
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
-from punish_fast.play.punish.game_data import View
-from punish_fast.play.words import Teller, with_hearts
+from punish_fast.play.punish.game_data import View, unseen_cards
+from punish_fast.play.punish.moves import card_of
+from punish_fast.play.words import resolved_name, with_hearts, words_of
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.codes import State, action_name, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rule_changes import change_text, changes_of
-from punish_fast.punish.rules import CARDS, RESOLVED, Rules, load_rules, name_of, true_rules
+from punish_fast.punish.rules import CARDS, Rules, load_rules, name_of, true_rules
 
 
 class PunishPresentation:
@@ -56,14 +57,14 @@ class PunishPresentation:
     def state(self, state: State) -> dict[str, Any]:
         """Return an information state as a JSON-like object."""
         rules = self._rules
-        unseen = [c - h - d for c, h, d in zip(rules.copies, state.hand, state.discard, strict=True)]
+        unseen = unseen_cards(rules, state)
         return {
             "state": str(to_decimal(state)) if min(state.own_hp, state.enemy_hp) > 0 else None,
             "breath": state.breath,
             "breaths": rules.breaths,
             "hand": list(state.hand),
             "discard": list(state.discard),
-            "unseen": unseen,
+            "unseen": list(unseen),
             "deck": sum(unseen) - state.enemy_hand,
             "own": _player(state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted),
             "enemy": _player(state.enemy_hp, state.enemy_hand, state.enemy_exhausted, state.enemy_feinted),
@@ -78,14 +79,10 @@ class PunishPresentation:
         """Return the legal actions with their names and keys."""
         return [{"action": action, "name": action_name(action), "key": _key(action)} for action in view.actions]
 
-    def card(self, action: int) -> str:
-        """Return the card that an action picks, or "rest"."""
-        return _card(min(action // 10 - 1, len(CARDS)))
-
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """Return an event as seen by the player in a seat."""
         told = event.told(seat)
-        words = with_hearts(Teller(self._rules, names).words(told))
+        words = with_hearts(words_of(told, self._rules, names))
         shown = {"kind": type(told).__name__.lower(), "words": words}
         match told:
             case Deal():
@@ -97,7 +94,7 @@ class PunishPresentation:
                 plays = [_play(action, drawn) for action, drawn in zip(told.actions, told.drawn, strict=True)]
                 return shown | {"breath": told.breath, "plays": plays}
             case Clash():
-                return shown | {"cards": [_card(kind) for kind in told.resolved]}
+                return shown | {"cards": [resolved_name(kind) for kind in told.resolved]}
         return shown | asdict(told)
 
 
@@ -115,14 +112,9 @@ def _words(rules: Rules, state: State) -> str:
 def _key(action: int) -> str:
     if action == REST_ACTION:
         return "Enter"
-    return ("f" if action % 10 else "") + _card(action // 10 - 1)[0]
-
-
-def _card(kind: int) -> str:
-    """Return the name of a card; "rest" for 5."""
-    return RESOLVED[(kind + 1) % len(RESOLVED)]
+    return ("f" if action % 10 else "") + card_of(action)[0]
 
 
 def _play(action: int, drawn: int | None) -> dict[str, Any]:
-    shown = {"action": action, "name": action_name(action), "card": _card(min(action // 10 - 1, len(CARDS)))}
-    return shown | {"feint": drawn is not None, "drawn": None if drawn is None else _card(drawn)}
+    shown = {"action": action, "name": action_name(action), "card": card_of(action)}
+    return shown | {"feint": drawn is not None, "drawn": None if drawn is None else CARDS[drawn]}

@@ -38,19 +38,14 @@ class Finished:
         ]
         return RecordedGame(new_id(), sides[self.winner], sides[1 - self.winner], self.ended)
 
+    def keep(self, space: StateSpace, database: Path | None) -> int:
+        """Store the game if there is a database, and return its id. Not thread-safe.
 
-class Keeper:
-    """Stores finished games."""
-
-    def __init__(self, space: StateSpace, database: Path | None) -> None:
-        self.database = database
-        self._space = space
-
-    def keep_all(self, games: Sequence[Finished]) -> list[int]:
-        """Store games if there is a database, and return their ids. Not thread-safe."""
-        records = [game.record() for game in games]
-        if self.database is not None:
-            report = record_games(self._space, records, self.database)
-            if report.imported < len(records):
-                raise RecordsError(f"{self.database}: a game was not saved: {report.remarks[0].reason}")
-        return [record.id for record in records]
+        ``space`` contains the states of the game under ``view``.
+        """
+        record = self.record()
+        if database is not None:
+            report = record_games(space, [record], database)
+            if not report.imported:
+                raise RecordsError(f"{database}: a game was not saved: {report.remarks[0].reason}")
+        return record.id

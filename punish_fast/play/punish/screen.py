@@ -10,23 +10,25 @@ from textwrap import fill
 from typing import IO
 
 import numpy as np
+from rich.box import ASCII, ROUNDED
 from rich.color import Color
 from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from punish_fast.games.events import Event
 from punish_fast.play.events import Damage, End, Reveal
 from punish_fast.play.punish.game_data import View
-from punish_fast.play.words import Teller, told_of
+from punish_fast.play.words import told_of, words_of
 from punish_fast.punish.card_looks import CARD_LOOKS
-from punish_fast.punish.rules import CARDS, Five, Rules
+from punish_fast.punish.rules import CARDS, Rules
 from punish_fast.runtime.figures import INK, is_dark
 
 _WIDEST, _NARROWEST = 100, 40
-_CARD = 8
-_TITLE = 14
-_LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++*.#-"}
+_CARD, _TITLE = 10, 14
 
 
 def open_console(stream: IO[str]) -> Console:
@@ -57,10 +59,10 @@ class Screen:
         """Store the arguments, and choose characters that the terminal supports."""
         self.console = console
         self.rules, self.names = rules, names
-        self._teller = Teller(rules, names)
         encoding = (getattr(console.file, "encoding", None) or "ascii").lower()
         plain = console.is_dumb_terminal or not encoding.startswith("utf")
-        self._lines = _LINES["ascii" if plain else "unicode"]
+        self._box = ASCII if plain else ROUNDED
+        self._full, self._empty, self._back, self._bar = "*.#-" if plain else "♥·▒━"
 
     def draw(self, view: View, seat: int) -> None:
         """Draw a position as seen by the player in a seat."""
@@ -91,15 +93,15 @@ class Screen:
         for name, view in zip(self.names, views, strict=True):
             if name != "you":
                 self._pile(f"{name[:20]}'s hand", view.state.hand)
-        guard, rush, dodge, strike, punish = np.subtract(views[0].unseen, views[1].state.hand).tolist()
-        self._pile("deck", (guard, rush, dodge, strike, punish))
+        self._pile("deck", np.subtract(views[0].unseen, views[1].state.hand).tolist())
 
     def cards(self, kinds: Sequence[int], keys: bool = False) -> None:
         """Draw cards side by side, with the key of each card if ``keys`` is True."""
-        most = max(1, (self.console.width - 2) // (_CARD + 3))
+        most = max(1, (self.console.width - 2) // (_CARD + 1))
         for begin in range(0, len(kinds), most):
-            for line in self._card_lines(kinds[begin : begin + most], keys):
-                self._print(line)
+            row = Table.grid(padding=(0, 1, 0, 0))
+            row.add_row(*(self._card(kind, keys) for kind in kinds[begin : begin + most]))
+            self.console.print(Padding.indent(row, 2))
 
     def say(self, text: str) -> None:
         """Print a paragraph."""
@@ -118,20 +120,18 @@ class Screen:
             for seat in (0, 1):
                 self.console.print(self._played(seat, event))
         elif isinstance(event, Damage | End):
-            self.console.print(Text(f"  {self._teller.words(event)}", "bold"))
+            self.console.print(Text(f"  {words_of(event, self.rules, self.names)}", "bold"))
         else:
-            self.say(self._teller.words(event))
+            self.say(words_of(event, self.rules, self.names))
 
     def _heading_of(self, view: View) -> None:
-        bar = self._lines[9]
         measure = "" if view.measure is None else f"measure {view.measure}, "
         text = f"{measure}breath {view.state.breath} of {self.rules.breaths}"
         self.console.print()
-        self.console.print(Text(f"{bar * 2} {text} ".ljust(self.console.width, bar), "bold"), no_wrap=True)
+        self.console.print(Text(f"{self._bar * 2} {text} ".ljust(self.console.width, self._bar), "bold"), no_wrap=True)
 
     def _player(self, name: str, hp: int, exhausted: int, feinted: int, n_cards: int) -> None:
-        full, empty = self._lines[6], self._lines[7]
-        parts = [Text(full * hp + empty * (self.rules.hp - hp), "red"), Text(f"{hp} HP")]
+        parts = [Text(self._full * hp + self._empty * (self.rules.hp - hp), "red"), Text(f"{hp} HP")]
         parts.append(Text(f"{n_cards} card{'' if n_cards == 1 else 's'}"))
         if self.rules.feints:
             left = self.rules.feints - feinted
@@ -140,7 +140,7 @@ class Screen:
             parts.append(Text("EXHAUSTED, rests", "bold"))
         self._flow(name[:24], "bold", parts, 2)
 
-    def _pile(self, title: str, counts: Five) -> None:
+    def _pile(self, title: str, counts: Sequence[int]) -> None:
         chips = [
             Text(f" {n} {CARDS[kind]} ", card_style(kind)) if n else Text(f" - {CARDS[kind]} ", "dim")
             for kind, n in enumerate(counts)
@@ -148,7 +148,7 @@ class Screen:
         self._flow(title, "", chips, 1)
 
     def _backs(self, n: int) -> str:
-        return " ".join([self._lines[8] * 2] * n)
+        return " ".join([self._back * 2] * n)
 
     def _flow(self, title: str, style: str, parts: Sequence[Text], gap: int) -> None:
         """Print parts after a title, with line breaks if necessary."""
@@ -166,22 +166,11 @@ class Screen:
         line.rstrip()
         self.console.print(line, no_wrap=True)
 
-    def _card_lines(self, kinds: Sequence[int], keys: bool) -> list[Text]:
-        a, bar, b, side, c, d = tuple(self._lines[:6])
-        rows = [Text("  ") for _ in range(4)]
-        for kind in kinds:
-            card, damage = CARDS[kind], self.rules.damage[kind]
-            power = (f"deals {damage}" if damage else "").center(_CARD)
-            style = card_style(kind)
-            bottom = f" {card[0]} ".center(_CARD, bar) if keys else bar * _CARD
-            for row, text in zip(
-                rows,
-                (a + bar * _CARD + b, side + card.center(_CARD) + side, side + power + side, c + bottom + d),
-                strict=True,
-            ):
-                row.append(text, style)
-                row.append(" ")
-        return rows
+    def _card(self, kind: int, key: bool) -> Panel:
+        card, damage = CARDS[kind], self.rules.damage[kind]
+        text = Text(f"{card}\n{f'deals {damage}' if damage else ''}", justify="center")
+        subtitle = card[0] if key else None
+        return Panel(text, self._box, subtitle=subtitle, style=card_style(kind), width=_CARD, padding=0)
 
     def _played(self, seat: int, event: Reveal) -> Text:
         """Return a line with the cards that a player picked and drew."""

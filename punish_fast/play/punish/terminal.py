@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from punish_fast.play.events import Deal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.guide import guide
-from punish_fast.play.explain.why import Explainer
-from punish_fast.play.games.terminal import Ask, LeaveError
+from punish_fast.play.explain.why import Explainer, Explanation
+from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.punish.screen import Screen
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import action_name
 
-_HELP, _COACH, _WHY, _BACK = ("?", "h", "help"), ("c", "coach"), ("w", "why"), ("u", "undo")
-_LEAVE = ("q", "quit", "exit")
+_COACH, _WHY, _BACK = ("c", "coach"), ("w", "why"), ("u", "undo")
 _MOST_EXPECTED = 5
 _KEYS = "u takes a move back before it is revealed, c asks the coach, w why, ? shows the rules, q leaves."
 
@@ -62,7 +61,7 @@ class PunishTerminal:
     def _show(self) -> None:
         """Draw both hands for spectators, and wait for Enter if ``confirms`` is True."""
         self.screen.draw_open([self.session.view(seat) for seat in (0, 1)])
-        if self.confirms and self.ask("  Enter shows the breath, q leaves: ").strip().lower() in _LEAVE:
+        if self.confirms and self.ask("  Enter shows the breath, q leaves: ").strip().lower() in LEAVE:
             raise LeaveError
 
     def _take_turn(self, seat: int) -> None:
@@ -79,9 +78,11 @@ class PunishTerminal:
             self._advise(view, seat)
         else:
             self.screen.say(moves_text(view.actions))
+        name = self.screen.names[seat]
+        prompt = f"  {'Your' if name == 'you' else f'{name}, your'} move (? for help): "
         while True:
-            answer = ask_move(self.ask, f"  {self._prompt(seat)}", view.actions)
-            if answer.lower() in (*_HELP, *_COACH, *_WHY, *_BACK, *_LEAVE):
+            answer = ask_move(self.ask, prompt, view.actions)
+            if answer.lower() in (*HELP, *_COACH, *_WHY, *_BACK, *LEAVE):
                 self._reply(answer.lower(), view, seat)
                 continue
             try:
@@ -89,36 +90,29 @@ class PunishTerminal:
             except MoveError as error:
                 self.screen.say(str(error))
                 continue
-            self.session.choose(seat, action)
-            if not self.confirms or len(view.actions) == 1 or self._is_sure(view, seat, action):
+            sure = self._confirmed(view, seat, action) if self.confirms and len(view.actions) > 1 else action
+            if sure is not None:
+                self.session.choose(seat, sure)
                 return
 
-    def _prompt(self, seat: int) -> str:
-        name = self.screen.names[seat]
-        return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
-
-    def _is_sure(self, view: View, seat: int, action: int) -> bool:
-        """Ask a person to confirm, change or take back a move; return False if it was taken back."""
+    def _confirmed(self, view: View, seat: int, action: int) -> int | None:
+        """Ask a person to confirm, change or take back a move; return the move, None if it was taken back."""
         while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:
-                return True
-            if answer in (*_HELP, *_COACH, *_WHY, *_LEAVE):
+                return action
+            if answer in _BACK:
+                return None
+            if answer in (*HELP, *_COACH, *_WHY, *LEAVE):
                 self._reply(answer, view, seat, action)
                 continue
-            if answer not in _BACK:
-                try:
-                    action = parse_move(answer, view.actions)
-                except MoveError:
-                    self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
-                    continue
-            self.session.take_back(seat)
-            if answer in _BACK:
-                return False
-            self.session.choose(seat, action)
+            try:
+                action = parse_move(answer, view.actions)
+            except MoveError:
+                self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
 
     def _reply(self, answer: str, view: View, seat: int, picked: int | None = None) -> None:
-        if answer in _LEAVE:
+        if answer in LEAVE:
             raise LeaveError
         if answer in _BACK:
             self.screen.say("Nothing to take back: you have not picked a card in this breath.")
@@ -135,10 +129,13 @@ class PunishTerminal:
         if self.coach is None or len(view.actions) == 1:
             self.screen.say("There is no coach in this game." if self.coach is None else "You have only this move.")
             return
-        found = Explainer(self.data, self.coach.enemy, self.coach.solution).explain(view.state)
+        found = self._explanation(self.coach, view)
         best = found.reasons[0]
         because = found.contrast(best.action if picked is None else picked)
         self.screen.say(f"Best: {action_name(best.action)}, which {found.scale.sentence(best.value)}. {because}")
+
+    def _explanation(self, coach: Coach, view: View) -> Explanation:
+        return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)
 
     def _advise(self, view: View, seat: int) -> None:
         if self.coach is None:
@@ -147,9 +144,9 @@ class PunishTerminal:
         other = self.screen.names[1 - seat]
         plays = "keeps to its strategy" if self.coach.name == other else f"plays like {self.coach.name}"
         self.screen.say(f"Win probabilities if {other} {plays} and you play optimally:")
-        chances = self.coach.win_chances(view)
-        self.screen.columns([f"{typed_text(action):<9} {chance:6.1%}" for action, chance in chances.items()])
-        expected = list(self.coach.expected(view).items())
+        found = self._explanation(self.coach, view)
+        self.screen.columns([f"{typed_text(reason.action):<9} {reason.value:6.1%}" for reason in found.reasons])
+        expected = list(found.answers.items())
         listed = ", ".join(f"{action_name(action)} {p:.0%}" for action, p in expected[:_MOST_EXPECTED])
         more = " ..." if len(expected) > _MOST_EXPECTED else ""
         self.screen.say(f"Expect: {listed}{more}")
