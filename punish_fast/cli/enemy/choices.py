@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -44,17 +44,14 @@ class ChoicesOptions(CommonOptions):
     """Options that select people's choices in a database to learn from."""
 
     db: PlayedDatabaseOption = None
-    winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
-    until: Annotated[
-        int | None,
-        option(
-            "Ignore games played after this time: a Unix time in seconds, or a date such as 2022-11-13, which begins "
-            "at 00:00 UTC.",
-            metavar="TIME",
-            parser=_seconds,
-        ),
-    ] = None
-    player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
+    winners: bool = option("Learn only from the winner of each game (a champion).", default=False)
+    until: int | None = option(
+        "Ignore games played after this time: a Unix time in seconds, or a date such as 2022-11-13, which begins "
+        "at 00:00 UTC.",
+        metavar="TIME",
+        parser=_seconds,
+    )
+    player: str | None = option("Learn only from this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
     rules: PlayedRulesOption = "tabletop"
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, argument, verb
@@ -14,7 +13,7 @@ from punish_fast.cli.frame.progress import Stopwatch
 class ImportFluxOptions(CommonOptions):
     """Options of ``enemy import-flux``."""
 
-    parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer, as stored by Flux.")]
+    parameters: Path = argument("PARAMS.json", "Weights and biases of each layer, as stored by Flux.")
     rules: PlayedRulesOption = "tabletop"
     output: OutputOption = None
 

@@ -1,7 +1,6 @@
 """``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.errors import UsageError
@@ -13,7 +12,7 @@ from punish_fast.cli.frame.progress import Stopwatch
 class ParlessOptions(StrategyOptions):
     """Options of ``enemy parless``."""
 
-    prior: Annotated[float, option("Total pseudo-count of the uniform Dirichlet prior.", metavar="C")] = 3.0
+    prior: float = option("Total pseudo-count of the uniform Dirichlet prior.", metavar="C", default=3.0)
 
 
 @verb(

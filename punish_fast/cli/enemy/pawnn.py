@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
@@ -30,17 +30,14 @@ _PRESETS = (
 class PawnnOptions(CommonOptions):
     """Options of ``enemy pawnn``."""
 
-    source: Annotated[Path, option("Strategy to learn.", "--from", metavar="PARLESS.h5")]
-    preset: Annotated[str, option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME")] = "final"
+    source: Path = option("Strategy to learn.", "--from", metavar="PARLESS.h5", default=MISSING)
+    preset: str = option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME", default="final")
     set: SetOption = None
     seed: FixedSeedOption = 0
-    cross_validate: Annotated[
-        int | None,
-        option(
-            "Measure the error on held-out states by K-fold cross-validation; a strategy is written only with -o.",
-            metavar="K",
-        ),
-    ] = None
+    cross_validate: int | None = option(
+        "Measure the error on held-out states by K-fold cross-validation; a strategy is written only with -o.",
+        metavar="K",
+    )
     output: OutputOption = None
 
     def training(self) -> TrainingOptions:

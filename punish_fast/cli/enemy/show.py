@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, complete_agents, verb
 from punish_fast.cli.frame.report import rules_report
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 class EnemyShowOptions(CommonOptions):
     """Options of ``enemy show``."""
 
-    file: Annotated[
-        str,
-        argument(
-            "AGENT",
-            "A built-in agent under tabletop, a strategy, or an agent file, which plays greedily unless --temperature "
-            "is given.",
-            complete_agents,
-        ),
-    ]
+    file: str = argument(
+        "AGENT",
+        "A built-in agent under tabletop, a strategy, or an agent file, which plays greedily unless --temperature "
+        "is given.",
+        complete_agents,
+    )
     temperature: TemperatureOption = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
@@ -22,13 +22,11 @@ _MODELS = ("uniform", "parless", "pawnn", "choice-model")
 class ValidateOptions(ChoicesOptions):
     """Options of ``enemy validate``."""
 
-    models: Annotated[
-        str,
-        option(
-            "Models to compare; the last is the reference for the differences. pawnn needs the extra `learn`.",
-            metavar="NAME,...",
-        ),
-    ] = ",".join(_MODELS)
+    models: str = option(
+        "Models to compare; the last is the reference for the differences. pawnn needs the extra `learn`.",
+        metavar="NAME,...",
+        default=",".join(_MODELS),
+    )
 
     def names(self) -> list[str]:
         """Return the models in the given order, without duplicates."""

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
@@ -23,7 +23,7 @@ RULES = {
 class AgentsOptions(CommonOptions):
     """Options of ``agents``."""
 
-    folder: Annotated[Path, argument("FOLDER", "Folder whose files are described.")] = Path()
+    folder: Path = argument("FOLDER", "Folder whose files are described.", default=Path())
 
 
 @verb("punish-fast agents", "punish-fast agents results --json")

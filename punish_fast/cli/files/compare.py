@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, verb
@@ -27,8 +27,8 @@ _SHOWN = 10
 class CompareOptions(CommonOptions):
     """Options of ``compare``."""
 
-    first: Annotated[str, argument("A", "A built-in agent, or an agent or strategy file.", complete_agents)]
-    second: Annotated[str, argument("B", "Another agent under the same rules.", complete_agents)]
+    first: str = argument("A", "A built-in agent, or an agent or strategy file.", complete_agents)
+    second: str = argument("B", "Another agent under the same rules.", complete_agents)
 
 
 @verb(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
@@ -24,23 +24,18 @@ _SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
 class ExportOptions(CommonOptions):
     """Options of ``export``."""
 
-    file: Annotated[
-        str,
-        argument(
-            "FILE.h5",
-            "A tensor, or an agent with its tensor; for notebook-json, an agent, a strategy, or a built-in agent under "
-            "tabletop.",
-            complete_agents,
-        ),
-    ]
-    target: Annotated[
-        Literal["umb", "npz", "notebook-json"],
-        option(
-            "umb: Unified Markov Binary, for Storm, PRISM and Modest; npz: NumPy and SciPy; notebook-json: the "
-            "original notebook's values or strategy.",
-            "--to",
-        ),
-    ]
+    file: str = argument(
+        "FILE.h5",
+        "A tensor, or an agent with its tensor; for notebook-json, an agent, a strategy, or a built-in agent under "
+        "tabletop.",
+        complete_agents,
+    )
+    target: Literal["umb", "npz", "notebook-json"] = option(
+        "umb: Unified Markov Binary, for Storm, PRISM and Modest; npz: NumPy and SciPy; notebook-json: the "
+        "original notebook's values or strategy.",
+        "--to",
+        default=MISSING,
+    )
     output: OutputOption = None
 
 

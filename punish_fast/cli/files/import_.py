@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs, default_output, output_beside, rules_files
@@ -15,9 +15,9 @@ from punish_fast.punish.rules import load_rules, name_of
 class ImportOptions(CommonOptions):
     """Options of ``import``."""
 
-    file: Annotated[Path, argument("FILE.json", "Values or a strategy, written by the original notebook.")]
+    file: Path = argument("FILE.json", "Values or a strategy, written by the original notebook.")
     rules: RulesOption = None
-    discount: Annotated[float, option("Discount factor of the agent's values.", metavar="G")] = 0.95
+    discount: float = option("Discount factor of the agent's values.", metavar="G", default=0.95)
     output: OutputOption = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
@@ -23,31 +23,25 @@ _SIDES = ("own", "enemy", "both")
 class ShowOptions(CommonOptions):
     """Options of ``show``: a file and, optionally, a position."""
 
-    file: Annotated[
-        str, argument("FILE.h5", "A tensor, an agent, a strategy, or a built-in agent under tabletop.", complete_agents)
-    ]
-    state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
-    hand: Annotated[str | None, option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")] = None
-    discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
-    hp: Annotated[str | None, option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")] = (
-        None
+    file: str = argument(
+        "FILE.h5", "A tensor, an agent, a strategy, or a built-in agent under tabletop.", complete_agents
     )
-    breath: Annotated[int | None, option("Breath of the measure.  [default: 1]", metavar="N")] = None
-    enemy_hand: Annotated[
-        int | None,
-        option("Number of cards in the enemy's hand.  [default: all unseen cards outside the deck]", metavar="N"),
-    ] = None
-    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("Player who must rest in this breath.")] = None
-    feinted: Annotated[
-        str | None,
-        option(
-            "Player who has feinted in this measure, or both players' numbers of feints, such as 2-1.",
-            metavar="own|enemy|both",
-            complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
-        ),
-    ] = None
+    state: str | None = argument("STATE", "The position as an 18-digit state code.", default=None)
+    hand: str | None = option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")
+    discard: str | None = option("Cards in the discard pile, by initials.", metavar="CARDS")
+    hp: str | None = option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")
+    breath: int | None = option("Breath of the measure.  [default: 1]", metavar="N")
+    enemy_hand: int | None = option(
+        "Number of cards in the enemy's hand.  [default: all unseen cards outside the deck]", metavar="N"
+    )
+    exhausted: Literal["own", "enemy", "both"] | None = option("Player who must rest in this breath.")
+    feinted: str | None = option(
+        "Player who has feinted in this measure, or both players' numbers of feints, such as 2-1.",
+        metavar="own|enemy|both",
+        complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
+    )
 
-    why: Annotated[bool, option("Break down the value of each action by the enemy's possible actions.")] = False
+    why: bool = option("Break down the value of each action by the enemy's possible actions.", default=False)
     enemy: EnemyOption = None
 
     def position(self, rules: Rules) -> State | None:

@@ -3,7 +3,7 @@
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, option, verb
@@ -22,7 +22,7 @@ _KNOWN_VALUE = 12.399994108689343
 class DoctorOptions(CommonOptions):
     """Options of ``doctor``."""
 
-    clear: Annotated[bool, option("Empty the cache of solutions first.", writes=True)] = False
+    clear: bool = option("Empty the cache of solutions first.", writes=True, default=False)
 
 
 @verb("punish-fast doctor", "punish-fast doctor --clear", "punish-fast doctor --json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
@@ -28,17 +28,12 @@ class ModelOptions(ComputeOptions):
     """Options that specify a one-player model."""
 
     rules: RulesOption = None
-    enemy: Annotated[
-        str | None,
-        option(
-            "Enemy: a built-in agent, a strategy file, or an agent file, which plays greedily unless a softmax "
-            "temperature is appended as @T.  [default: random]",
-            metavar="ENEMY",
-        ),
-    ] = None
-    memory: Annotated[
-        str | None, option("Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE")
-    ] = None
+    enemy: str | None = option(
+        "Enemy: a built-in agent, a strategy file, or an agent file, which plays greedily unless a softmax "
+        "temperature is appended as @T.  [default: random]",
+        metavar="ENEMY",
+    )
+    memory: str | None = option("Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE")
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
@@ -36,48 +36,34 @@ _SECONDS_BETWEEN = 10.0
 class SolveOptions(ModelOptions):
     """Options of ``solve``."""
 
-    tensor: Annotated[
-        Path | None,
-        argument(
-            "TENSOR.h5",
-            "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build the "
-            "tensor]",
-        ),
-    ] = None
-    objective: Annotated[
-        str | None,
-        option(
-            "Maximize discounted rewards or win probabilities (undiscounted); for a .umb file, a formula such as "
-            "'max P [F \"goal\"]'.  [default: win-probability if cards are redealt from the discard pile and the deck "
-            "(as in tabletop) and --discount is not given; otherwise discounted]",
-            metavar="discounted|win-probability|FORMULA",
-            complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
-        ),
-    ] = None
-    discount: Annotated[
-        float | None,
-        option(
-            "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
-            metavar="G",
-        ),
-    ] = None
-    schedule: Annotated[
-        Literal["layered", "jacobi"],
-        option(
-            "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
-            "as in the notebook."
-        ),
-    ] = "layered"
-    tolerance: Annotated[float | None, option("Maximum error of the values.  [default: 1e-10]", metavar="T")] = None
-    sweeps: Annotated[int | None, option("Make exactly N sweeps, whatever the error.", metavar="N")] = None
-    start: Annotated[
-        Path | None, option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
-    ] = None
-    dry_run: Annotated[bool, option("Only estimate memory and time; do not solve.", "--dry-run")] = False
-    no_tensor: Annotated[bool, option("Do not store the tensor in the output file.", "--no-tensor")] = False
-    normalize: Annotated[
-        bool, option("In a .umb file, divide the probabilities of each choice by their sum.", "--normalize")
-    ] = False
+    tensor: Path | None = argument(
+        "TENSOR.h5",
+        "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build the "
+        "tensor]",
+        default=None,
+    )
+    objective: str | None = option(
+        "Maximize discounted rewards or win probabilities (undiscounted); for a .umb file, a formula such as "
+        "'max P [F \"goal\"]'.  [default: win-probability if cards are redealt from the discard pile and the deck "
+        "(as in tabletop) and --discount is not given; otherwise discounted]",
+        metavar="discounted|win-probability|FORMULA",
+        complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
+    )
+    discount: float | None = option(
+        "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
+        metavar="G",
+    )
+    schedule: Literal["layered", "jacobi"] = option(
+        "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
+        "as in the notebook.",
+        default="layered",
+    )
+    tolerance: float | None = option("Maximum error of the values.  [default: 1e-10]", metavar="T")
+    sweeps: int | None = option("Make exactly N sweeps, whatever the error.", metavar="N")
+    start: Path | None = option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
+    dry_run: bool = option("Only estimate memory and time; do not solve.", default=False)
+    no_tensor: bool = option("Do not store the tensor in the output file.", default=False)
+    normalize: bool = option("In a .umb file, divide the probabilities of each choice by their sum.", default=False)
     cluster: ClusterOption = None
 
 

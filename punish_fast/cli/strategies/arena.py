@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
@@ -50,23 +50,17 @@ class RealGameOptions(ComputeOptions):
 class ArenaOptions(RealGameOptions):
     """Options of ``arena``."""
 
-    agents: Annotated[
-        list[str],
-        argument(
-            "AGENT",
-            "A built-in agent (see `agents`), or an agent or strategy file; append @T to an agent for softmax play at "
-            "temperature T.",
-        ),
-    ]
-    games: Annotated[
-        int | None,
-        option("Number of games per pair, even and at least 4.  [default: compute exact results]", metavar="N"),
-    ] = None
+    agents: list[str] = argument(
+        "AGENT",
+        "A built-in agent (see `agents`), or an agent or strategy file; append @T to an agent for softmax play at "
+        "temperature T.",
+    )
+    games: int | None = option(
+        "Number of games per pair, even and at least 4.  [default: compute exact results]", metavar="N"
+    )
     rules: PlayerRulesOption = None
     seed: SeedOption = None
-    record: Annotated[
-        Path | None, option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
-    ] = None
+    record: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
 
     def check(self) -> None:
         """Check the options before any work is done."""

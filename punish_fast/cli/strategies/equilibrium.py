@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.filesize import decimal
 
@@ -29,23 +29,18 @@ class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
     rules: GameRulesOption = None
-    information: Annotated[
-        Literal["view", "memory"],
-        option("Information model: view (the discard pile) or memory (also which player played which card)."),
-    ] = "view"
-    iterations: Annotated[
-        int | None,
-        option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"),
-    ] = None
-    target: Annotated[float | None, option("Stop at this exploitability, in percentage points.", metavar="POINTS")] = (
-        None
+    information: Literal["view", "memory"] = option(
+        "Information model: view (the discard pile) or memory (also which player played which card).", default="view"
     )
-    time: Annotated[float | None, option("Stop learning after this many seconds.", metavar="SECONDS")] = None
+    iterations: int | None = option(
+        "Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"
+    )
+    target: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
+    time: float | None = option("Stop learning after this many seconds.", metavar="SECONDS")
     output: OutputOption = None
-    resume: Annotated[
-        Path | None,
-        option("Resume from this checkpoint if it exists, and save to it every minute.", metavar="FILE", writes=True),
-    ] = None
+    resume: Path | None = option(
+        "Resume from this checkpoint if it exists, and save to it every minute.", metavar="FILE", writes=True
+    )
 
 
 @verb(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
-    agent: Annotated[str, argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")]
-    records: Annotated[
-        Path | None,
-        option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),
-    ] = None
-    player: Annotated[str | None, option("Use only this player's choices.", metavar="NAME")] = None
+    agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")
+    records: Path | None = option(
+        "Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"
+    )
+    player: str | None = option("Use only this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
     plot: PlotOption = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 class OpeningsOptions(CommonOptions):
     """Options of ``openings``."""
 
-    agent: Annotated[str, argument("AGENT", "A built-in agent, or an agent or strategy file.")]
+    agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.")
     plot: PlotOption = None
-    page: Annotated[
-        Path | None,
-        option("Write a printable page on how to play to this .html file.", "--print", metavar="FILE", writes=True),
-    ] = None
+    page: Path | None = option(
+        "Write a printable page on how to play to this .html file.", "--print", metavar="FILE", writes=True
+    )
 
 
 @verb(
