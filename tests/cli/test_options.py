@@ -6,9 +6,8 @@ import os
 import re
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import pytest
 import typer
@@ -24,15 +23,14 @@ from punish_fast.cli.frame.options import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrialOptions(CommonOptions):
     """Options of every kind."""
 
-    files: Annotated[list[Path], argument("FILE...", "Files to read.")]
-    n_rounds: Annotated[int, option("Rounds.", metavar="N", min=1)] = 3
-    start: Annotated[str | None, option("Where to start.", "--from", "-f")] = None
-    kind: Annotated[Literal["one", "two"] | None, option("Which.  [default: both]")] = None
-    delete: Annotated[bool, option("Delete it.", "--delete", writes=True)] = False
+    files: list[Path] = argument("FILE...", "Files to read.")
+    n_rounds: int = option("Rounds.", metavar="N", min=1, default=3)
+    start: str | None = option("Where to start.", "--from", "-f")
+    kind: Literal["one", "two"] | None = option("Which.  [default: both]")
+    delete: bool = option("Delete it.", "--delete", writes=True, default=False)
     output: OutputOption = None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,7 +38,6 @@ def _seconds(text: str) -> int:
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
     """Options that select people's choices in a database to learn from."""
 
@@ -94,7 +92,6 @@ class ChoicesOptions(CommonOptions):
         return {"database": self.database.name, "winners": self.winners, **given}
 
 
-@dataclass(frozen=True, kw_only=True)
 class StrategyOptions(ChoicesOptions):
     """Options of commands that learn a strategy from people's choices."""
 

@@ -1,6 +1,5 @@
 """``punish-fast enemy import-flux``: convert the original notebook's published network to a strategy."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from punish_fast.cli.enemy.choices import write_network
@@ -9,7 +8,6 @@ from punish_fast.cli.frame.outputs import HDF5, check_inputs, check_outputs, def
 from punish_fast.cli.frame.progress import Stopwatch
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportFluxOptions(CommonOptions):
     """Options of ``enemy import-flux``."""
 

@@ -1,14 +1,11 @@
 """``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
 
-from dataclasses import dataclass
-
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Stopwatch
 
 
-@dataclass(frozen=True, kw_only=True)
 class ParlessOptions(StrategyOptions):
     """Options of ``enemy parless``."""
 

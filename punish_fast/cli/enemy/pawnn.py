@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, asdict, dataclass, replace
+from dataclasses import MISSING, asdict, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -26,7 +26,6 @@ _PRESETS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class PawnnOptions(CommonOptions):
     """Options of ``enemy pawnn``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, complete_agents, verb
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from punish_fast.punish.states.space import StateSpace
 
 
-@dataclass(frozen=True, kw_only=True)
 class EnemyShowOptions(CommonOptions):
     """Options of ``enemy show``."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 _MODELS = ("uniform", "parless", "pawnn", "choice-model")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ValidateOptions(ChoicesOptions):
     """Options of ``enemy validate``."""
 

@@ -1,7 +1,6 @@
 """``punish-fast agents``: list the built-in agents and rules, and describe the files of a folder."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ RULES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgentsOptions(CommonOptions):
     """Options of ``agents``."""
 

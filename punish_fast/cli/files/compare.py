@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareOptions(CommonOptions):
     """Options of ``compare``."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportOptions(CommonOptions):
     """Options of ``export``."""
 

@@ -1,6 +1,5 @@
 """``punish-fast import``: convert the original notebook's JSON files to agents or strategies."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import load_rules, name_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportOptions(CommonOptions):
     """Options of ``import``."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 _SIDES = ("own", "enemy", "both")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowOptions(CommonOptions):
     """Options of ``show``: a file and, optionally, a position."""
 

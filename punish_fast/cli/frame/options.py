@@ -2,7 +2,6 @@
 
 The options and arguments of a verb are the fields of a frozen dataclass. The verb is a function of that dataclass::
 
-    @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
         tensor: Path | None = argument("TENSOR.h5", "A tensor to solve.", default=None)
         sweeps: int | None = option("Number of sweeps.", metavar="N")
@@ -25,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -308,12 +307,16 @@ PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg fi
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
-    """Options common to all verbs."""
+    """Options common to all verbs. Subclasses become dataclasses, too."""
 
     quiet: bool = option("Do not print progress.", "--quiet", "-q", default=False)
     as_json: bool = option("Print one JSON object instead of text.", "--json", default=False)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
         """Print a report (a mapping or a dataclass) as JSON if requested, otherwise with ``as_text``."""
@@ -330,7 +333,6 @@ class CommonOptions:
             say(f"Play against it: punish-fast {shlex.join(map(str, command))}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComputeOptions(CommonOptions):
     """Options common to all verbs that use several threads."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecksOptions(LearningOptions):
     """Options of ``games decks``."""
 

@@ -1,6 +1,5 @@
 """``punish-fast games judge``: compare agents with random and perfect play."""
 
-from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
 
@@ -19,7 +18,6 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgeOptions(GameOptions):
     """Options of ``games judge``."""
 

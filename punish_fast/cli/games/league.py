@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ _SCORE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class LeagueOptions(LearningOptions):
     """Options of ``games league``."""
 

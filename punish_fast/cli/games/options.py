@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,7 +41,6 @@ DecksOption = Annotated[
 GamesOption = Annotated[int, option("Number of games per training session.", metavar="N", min=1)]
 
 
-@dataclass(frozen=True, kw_only=True)
 class GameOptions(CommonOptions):
     """Options that specify a game and its variant."""
 
@@ -66,7 +64,6 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LearningOptions(GameOptions):
     """Options that specify a game and the hyperparameters and random seed for learning it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from textwrap import fill
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from punish_fast.play.session import SessionPlayer
 
 
-@dataclass(frozen=True, kw_only=True)
 class GamesPlayOptions(GameOptions):
     """Options of ``games play``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import argument, verb
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from punish_fast.games.contract import Oracle
 
 
-@dataclass(frozen=True, kw_only=True)
 class GameShowOptions(GameOptions):
     """Options of ``games show``."""
 

@@ -1,13 +1,10 @@
 """``punish-fast games solve``: compute the value of every position with perfect play."""
 
-from dataclasses import dataclass
-
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.games.options import GameOptions, report_on
 
 
-@dataclass(frozen=True, kw_only=True)
 class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +27,6 @@ _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainOptions(LearningOptions):
     """Options of ``games train``."""
 

@@ -1,6 +1,5 @@
 """``punish-fast balance``: show how a rule change affects the cards."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
@@ -13,7 +12,6 @@ from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.errors import printable
 
 
-@dataclass(frozen=True, kw_only=True)
 class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 

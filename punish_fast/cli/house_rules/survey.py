@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from punish_fast.arena.survey.studies import PointResult
 
 
-@dataclass(frozen=True, kw_only=True)
 class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 

@@ -1,7 +1,6 @@
 """``punish-fast doctor``: check the installation with a small game whose values are known."""
 
 import platform
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -18,7 +17,6 @@ _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoctorOptions(CommonOptions):
     """Options of ``doctor``."""
 

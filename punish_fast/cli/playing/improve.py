@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, option, verb
@@ -16,7 +15,6 @@ from punish_fast.cli.records.selection import PlayedDatabaseOption, require_game
 _LEAST_SHARE = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImproveOptions(CommonOptions):
     """Options of ``improve``."""
 

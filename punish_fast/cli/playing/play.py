@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _YOU = "you"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlayOptions(CommonOptions):
     """Options of ``play``."""
 

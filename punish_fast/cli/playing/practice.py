@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from punish_fast.play.punish.practice_terminal import PracticeTerminal
 
 
-@dataclass(frozen=True, kw_only=True)
 class PracticeOptions(CommonOptions):
     """Options of ``practice``."""
 

@@ -7,7 +7,6 @@ import os
 import re
 import secrets
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeOptions(CommonOptions):
     """Options of ``serve``."""
 

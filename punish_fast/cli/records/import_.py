@@ -1,6 +1,5 @@
 """``punish-fast records import``: import logs into a database."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from punish_fast.cli.frame.errors import CheckError
@@ -9,7 +8,6 @@ from punish_fast.cli.frame.outputs import check_inputs, check_outputs, rules_fil
 from punish_fast.cli.frame.report import count
 
 
-@dataclass(frozen=True, kw_only=True)
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 

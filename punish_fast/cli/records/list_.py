@@ -1,6 +1,5 @@
 """``punish-fast records list``: list the latest games of a database."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +8,6 @@ from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.records.selection import SelectionOptions
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListOptions(SelectionOptions):
     """Options of ``records list``."""
 

@@ -1,7 +1,6 @@
 """``punish-fast records player``: export, anonymize or delete a player's data."""
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -13,7 +12,6 @@ from punish_fast.cli.frame.report import count
 from punish_fast.runtime.errors import printable
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlayerOptions(CommonOptions):
     """Options of ``records player``."""
 

@@ -1,6 +1,5 @@
 """``punish-fast records plot``: plot recorded games."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +11,6 @@ from punish_fast.cli.records.selection import SelectionOptions
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RecordsPlotOptions(SelectionOptions):
     """Options of ``records plot``."""
 

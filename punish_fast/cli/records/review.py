@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from punish_fast.records.logs import RecordedGame
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 

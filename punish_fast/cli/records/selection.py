@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +31,6 @@ def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: 
         raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed{hint}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class SelectionOptions(CommonOptions):
     """Options that select a database and its games."""
 

@@ -1,6 +1,5 @@
 """``punish-fast records summary``: summarize recorded games."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.cli.frame.options import PlayedRulesOption, verb
@@ -8,7 +7,6 @@ from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.records.selection import SelectionOptions
 
 
-@dataclass(frozen=True, kw_only=True)
 class SummaryOptions(SelectionOptions):
     """Options of ``records summary``."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelOptions(ComputeOptions):
     """Options that specify a one-player model."""
 

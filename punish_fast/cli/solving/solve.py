@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +31,6 @@ _OBJECTIVES = ("discounted", "win-probability")
 _SECONDS_BETWEEN = 10.0
 
 
-@dataclass(frozen=True, kw_only=True)
 class SolveOptions(ModelOptions):
     """Options of ``solve``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ _NEGLIGIBLE = 1e-9
 _LEAST = 5e-4
 
 
-@dataclass(frozen=True, kw_only=True)
 class RealGameOptions(ComputeOptions):
     """Options of commands that play the two-player game."""
 
@@ -46,7 +44,6 @@ class RealGameOptions(ComputeOptions):
         return PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ArenaOptions(RealGameOptions):
     """Options of ``arena``."""
 

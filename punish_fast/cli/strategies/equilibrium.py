@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 
-@dataclass(frozen=True, kw_only=True)
 class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 

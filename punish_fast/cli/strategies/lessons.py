@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from punish_fast.study.lessons import Lessons
 
 
-@dataclass(frozen=True, kw_only=True)
 class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from punish_fast.punish.states.space import StateSpace
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpeningsOptions(CommonOptions):
     """Options of ``openings``."""
 
