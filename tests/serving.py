@@ -1,7 +1,7 @@
 """A server within the tests, and games played over HTTP."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -10,6 +10,7 @@ from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.web.app import ServerConfig
 from punish_fast.web.limits import Limits
+from punish_fast.web.players import AnyPlayer
 
 TINY = true_rules(PRESETS["tiny"])
 BASE = "http://127.0.0.1:8000"
@@ -17,13 +18,12 @@ Answer = dict[str, Any]
 
 
 def models_of(*names: str, rules: Rules = TINY) -> list[PunishPlayer]:
-    tables: dict = {}
-    return [PunishPlayer(name, tables, rules) for name in names]
+    return [PunishPlayer(name, rules) for name in names]
 
 
-def config_of(*names: str, **more: Any) -> ServerConfig:
-    """A config of the tiny game that bears any number of requests."""
-    return ServerConfig(models_of(*names), rules=TINY, **{"limits": Limits(rate=None), **more})
+def config_of(*names: str, others: Sequence[AnyPlayer] = (), **more: Any) -> ServerConfig:
+    """A config of the tiny game, and of ``others`` of other games, that bears any number of requests."""
+    return ServerConfig([*models_of(*names), *others], rules=TINY, **{"limits": Limits(rate=None), **more})
 
 
 def entries_of(client: TestClient) -> list[Answer]:

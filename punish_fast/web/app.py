@@ -14,8 +14,6 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
-from punish_fast.play.games.player import GamePlayer
-from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.play.session import NoAnswerError, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
@@ -66,25 +64,19 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 class ServerConfig:
     """Configuration of a server."""
 
-    players: Sequence[PunishPlayer]
+    players: Sequence[AnyPlayer]
     database: Path | None = None  # database of recorded games; None to record no games
     rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
     hosts: frozenset[str] = frozenset()  # names of the server, in addition to IP addresses and `localhost`
     proxied: frozenset[str] = frozenset()  # names under which a proxy serves the page, with any scheme and port
     token: str | None = None  # secret for posting games; None to forbid posting
     limits: Limits = field(default_factory=Limits)
-    game_players: Sequence[GamePlayer] = ()
-
-    @property
-    def all_players(self) -> list[AnyPlayer]:
-        """Players of Punish, followed by players of other games."""
-        return [*self.players, *self.game_players]
 
 
 def create_app(config: ServerConfig) -> FastAPI:
     """Build the web application of a server."""
     workers = Workers()
-    registry = PlayerRegistry(config.all_players, workers)
+    registry = PlayerRegistry(config.players, workers)
     database = GameDatabase(config.database, config.rules, config.token)
     recorder = None if config.database is None else GameRecorder(database, workers)
 

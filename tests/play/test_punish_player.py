@@ -20,14 +20,13 @@ RULES = true_rules(PRESETS["tiny"])
 
 @pytest.fixture(scope="module")
 def naive():
-    return PunishPlayer("naive", {}, RULES)
+    return PunishPlayer("naive", RULES)
 
 
 def test_agents_at_the_same_rules_share_a_table():
-    tables: dict = {}
-    first, second = PunishPlayer("naive", tables, RULES), PunishPlayer("random", tables, RULES)
+    first, second = PunishPlayer("naive", RULES), PunishPlayer("random", RULES)
     assert first.data is second.data
-    assert PunishPlayer("random", tables, RULES._replace(hp=1)).data is not first.data
+    assert PunishPlayer("random", RULES._replace(hp=1)).data is not first.data
 
 
 def test_it_plays_as_a_player_of_the_arena(naive):
@@ -39,14 +38,14 @@ def test_it_plays_as_a_player_of_the_arena(naive):
 
 
 def test_it_plays_at_no_other_temperature(naive):
-    for model, temperature in ((naive, 0.3), (naive, -1.0), (PunishPlayer("random", {}, RULES), 0.1)):
+    for model, temperature in ((naive, 0.3), (naive, -1.0), (PunishPlayer("random", RULES), 0.1)):
         for ask in (model.opponents, model.coach):
             with pytest.raises(NoAnswerError, match=f"{model.name} does not play at {temperature:g}; allowed:"):
                 ask(temperature)
 
 
 def test_a_strategy_has_probabilities_and_no_values():
-    model = PunishPlayer("random", {}, RULES)
+    model = PunishPlayer("random", RULES)
     found = model.values(int(decimals_of(model.space, [0])[0]))
     assert found["v"] is None
     assert {entry["q"] for entry in found["actions"]} == {None}
@@ -60,7 +59,7 @@ def test_practice_has_shares_between_a_loss_and_a_win(tmp_path):
     space = StateSpace(RULES)
     mdp = build(space)
     save(tmp_path / "x.h5", space, mdp, solve(mdp), enemy={"kind": "built-in", "name": "random"})
-    for position in PunishPlayer(str(tmp_path / "x.h5"), {}).practice(None, 3, 1)["positions"]:
+    for position in PunishPlayer(str(tmp_path / "x.h5")).practice(None, 3, 1)["positions"]:
         values = sorted(action["value"] for action in position["actions"])
         assert 0 <= values[0] <= values[-1] <= 1
         assert position["loss"] == pytest.approx(values[-1] - values[-2])
@@ -71,15 +70,15 @@ def test_the_identity_is_that_of_the_strategy_whatever_its_file(tmp_path):
     first, second = (tmp_path / name for name in ("first.h5", "second.h5"))
     for path in (first, second):
         save_policy(path, space, uniform(space))
-    identities = {PunishPlayer(str(path), {}).identity for path in (first, second)}
-    assert identities == {PunishPlayer("random", {}, RULES).identity}
-    assert identities != {PunishPlayer("naive", {}, RULES).identity}
+    identities = {PunishPlayer(str(path)).identity for path in (first, second)}
+    assert identities == {PunishPlayer("random", RULES).identity}
+    assert identities != {PunishPlayer("naive", RULES).identity}
 
 
 def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_path):
     space = StateSpace(RULES, "memory")
     save_policy(tmp_path / "memory.h5", space, uniform(space))
-    model = PunishPlayer(str(tmp_path / "memory.h5"), {})
+    model = PunishPlayer(str(tmp_path / "memory.h5"))
     model.open()
     assert not any(model.facts()[key] for key in ("coaches", "explains", "judges"))
     view = int(decimals_of(StateSpace(RULES), [0])[0])

@@ -38,7 +38,7 @@ def boards() -> list[GamePlayer]:
 
 @pytest.fixture(scope="module")
 def client(boards, tmp_path_factory) -> Iterator[TestClient]:
-    config = config_of("random", game_players=boards, database=tmp_path_factory.mktemp("boards") / "games.db")
+    config = config_of("random", others=boards, database=tmp_path_factory.mktemp("boards") / "games.db")
     with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
@@ -142,9 +142,7 @@ def test_others_are_answered_while_an_agent_thinks():
             assert may_answer.wait(30)
         return perfect(state)
 
-    config = config_of(
-        "random", game_players=[GamePlayer("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")]
-    )
+    config = config_of("random", others=[GamePlayer("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")])
     with TestClient(create_app(config), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
         entries_of(client)
         table = open_table(client, hash_of(client, "slow"))
@@ -190,7 +188,7 @@ def oracle():
 
 @pytest.fixture
 def deep(oracle):
-    config = config_of("random", game_players=level_players(oracle.game, oracle))
+    config = config_of("random", others=level_players(oracle.game, oracle))
     with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client

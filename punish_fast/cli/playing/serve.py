@@ -80,11 +80,11 @@ def serve(options: ServeOptions) -> None:
     proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
     listening = listen(options.host, options.port)
     by_game: dict[str, list[str]] = {}
-    for player in config.game_players:
+    for player in config.players:
         by_game.setdefault(player.game_name, []).append(player.name)
     report = {
         "address": address_of(listening),
-        "agents": [model.name for model in config.players],
+        "agents": by_game.pop("punish"),
         "other_games": [{"game": game, "agents": agents} for game, agents in by_game.items()],
         "database": config.database,
         "writes": config.token is not None,
@@ -92,7 +92,7 @@ def serve(options: ServeOptions) -> None:
     }
     with listening:
         if options.check:
-            for model in config.all_players:
+            for model in config.players:
                 model.open()
             _print(options, report)
             return
@@ -126,24 +126,23 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     except HostError as error:
         raise UsageError(f"--allow-host: {error}") from None
     boards = _boards(board_files, options.decks)
-    return ServerConfig(models, database, rules, hosts, proxied, token or made_up, game_players=boards), made_up
+    return ServerConfig([*models, *boards], database, rules, hosts, proxied, token or made_up), made_up
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
     """Return the requested and the built-in agents of Punish, and the rules of the built-in agents."""
     from punish_fast.arena.players import PlayerGroup, names_of
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.punish.player import PunishPlayer, SharedData
+    from punish_fast.play.punish.player import PunishPlayer
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
     built_in = dict.fromkeys((default_opponent(main), "naive", "careful", "aggressive"))
     arguments = [*wanted, *(name for name in built_in if name not in wanted)]
-    tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):
         own = PlayerGroup([each], rules).files
-        models.append(PunishPlayer(each, tables, rules if own else main, name))
+        models.append(PunishPlayer(each, rules if own else main, name))
     return models, main
 
 

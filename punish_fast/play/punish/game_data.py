@@ -1,7 +1,7 @@
 """Data shared by all games under the same rules: states and decks."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -28,8 +28,8 @@ class View:
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
     """Return the rows of a state's legal actions; raise `StateError` if no game reaches the state."""
-    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
-    return slice(first, last)
+    row = space.row(state)
+    return slice(*space.state_ptr[row : row + 2].tolist())
 
 
 def view_of(space: StateSpace, state: State) -> View:
@@ -69,3 +69,9 @@ class GameData:
     def decimals(self) -> np.ndarray:
         """Decimal codes of the states, int64 ``[n_states]``; indices if an information model has no such codes."""
         return decimals_of(self.space) if self.space.is_view else np.arange(self.space.n_states)
+
+
+@lru_cache(maxsize=4)
+def shared_data(rules: Rules, information: str) -> GameData:
+    """Return the data of all games under ``rules`` and an information model."""
+    return GameData(StateSpace(rules, information))

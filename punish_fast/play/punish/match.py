@@ -171,8 +171,7 @@ class PunishMatch:
         block = np.searchsorted(layer.cards, self._memories[seat] @ space.places.weight)
         status = join_statuses(space.layout, Status(*(getattr(state, name) for name in Status._fields)))
         row = int(layer.first[block]) + int(layer.rank[block, int(status)])
-        first, last = space.state_ptr[row : row + 2].tolist()
-        return slice(first, last)
+        return slice(*space.state_ptr[row : row + 2].tolist())
 
 
 def play_ahead(data: GameData) -> None:

@@ -17,7 +17,7 @@ from punish_fast.play.explain.improvement import improvement, worst_positions
 from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
-from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
+from punish_fast.play.punish.game_data import GameData, View, rows_of_state, shared_data, view_of
 from punish_fast.play.punish.match import PunishMatch, play_ahead
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
@@ -37,9 +37,6 @@ TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 _NAMED = ("file", "name")
 
-# Shared data, by digest of the rules and information model.
-SharedData = dict[tuple[str, str], GameData]
-
 
 class PunishPlayer(Player, ServedPlayer):
     """A player of Punish. Creating it is quick; expensive results are computed on first use and cached."""
@@ -48,14 +45,12 @@ class PunishPlayer(Player, ServedPlayer):
     no_second = "both players move simultaneously"
     rules: Rules
 
-    def __init__(self, argument: str, shared: SharedData, rules: Rules | None = None, name: str | None = None) -> None:
-        """Look up a player; ``shared`` is a cache of data that all players share."""
+    def __init__(self, argument: str, rules: Rules | None = None, name: str | None = None) -> None:
         super().__init__(argument)
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
         self.must_fit(self.rules)
         self.name = name or self.name
         self.presentation = PunishPresentation(self.rules)
-        self._shared = shared
         self._coaches: dict[float | None, Explainer] = {}
         self._policies: dict[float | None, np.ndarray] = {}
 
@@ -98,11 +93,8 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def data(self) -> GameData:
-        """Shared data of the player's games."""
-        key = self.rules.digest, self.information
-        if key not in self._shared:
-            self._shared[key] = GameData(StateSpace(self.rules, self.information))
-        return self._shared[key]
+        """Data of the player's games, shared with other players."""
+        return shared_data(self.rules, self.information)
 
     @property
     def space(self) -> StateSpace:

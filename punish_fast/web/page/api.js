@@ -1,5 +1,8 @@
 /** Requests to the server, which answers in JSON. */
 
+// HTTP status of responses for tables that no longer exist.
+export const GONE = 404;
+
 /** An error response with the server's explanation as its message; `status` is 0 if the server did not answer. */
 export class ApiError extends Error {
   constructor(status, detail) {

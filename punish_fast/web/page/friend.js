@@ -1,6 +1,6 @@
 /** Page for a game between two people: create an invitation link, accept an invitation, and play. */
 
-import { get, modelsThat, pause, post, remove } from "./api.js";
+import { GONE, get, modelsThat, pause, post, remove } from "./api.js";
 import { calm, choice, complain, h, title } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
@@ -13,7 +13,6 @@ const CLOCKS = [["600", "no clock"], ["120", "2 minutes"], ["60", "1 minute"], [
 // Milliseconds to wait before retrying a failed request.
 const RETRY = 2000;
 // Reasons why there is no game, by HTTP status of the response.
-const GONE = 404;
 const REASONS = {
   [GONE]: "This game is gone: it has ended, or the server was restarted. A game that was not finished is not recorded.",
   409: "Both seats at this table are taken, and only two people can play.",

@@ -1,6 +1,6 @@
 /** Play page: choose an opponent, and play games at a table. */
 
-import { get, pause, post, remove } from "./api.js";
+import { GONE, get, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, keyButton, percent } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
@@ -16,8 +16,6 @@ const TRIES = 25;
 const PATIENCE = 300;
 // Milliseconds after the end of a game during which Enter does not begin another game.
 const QUIET = 1500;
-// HTTP status of responses for tables that no longer exist.
-const GONE = 404;
 
 export async function show(main, _rest, isCurrent) {
   const models = await opponents();
@@ -93,10 +91,17 @@ export class Seat {
     this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
     this.coach = h("div", { class: "coach" });
     this.renderer = new (rendererOf(table.game))(board, (action) => this.play(action));
+    const buttons = [
+      this.offers("coaches", table) && this.coachToggle(),
+      this.offers("hints", table) && keyButton("Hint", "h", { id: "hint", onclick: () => this.hint() }),
+      rendererOf(table.game).isInTurn && keyButton("Undo", "u", { id: "undo", onclick: () => this.undo() }),
+      keyButton("Rules", "?", { onclick: () => this.help() }),
+      this.leaveButton(),
+    ];
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel stack" }, h("div", { class: "row" }, this.offers("coaches", table) && this.coachToggle(), this.offers("hints", table) && this.hintButton(), rendererOf(table.game).isInTurn && this.undoButton(), this.helpButton(), this.leaveButton()), this.coach),
+      h("section", { class: "panel stack" }, h("div", { class: "row" }, buttons), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
@@ -122,10 +127,6 @@ export class Seat {
     return button;
   }
 
-  hintButton() {
-    return keyButton("Hint", "h", { id: "hint", onclick: () => this.hint() });
-  }
-
   /** Request a hint and show it. */
   async hint() {
     const { table, n_events: n, is_on: isOn } = this.table;
@@ -146,10 +147,6 @@ export class Seat {
     }
   }
 
-  undoButton() {
-    return keyButton("Undo", "u", { id: "undo", onclick: () => this.undo() });
-  }
-
   /** Undo the last move and the replies to it; also possible after the end of the game. */
   async undo() {
     if (this.isBusy) return;
@@ -168,10 +165,6 @@ export class Seat {
     } finally {
       this.isBusy = false;
     }
-  }
-
-  helpButton() {
-    return keyButton("Rules", "?", { onclick: () => this.help() });
   }
 
   leaveButton() {
