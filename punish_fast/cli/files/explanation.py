@@ -36,11 +36,7 @@ def explanation_report(file: Artefact | Player, rules: Rules, state: State, enem
         file.solution()
         player = recorded_enemy(file) if enemy is None else Player(enemy)
         explainer = explainer_of(file, player)
-    return {
-        "file": file.argument if isinstance(file, Player) else file.path,
-        "enemy": player.note(),
-        **explainer.explain(state).report(),
-    }
+    return {"enemy": player.note(), **explainer.explain(state).report()}
 
 
 def print_explanation(report: dict[str, Any]) -> None:
@@ -66,7 +62,6 @@ def print_explanation(report: dict[str, Any]) -> None:
 
 
 def _hands_text(hands: list[dict[str, Any]]) -> str:
-
     listed = [f"{cards_text(each['hand'])} ({each['probability']:.1%})" for each in hands[:_MOST_HANDS]]
     more = len(hands) - len(listed)
     return "; ".join(listed) + (f"; {more} other hands" if more else "")

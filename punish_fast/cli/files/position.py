@@ -22,7 +22,6 @@ _MOST_OUTCOMES = 8
 def position_report(file: Artefact | Player, rules: Rules, state: State) -> dict[str, Any]:
     """Return a JSON-like report on a position of a file or of a built-in player."""
     report: dict[str, Any] = {
-        "file": file.argument if isinstance(file, Player) else file.path,
         "state": str(to_decimal(state)),
         "position": state._asdict() | {"hand": by_card(state.hand), "discard": by_card(state.discard)},
         "breaths": rules.breaths,

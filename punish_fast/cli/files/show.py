@@ -96,22 +96,23 @@ def show(options: ShowOptions) -> None:
             raise UsageError("--why needs a position: a state code, or --hand and --discard")
         from punish_fast.cli.files.explanation import explanation_report, print_explanation
 
-        options.print(explanation_report(file, rules, state, options.enemy), print_explanation)
+        report = explanation_report(file, rules, state, options.enemy)
+        options.print({"file": options.file, **report}, print_explanation)
     elif state is None:
-        options.print(_file_report(file))
+        options.print({"file": options.file, **_file_report(file)})
     else:
         from punish_fast.cli.files.position import position_report, print_position
 
-        options.print(position_report(file, rules, state), print_position)
+        options.print({"file": options.file, **position_report(file, rules, state)}, print_position)
 
 
 def _file_report(file: Artefact | Player) -> dict[str, Any]:
     from punish_fast.arena.players import Player
 
     if isinstance(file, Player):
-        return {"file": file.argument, "kind": "built-in", "name": file.person, "about": file.about}
+        return {"kind": "built-in", "name": file.person, "about": file.about}
     skipped = ("format", "rules", "enemy", "origin", "settings", "numbers")
-    report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
+    report: dict[str, Any] = {"bytes": file.path.stat().st_size, "tolerance": None}
     report |= {name: value for name, value in file.attributes.items() if name not in skipped}
     report |= {"rules": name_of(file.rules), "fields": to_mapping(file.rules), "shapes": file.shapes}
     if file.kind in ("tensor", "agent"):

@@ -26,7 +26,6 @@ _interrupted = 0
 _farewell = ""
 # True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
-_RETRY_SECONDS = 0.01
 
 
 class UsageError(PunishFastError):
@@ -80,7 +79,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if _is_importing(frame) and not _is_deferred:
         # An exception raised during the import of an extension module is printed and replaced by another exception.
         _is_deferred = True
-        retry = threading.Timer(_RETRY_SECONDS, _interrupt_again, [number])
+        retry = threading.Timer(0.01, _interrupt_again, [number])
         retry.daemon = True
         retry.start()
         return

@@ -1,6 +1,5 @@
 """Default names of output files, and checks of output files before any work is done."""
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -8,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import plain
 from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import check_output, fault_of_input
 
 # File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")
-_DATABASE_PARTS = ("-wal", "-shm", "-journal")
 
 
 def default_output(
@@ -32,28 +31,22 @@ def default_output(
     """
     if not path.exists():
         return path
-    if settings is None:
-        raise UsageError(f"{path}: already exists; choose another output with -o")
-    from punish_fast.store.tensors import made_with
+    how = ""
+    if settings is not None:
+        from punish_fast.store.tensors import made_with
 
-    try:
-        found = _as_json((settings_of or made_with)(path))
-    except ReadError:
-        raise UsageError(
-            f"{path}: already exists and was not made by this command; choose another output with -o"
-        ) from None
-    if found != _as_json(settings):
-        raise UsageError(f"{path}: already exists and was made with other settings; choose another output with -o")
-    return path
+        try:
+            if plain((settings_of or made_with)(path)) == plain(settings):
+                return path
+            how = " and was made with other settings"
+        except ReadError:
+            how = " and was not made by this command"
+    raise UsageError(f"{path}: already exists{how}; choose another output with -o")
 
 
 def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "view") -> Path:
     """Return ``path``, the default output of a strategy; raise UsageError if it exists and has another origin."""
     return default_output(path, {"kind": "strategy", "rules": name_of(rules), "information": information, **origin})
-
-
-def _as_json(settings: Mapping[str, Any]) -> Any:
-    return json.loads(json.dumps(settings))
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:
@@ -106,7 +99,8 @@ def check_outputs(
         check_picture(plot)
     written = [path for path in (*outputs, plot) if path is not None]
     # A database that is being written consists of several files.
-    read = [Path(f"{path}{part}") for path in sources if path is not None for part in ("", *_DATABASE_PARTS)]
+    parts = ("", "-wal", "-shm", "-journal")
+    read = [Path(f"{path}{part}") for path in sources if path is not None for part in parts]
     for output in written:
         check_output(output)
         if any(_are_one(output, source) for source in read):

@@ -9,7 +9,6 @@ from punish_fast.cli.frame.options import option
 from punish_fast.runtime.errors import closest, printable
 
 SetOption = Annotated[list[str] | None, option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")]
-_TRUTHS = {"true": True, "false": False}
 _NAMES = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
     tuple: "numbers separated by commas",
@@ -54,6 +53,6 @@ def parsed(name: str, text: str, kind: Any) -> Any:
             return ()
         if base is tuple:
             return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
-        return _TRUTHS[text.lower()] if base is bool else base(text)
+        return {"true": True, "false": False}[text.lower()] if base is bool else base(text)
     except (KeyError, ValueError):
         raise UsageError(f"{name}: {printable(text)!r} is not allowed; it must be {_NAMES[base]}") from None

@@ -10,8 +10,6 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime import __version__
 from punish_fast.runtime.limits import total_memory
 
-_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
-
 # Rush and strike in hand, punish revealed, full HP. The value was computed in exact fractions.
 _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
@@ -40,7 +38,7 @@ def doctor(options: DoctorOptions) -> None:
         "punish_fast": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": {name: version(name) for name in ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")},
         "threads": _jit.threads(),
         "max_threads": _jit.max_threads(),
         "jit": not _jit.config.DISABLE_JIT,

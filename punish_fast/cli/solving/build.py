@@ -82,10 +82,6 @@ class ModelOptions(ComputeOptions):
         except ValueError as error:
             raise UsageError(f"--memory: {error}") from None
 
-    def read(self, enemy: Player | None) -> list[Path]:
-        """Return the paths of the given input files: TOML file of rules, and file of the enemy."""
-        return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
-
     def stem(self, rules: Rules, enemy: Player) -> str:
         """Return the stem of output file names; the agent solved against *random* is called *naive*."""
         stem = "naive" if enemy.is_random else f"against-{enemy.marked_name}"
@@ -105,7 +101,7 @@ def build(options: ModelOptions) -> None:
     rules, enemy = options.find()
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
-    check_outputs([output], options.read(enemy), "build", endings=HDF5)
+    check_outputs([output], [*rules_files(options.rules), enemy.path], "build", endings=HDF5)
     source = options.source(rules, enemy, stages)
     options.print(model_report(source, build_file(output, source), stages.clock, output))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
+from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
 
-_OBJECTIVES = ("discounted", "win-probability")
 # Minimum number of seconds between checkpoints; shorter runs write none.
 _SECONDS_BETWEEN = 10.0
 
@@ -45,7 +44,7 @@ class SolveOptions(ModelOptions):
         "'max P [F \"goal\"]'.  [default: win-probability if cards are redealt from the discard pile and the deck "
         "(as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|win-probability|FORMULA",
-        complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
+        complete=lambda incomplete: [name for name in ("discounted", "win-probability") if name.startswith(incomplete)],
     )
     discount: float | None = option(
         "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
@@ -105,8 +104,8 @@ def solve(options: SolveOptions) -> None:
     output = options.output or _default_output(options, stored or rules, enemy, method)
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
     is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
-    sources = [*options.read(enemy), options.tensor, None if is_resumed else options.start]
-    check_outputs([output, checkpoint], sources, "solve", endings=HDF5)
+    read = [options.tensor, None if is_resumed else options.start, None if enemy is None else enemy.path]
+    check_outputs([output, checkpoint], [*rules_files(options.rules), *read], "solve", endings=HDF5)
     if checkpoint.exists() and not is_resumed:
         raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
     with on_cluster(options.cluster, stages.progress, options.quiet) as cluster:

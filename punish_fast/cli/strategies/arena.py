@@ -79,7 +79,7 @@ class ArenaOptions(RealGameOptions):
 )
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the two-player game and rank the agents."""
-    from punish_fast.arena.simulated_records import check_recording
+    from punish_fast.arena.simulated_records import check_recording, record_tournament
     from punish_fast.arena.tournament import round_robin
 
     options.check()
@@ -101,7 +101,10 @@ def arena(options: ArenaOptions) -> None:
             lengths = _lengths(graph, opponents, tournament)
     if options.record is not None:
         with stages("record", "arena: recording games"):
-            _record(graph, opponents, options, seed or 0)
+            stored = record_tournament(graph, opponents, options.games or 0, seed or 0, options.record)
+        if stored.imported < stored.games:
+            missing, reason = stored.games - stored.imported, stored.remarks[0].reason
+            raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
     report = {
         "agents": tournament.agents,
         "exact": tournament.games is None,
@@ -125,17 +128,6 @@ def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament
         return lengths_of_games(tournament.lengths, graph.space.rules.breaths)
     one, other = (opponent.policy for opponent in opponents)
     return lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
-
-
-def _record(graph: Graph, opponents: list[PolicyPlayer], options: ArenaOptions, seed: int) -> None:
-    from punish_fast.arena.simulated_records import record_tournament
-
-    assert options.record is not None
-    assert options.games is not None
-    report = record_tournament(graph, opponents, options.games, seed, options.record)
-    if report.imported < report.games:
-        missing, reason = report.games - report.imported, report.remarks[0].reason
-        raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
 
 
 def _print_report(report: dict[str, Any]) -> None:
