@@ -12,6 +12,10 @@ class PunishFastError(Exception):
     exit_code = 2
 
 
+class ArgumentError(PunishFastError, ValueError):
+    """Raised when an argument is invalid. The message begins with its name."""
+
+
 class ExtraError(PunishFastError):
     """Raised when an extra is not installed. The message contains the command that installs it."""
 

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from punish_fast.runtime.errors import ArgumentError
+
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -62,11 +64,11 @@ def _numbers(path: Path) -> list[float]:
 
 
 def parse_size(text: str) -> int:
-    """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes; raise ValueError if ``text`` is not a size."""
+    """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes; raise `ArgumentError` for other texts."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?B|[kMGT])", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
         hint = f"; write {text.strip()}GB" if re.fullmatch("[1-9][0-9]{0,2}", text.strip(), re.ASCII) else ""
-        raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB{hint}")
+        raise ArgumentError(f"memory: {text!r} is not a size, such as 4GB or 800MB{hint}")
     return round(float(found[1]) * _UNITS[found[2].rstrip("B")])
 
 

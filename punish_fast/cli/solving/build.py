@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Stages, Stopwatch
@@ -49,7 +48,7 @@ class ModelOptions(ComputeOptions):
     ) -> ModelSource:
         """Return the source of a model: rules and an enemy, or a file that contains the tensor.
 
-        If `may_exceed` is True, list the states even if they exceed `memory_bytes`, for a report on the memory needed.
+        If `may_exceed` is True, list the states even if they exceed the memory limit, to report the memory needed.
         """
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
@@ -59,28 +58,19 @@ class ModelOptions(ComputeOptions):
         from punish_fast.store.tensors import ModelSource
 
         clock, progress = stages.clock, stages.progress
+        memory = None if self.memory is None else parse_size(self.memory)
         progress.start()
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
         compile_ahead([TENSOR], threads())
         with stages("states"):
-            limit = memory_limit(None if may_exceed else self.memory_bytes)
+            limit = memory_limit(None if may_exceed else memory)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space)
         progress.start()
-        return ModelSource(space, policy, enemy.note(), clock, progress.step, self.memory_bytes)
-
-    @property
-    def memory_bytes(self) -> int | None:
-        """Memory limit in bytes, or None if ``--memory`` is not given."""
-        if self.memory is None:
-            return None
-        try:
-            return parse_size(self.memory)
-        except ValueError as error:
-            raise UsageError(f"--memory: {error}") from None
+        return ModelSource(space, policy, enemy.note(), clock, progress.step, memory)
 
     def stem(self, rules: Rules, enemy: Player) -> str:
         """Return the stem of output file names; the agent solved against *random* is called *naive*."""

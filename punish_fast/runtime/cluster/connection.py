@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 
 from punish_fast.runtime import __version__, _jit
-from punish_fast.runtime.errors import PunishFastError, require
+from punish_fast.runtime.errors import ArgumentError, PunishFastError, require
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,9 +43,11 @@ class ClusterError(PunishFastError):
 
 
 def check_cluster(where: str) -> None:
-    """Raise ValueError if the address of a cluster is invalid, and `ExtraError` if Dask is not installed."""
+    """Raise `ArgumentError` if the address of a cluster is invalid, and `ExtraError` if Dask is not installed."""
     if not _LOCAL.fullmatch(where) and not _ADDRESS.fullmatch(where):
-        raise ValueError(f"{where!r} is not allowed; it must be a scheduler such as tcp://host:8786, or local:4")
+        raise ArgumentError(
+            f"cluster: {where!r} is not allowed; it must be a scheduler such as tcp://host:8786, or local:4"
+        )
     require("cluster", "distributed")
 
 
