@@ -210,7 +210,7 @@ def host_name(text: str) -> str:
     except UnicodeError:
         name = ""
     if not _NAME.fullmatch(name):
-        raise HostError(f"{text!r} is not a host name; use a name such as games.example.org, or an address")
+        raise HostError(f"allow_host: {text!r} is not a host name; use a name such as games.example.org, or an address")
     return name
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +31,6 @@ class SurveyOptions(ComputeOptions):
     plot: PlotOption = None
     cluster: ClusterOption = None
 
-    @property
-    def n_iterations(self) -> int | None:
-        """Number of iterations per equilibrium, or None if the survey computes no equilibria."""
-        from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
-
-        return DEFAULT_ITERATIONS if self.equilibrium else None
-
 
 @verb(
     "punish-fast survey survey.toml",
@@ -51,16 +43,19 @@ def survey(options: SurveyOptions) -> None:
     Results are saved in survey-results.jsonl; repeat the command to resume.
     """
     from punish_fast.arena.players import PlayerError
+    from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
     from punish_fast.arena.survey.points import read_survey
     from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
+    from punish_fast.arena.survey.table import table_of
+    from punish_fast.runtime import _jit
 
     check_name(options.cluster)
     check_inputs(options.survey)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
     clock = Stopwatch()
-    points = read_survey(options.survey)
+    points, iterations = read_survey(options.survey), DEFAULT_ITERATIONS if options.equilibrium else None
     try:
-        jobs = jobs_of(points, options.n_iterations)
+        jobs = jobs_of(points, iterations)
     except PlayerError as error:
         raise UsageError(f"{options.survey}: {error}") from None
     results = ResultsFile(options.results)
@@ -72,20 +67,7 @@ def survey(options: SurveyOptions) -> None:
         interrupt_note(options.results, "the results of all finished jobs"),
     ):
         watch = watch_jobs("survey", options.quiet)
-        found = run_survey(points, results, options.n_iterations, cluster and cluster.client, watch, jobs)
-    report = _report(options, points, found, missing, clock) | {"cluster": cluster and cluster.report}
-    options.print(report, _print_report)
-    failed = [each for each in found if each.reason is not None]
-    if failed:
-        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
-
-
-def _report(
-    options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
-) -> dict[str, Any]:
-    from punish_fast.arena.survey.table import table_of
-    from punish_fast.runtime import _jit
-
+        found = run_survey(points, results, iterations, cluster and cluster.client, watch, jobs)
     columns = table_of(points, found)
     if options.csv is not None:
         from punish_fast.runtime.files import write_csv
@@ -95,17 +77,22 @@ def _report(
         from punish_fast.arena.survey.plot import draw_survey
 
         draw_survey(columns, options.plot)
-    return {
+    report = {
         "survey": options.survey,
         "results": options.results,
-        "iterations": options.n_iterations,
+        "iterations": iterations,
         "studied": missing,
         "points": [_point_report(points, each) for each in found],
         "threads": _jit.threads(),
         "seconds": clock.total(),
         "csv": options.csv,
         "plot": options.plot,
+        "cluster": cluster and cluster.report,
     }
+    options.print(report, _print_report)
+    failed = [each for each in found if each.reason is not None]
+    if failed:
+        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
 
 
 def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def serve(options: ServeOptions) -> None:
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     """Return the configuration of the server, and the token if it was generated, otherwise None."""
     from punish_fast.web.app import ServerConfig
-    from punish_fast.web.guard import HostError, host_name
+    from punish_fast.web.guard import host_name
 
     wanted = options.agents or []
     board_files = [agent for agent in wanted if _is_board(agent)]
@@ -121,10 +121,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     token = _token() if options.allow_writes else None
     made_up = secrets.token_urlsafe(24) if options.allow_writes and token is None else None
     hosts = frozenset([options.host.lower()])
-    try:
-        proxied = frozenset(host_name(name) for name in options.allow_host or ())
-    except HostError as error:
-        raise UsageError(f"--allow-host: {error}") from None
+    proxied = frozenset(map(host_name, options.allow_host or ()))
     boards = _boards(board_files, options.decks)
     return ServerConfig([*models, *boards], database, rules, hosts, proxied, token or made_up), made_up
 
