@@ -78,15 +78,14 @@ def create_app(config: ServerConfig) -> FastAPI:
     workers = Workers()
     registry = PlayerRegistry(config.players, workers)
     database = GameDatabase(config.database, config.rules, config.token)
-    recorder = None if config.database is None else GameRecorder(database, workers)
+    recorder = GameRecorder(database, workers)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         task = asyncio.get_running_loop().create_task(registry.open())
         yield
         task.cancel()
-        if recorder is not None:
-            await recorder.close()
+        await recorder.close()
         workers.close()
 
     app = FastAPI(

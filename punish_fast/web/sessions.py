@@ -77,7 +77,7 @@ def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
 
 
 def session_routes(
-    registry: PlayerRegistry, tables: OpenSessions, recorder: GameRecorder | None, workers: Workers
+    registry: PlayerRegistry, tables: OpenSessions, recorder: GameRecorder, workers: Workers
 ) -> APIRouter:
     """Return the routes under ``/tables``."""
     routes = APIRouter(prefix="/tables", tags=["tables"])
@@ -105,7 +105,8 @@ def session_routes(
             )
         clock = float(wanted.clock) if wanted.friend else None
         seat = tables.open(player, name, wanted.temperature, seed, int(wanted.second), request.state.client, clock)
-        seat.table.keeps = recorder is not None and recorder.database.rules == player.rules and seed is None
+        database = recorder.database
+        seat.table.keeps = database.path is not None and database.rules == player.rules and seed is None
         await seat.table.play_on(workers)
         return seat.shown(0)
 
@@ -115,7 +116,7 @@ def session_routes(
     return routes
 
 
-def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder | None, workers: Workers) -> None:
+def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, workers: Workers) -> None:
     @routes.get("/{table}")
     async def look(table: TableId, since: Number = 0, version: Number | None = None) -> dict[str, Any]:
         """Return your view of the table and the events from number ``since`` on.
@@ -138,7 +139,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder |
             raise HTTPException(422, str(error)) from None
         await found.table.play_on(workers)
         found.table.change()
-        if recorder is not None and found.table.keeps and not found.session.is_on:
+        if found.table.keeps and not found.session.is_on:
             recorder.add(found.table.finished, found.table.keep)
         return found.shown(choice.n_events)
 

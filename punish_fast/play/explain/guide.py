@@ -66,7 +66,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
         yield f"{cause}: you can only rest in this breath, and any attack hits you in full."
     if state.enemy_exhausted:
         yield f"{enemy} is exhausted and must rest: your attack deals its full damage."
-    if any(action % 10 == 1 for action in view.actions if action != REST_ACTION):
+    if any(action % 10 == 1 for action in view.actions):
         yield (
             f"Feint: the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
             f"is played instead. {_times(rules.feints)} per measure."

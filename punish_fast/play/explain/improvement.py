@@ -80,10 +80,12 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
     ]
 
 
-def worst_positions(explainer: Explainer, choices: Choices, most: int = _POSITIONS) -> list[Question]:
-    """Return the positions of the costliest choices; an empty list if no choice lost enough."""
+def worst_positions(
+    explainer: Explainer, choices: Choices, most: int = _POSITIONS, seed: int | None = None
+) -> list[Question]:
+    """Return `recorded_questions`; an empty list if no choice lost enough."""
     with suppress(NoAnswerError):
-        return recorded_questions(explainer, choices, most)
+        return recorded_questions(explainer, choices, most, seed)
     return []
 
 

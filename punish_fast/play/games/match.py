@@ -54,9 +54,8 @@ class GameMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Players who decide now; empty if the next move is a chance event or the game is over."""
-        is_on = not self._is_over and self._game.player(self._state) != CHANCE
-        return self._game.deciders(self._state) if is_on else ()
+        """Players who decide now; empty if the game is over."""
+        return () if self._is_over else self._game.deciders(self._state)
 
     @property
     def _is_over(self) -> bool:

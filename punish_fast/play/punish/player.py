@@ -1,6 +1,5 @@
 """Players of Punish on a server."""
 
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.improvement import improvement, worst_positions
-from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
+from punish_fast.play.explain.practice import Question, simulated_questions
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, shared_data, view_of
@@ -175,7 +174,6 @@ class PunishPlayer(Player, ServedPlayer):
     @cached_property
     def explainer(self) -> Explainer:
         """Explainer of the values in an agent file; otherwise, of the best choices against the player."""
-        self._must_have_view()
         return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
     def is_known(self, name: str) -> bool:
@@ -185,7 +183,6 @@ class PunishPlayer(Player, ServedPlayer):
     @cached_property
     def judge(self) -> Judge:
         """Judge that uses the win probabilities of an agent file; otherwise, the best choices against the player."""
-        self._must_have_view()
         if self.file is not None and self.file.kind == "agent":
             return Judge(self.space, chances_of(self.file, self.space))
         return Judge(self.space, self.explainer.solution)
@@ -223,10 +220,8 @@ class PunishPlayer(Player, ServedPlayer):
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
-        explainer, questions = self.explainer, []
-        if choices is not None:
-            with suppress(NoAnswerError):
-                questions = recorded_questions(explainer, choices, n, seed)
+        explainer = self.explainer
+        questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ const RIGHT = 12;
 
 /** A figure that is redrawn whenever its width changes; `draw(width)` returns the elements of the drawing. */
 function figure(label, height, draw, caption) {
-  const drawing = svg("svg", { role: "img", "aria-label": label, class: "drawing" });
+  const drawing = svg("svg", { role: "img", "aria-label": label });
   const place = h("figure", { class: "chart" }, drawing, caption && h("figcaption", {}, caption));
   const paint = () => {
     const width = Math.max(260, place.clientWidth);

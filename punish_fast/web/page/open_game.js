@@ -101,7 +101,7 @@ export class OpenGame {
 
   /** A button that takes the pick back, in a list that is empty without a pick. */
   backButton() {
-    return this.picked ? [keyButton("Take back", "Esc", { class: "back-out", onclick: () => this.pick(null) })] : [];
+    return this.picked ? [keyButton("Take back", "Esc", { onclick: () => this.pick(null) })] : [];
   }
 }
 

@@ -91,7 +91,7 @@ export class Quiz {
     const question = this.questions[this.number];
     this.isOpen = true;
     const keys = h("p", { class: "quiet small keys" }, "Type a letter to pick a card, f to feint with it, and Enter to answer.");
-    this.verdict = h("div", { class: "stack verdict-place" }, keys);
+    this.verdict = h("div", { class: "stack" }, keys);
     this.buttons = question.actions.map((action) =>
       h(
         "button",

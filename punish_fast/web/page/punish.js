@@ -256,7 +256,6 @@ export class Punish {
   drawYou() {
     const { view, rules, names, is_on: isOn } = this.table;
     const focused = this.you.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    this.you.classList.toggle("with-chances", Boolean(this.coach));
     this.you.replaceChildren(
       player(names[0], view.own, rules, { lost: this.lost(0), isOn }),
       ...(isOn ? [this.hand(), this.controls()] : []),
