@@ -51,8 +51,6 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CURE = "which are its addresses, localhost and the names given by punish-fast serve --allow-host NAME"
 # Delay of responses with status 429, in seconds.
 _PAUSE = 1.0
-# Maximum number of characters of a header quoted in an error message.
-_MOST_QUOTED = 80
 
 
 class HostError(PunishFastError, ValueError):
@@ -257,7 +255,7 @@ def _is_same(origin: str, host: str, names: frozenset[str]) -> bool:
 
 
 def _quoted(header: str) -> str:
-    return repr(printable(header, _MOST_QUOTED))
+    return repr(printable(header, 80))
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:

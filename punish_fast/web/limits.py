@@ -24,9 +24,6 @@ _ADDRESS_FACTOR = 10
 _MOST_REMEMBERED = 4096
 # A client may hold 1/20 of all tables, but at least 10; an address may hold half of all tables.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
-# Prefix length of the IPv6 network that a provider typically assigns to a customer.
-_IPV6_PREFIX = 64
-
 _CURE = "the server needs --proxy"
 
 # Cost of every request. API routes charge additional costs; files of the page do not.
@@ -93,7 +90,8 @@ def network_of(host: str) -> str:
             continue
         if isinstance(address, ipaddress.IPv6Address):
             if address.ipv4_mapped is None:
-                return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
+                # Providers typically assign a network with 64 bits to a customer.
+                return str(ipaddress.ip_network((int(address), 64), strict=False))
             return str(address.ipv4_mapped)
         return text
     return host

@@ -17,7 +17,6 @@ from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 _BACKLOG, _ACCEPTED = 2048, 64
 # Number of open files reserved for purposes other than connections, and requested limit on open files.
 _OTHER_FILES, _WANTED_FILES = 100 + 2 * _ACCEPTED, 16384
-_SWITCH_SECONDS = 0.001
 # Wildcard addresses, and the loopback address under which a browser reaches each of them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -103,7 +102,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
     """
     BoundedProtocol.most_connections = _connections()
     # Shorter switch interval: computing threads release the interpreter lock sooner, so requests are answered promptly.
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    sys.setswitchinterval(0.001)
     config = uvicorn.Config(
         app,
         log_level="error",

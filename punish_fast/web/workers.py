@@ -16,9 +16,8 @@ T = TypeVar("T")
 # settings are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
-_READERS = 4
-# Number of threads for queries of solved players.
-_ADVISERS = 2
+# Numbers of threads for jobs of a kind; one for other kinds.
+_THREADS = {"adviser": 2, "reader": 4}
 # Maximum numbers of jobs of a kind, queued or running, per client and per address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
 # Seconds after which a search moves to the queue for long searches.
@@ -37,8 +36,7 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        more = {"adviser": _ADVISERS, "reader": _READERS}
-        self._threads = {kind: ThreadPoolExecutor(more.get(kind, 1), kind) for kind in get_args(Kind)}
+        self._threads = {kind: ThreadPoolExecutor(_THREADS.get(kind, 1), kind) for kind in get_args(Kind)}
         self._writer = ThreadPoolExecutor(1, "writer")
         self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 

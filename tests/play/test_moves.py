@@ -45,22 +45,30 @@ def test_who_must_rest_can_do_nothing_else_and_may_just_press_enter():
         parse_move("s", (90,))
 
 
+MOVE, CARD = "  Your move: ", "  Feint with which card? "
+
+
 @pytest.mark.parametrize(
-    ("answers", "legal", "move"),
+    ("answers", "legal", "move", "prompted"),
     [
-        (["f", "s"], LEGAL, "f s"),
-        (["Feint", " g "], LEGAL, "f g"),
-        (["f", ""], LEGAL, ""),
-        (["f"], (10, 40), "f"),
-        (["f", "f p"], LEGAL, "f p"),
+        (["f", "s"], LEGAL, 41, [MOVE, CARD]),
+        (["Feint", " g "], LEGAL, 11, [MOVE, CARD]),
+        (["f", "f p"], LEGAL, 51, [MOVE, CARD]),
+        # Without a card, and without a feint, the moves are listed.
+        (["f", "", "g"], LEGAL, 10, [MOVE, CARD, MOVE]),
+        (["f", "g"], (10, 40), 10, [MOVE, MOVE]),
+        (["?", "f", "?", "g"], LEGAL, 10, [MOVE, MOVE, CARD, MOVE]),
     ],
 )
-def test_the_card_of_a_feint_may_follow(answers, legal, move):
-    prompts, left = [], iter(answers)
+def test_the_card_of_a_feint_may_follow(answers, legal, move, prompted):
+    prompts, said, left = [], [], iter(answers)
 
     def ask(prompt):
         prompts.append(prompt)
         return next(left) + "\n"
 
-    assert ask_move(ask, "  Your move: ", legal) == move
-    assert prompts == ["  Your move: ", "  Feint with which card? "][: len(answers)]
+    assert ask_move(ask, said.append, MOVE, legal, lambda answer: answer == "?") == move
+    assert prompts == prompted
+    assert [text.partition("Moves: ")[1] for text in said] == ["Moves: "] * (
+        prompts.count(MOVE) - 1 - answers.count("?")
+    )

@@ -26,8 +26,6 @@ from punish_fast.punish.rules import Five
 from punish_fast.punish.strategy import uniform_policy
 
 _MOST_BREATHS = 100_000
-# Enough for several deals and feints.
-_BREATHS_AHEAD = 40
 
 
 @dataclass(frozen=True)
@@ -179,6 +177,7 @@ def play_ahead(data: GameData) -> None:
     player = PolicyPlayer("random", uniform_policy(data.space))
     session = PlaySession(PunishMatch(data, seed=0), (player, player))
     session.begin()
-    for _ in range(_BREATHS_AHEAD):
+    # Enough breaths for several deals and feints.
+    for _ in range(40):
         if session.is_on:
             session.reveal()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from punish_fast.punish._actions import REST_ACTION
@@ -11,24 +11,32 @@ from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.errors import PunishFastError, printable
 
 if TYPE_CHECKING:
-    from punish_fast.play.games.terminal import Ask
+    from punish_fast.play.games.terminal import Ask, Tell
 
 _FEINT = ("f", "feint")
-_MOST_SHOWN = 40
 
 
 class MoveError(PunishFastError, ValueError):
     """Raised when a text is not a legal move; the message says why and lists legal moves."""
 
 
-def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
-    """Ask for a move and, if a feint has no card, for the card; return the text. Raise EOFError if input ends."""
-    answer = ask(prompt).strip()
-    if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
-        card = ask("  Feint with which card? ").strip()
-        # Return other input, such as ? or q, unchanged.
-        return f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
-    return answer
+def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:
+    """Ask for a move and, if a feint has no card, for the card, until the answer is a legal move; return the move.
+
+    ``replied`` answers questions, in lower case, and returns False for all other texts. Raise EOFError if input ends.
+    """
+    while True:
+        answer = ask(prompt).strip()
+        if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
+            card = ask("  Feint with which card? ").strip()
+            # Other input, such as ? or q, is an answer to the prompt.
+            answer = f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
+        if replied(answer.lower()):
+            continue
+        try:
+            return parse_move(answer, legal)
+        except MoveError as error:
+            say(str(error))
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
@@ -44,7 +52,7 @@ def parse_move(text: str, legal: Sequence[int]) -> int:
     cards = words[1:] if feints else words
     kinds = [k for k, card in enumerate(CARDS) if len(cards) == 1 and card.startswith(cards[0])]
     if not kinds:
-        shown = printable(text.strip(), _MOST_SHOWN)
+        shown = printable(text.strip(), 40)
         raise MoveError(f"{shown!r} is not a move. {moves_text(legal)}" if shown else moves_text(legal))
     action = 10 * (kinds[0] + 1) + feints
     if action in legal:

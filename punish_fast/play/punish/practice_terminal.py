@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.explain.practice import Question, Verdict, judged
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import View, view_of
-from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move
+from punish_fast.play.punish.moves import ask_move, moves_text
 from punish_fast.play.punish.screen import Screen
 from punish_fast.punish.codes import action_name
 from punish_fast.runtime.errors import printable
@@ -34,7 +35,9 @@ class PracticeTerminal:
             view = view_of(self.explainer.data.space, question.state)
             self.screen.draw(view, 0)
             self.screen.say(moves_text(view.actions))
-            verdict = judged(self.explainer, question, self._answer(view))
+            replied = partial(self._replied, view)
+            move = ask_move(self.ask, self.screen.say, "  Your move (? for help): ", view.actions, replied)
+            verdict = judged(self.explainer, question, move)
             self.verdicts.append(verdict)
             self._tell(verdict)
             if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in LEAVE:
@@ -71,19 +74,14 @@ class PracticeTerminal:
     def _points(self, loss: float) -> str:
         return f"{100 * loss:.1f} points" + (" of win probability" if self.explainer.scale.is_chance else "")
 
-    def _answer(self, view: View) -> int:
-        while True:
-            answer = ask_move(self.ask, "  Your move (? for help): ", view.actions)
-            if answer.lower() in LEAVE:
-                raise LeaveError
-            if answer.lower() in HELP:
-                for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
-                    self.screen.say(paragraph)
-                continue
-            try:
-                return parse_move(answer, view.actions)
-            except MoveError as error:
-                self.screen.say(str(error))
+    def _replied(self, view: View, answer: str) -> bool:
+        """Show the rules if a person asks for help; return False for other answers."""
+        if answer in LEAVE:
+            raise LeaveError
+        if answer in HELP:
+            for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
+                self.screen.say(paragraph)
+        return answer in HELP
 
     def _tell(self, verdict: Verdict) -> None:
         say, print_line = self.screen.say, self.screen.console.print

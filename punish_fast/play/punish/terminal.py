@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from punish_fast.play.events import Deal
 from punish_fast.play.explain.coach import Coach
@@ -81,15 +82,7 @@ class PunishTerminal:
         name = self.screen.names[seat]
         prompt = f"  {'Your' if name == 'you' else f'{name}, your'} move (? for help): "
         while True:
-            answer = ask_move(self.ask, prompt, view.actions)
-            if answer.lower() in (*HELP, *_COACH, *_WHY, *_BACK, *LEAVE):
-                self._reply(answer.lower(), view, seat)
-                continue
-            try:
-                action = parse_move(answer, view.actions)
-            except MoveError as error:
-                self.screen.say(str(error))
-                continue
+            action = ask_move(self.ask, self.screen.say, prompt, view.actions, partial(self._replied, view, seat, None))
             sure = self._confirmed(view, seat, action) if self.confirms and len(view.actions) > 1 else action
             if sure is not None:
                 self.session.choose(seat, sure)
@@ -103,15 +96,15 @@ class PunishTerminal:
                 return action
             if answer in _BACK:
                 return None
-            if answer in (*HELP, *_COACH, *_WHY, *LEAVE):
-                self._reply(answer, view, seat, action)
+            if self._replied(view, seat, action, answer):
                 continue
             try:
                 action = parse_move(answer, view.actions)
             except MoveError:
                 self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
 
-    def _reply(self, answer: str, view: View, seat: int, picked: int | None = None) -> None:
+    def _replied(self, view: View, seat: int, picked: int | None, answer: str) -> bool:
+        """Reply to a question; return False if the answer to a prompt is not a question."""
         if answer in LEAVE:
             raise LeaveError
         if answer in _BACK:
@@ -120,9 +113,12 @@ class PunishTerminal:
             self._advise(view, seat)
         elif answer in _WHY:
             self._explain(view, picked)
-        else:
+        elif answer in HELP:
             for paragraph in [*guide(self.data.space.rules, view, self.screen.names[1 - seat]), _KEYS]:
                 self.screen.say(paragraph)
+        else:
+            return False
+        return True
 
     def _explain(self, view: View, picked: int | None) -> None:
         """Explain why the best move is better than the picked one or, by default, than the second best."""
