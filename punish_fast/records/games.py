@@ -55,6 +55,11 @@ class Choices:
     def __len__(self) -> int:
         return len(self.decimal)
 
+    @property
+    def n_games(self) -> int:
+        """Number of games with a recorded choice."""
+        return len(np.unique(self.game))
+
     def of_player(self, name: str) -> Choices:
         """Return the choices of the player with this name."""
         return Choices(*(column[self.player == name] for column in vars(self).values()))

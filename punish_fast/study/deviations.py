@@ -145,7 +145,7 @@ def _assess(
         values[is_free],
         policy[is_free],
         n_recorded=len(choices),
-        n_games=len(np.unique(choices.game)),
+        n_games=choices.n_games,
         n_illegal=int(((row >= 0) & (column < 0)).sum()),
         n_unknown=int((row < 0).sum()),
         n_exact=found.n_exact,

@@ -69,8 +69,6 @@ class ChoicesOptions(CommonOptions):
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
         """Return the state space and the selected choices; raise UsageError if fewer than ``needed`` games match."""
-        import numpy as np
-
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.games import read_choices
@@ -80,9 +78,10 @@ class ChoicesOptions(CommonOptions):
         choices = read(with_bots=self.with_bots)
         require_games(self.database, choices, needed, self.with_bots)
         if not (self.with_bots or self.quiet or self.as_json):
-            n_games = len(np.unique(choices.game))
-            if n_left := len(np.unique(read(with_bots=True).game)) - n_games:
-                say(f"{count(n_games, 'game')} between people; --with-bots adds {count(n_left, 'game')} against bots")
+            left = read(with_bots=True).n_games - choices.n_games
+            if left > 0:
+                games = count(choices.n_games, "game")
+                say(f"{games} between people; --with-bots adds {count(left, 'game')} against bots")
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:

@@ -18,8 +18,6 @@ def model(options: StrategyOptions) -> None:
     choice-model.h5; if the rules are not tabletop, the file name begins with their name, as in
     notebook-choice-model.h5.
     """
-    import numpy as np
-
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
@@ -36,7 +34,7 @@ def model(options: StrategyOptions) -> None:
     name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration}
     report = {
         **write_strategy(output, space, policy, name, origin),
-        "games": len(np.unique(choices.game)),
+        "games": recorded.n_games,
         "choices": len(choices.row),
         "measured": int(free_choices(space, choices).sum()),
         "illegal": fitted.counts.n_illegal,

@@ -41,7 +41,7 @@ def parless(options: ParlessOptions) -> None:
     policy, covered = method.parless(space, counts, options.prior), np.isin(np.arange(space.n_states), counts.state)
     report = {
         **write_strategy(output, space, policy, name, made | {"choices": counted}, covered),
-        "games": len(np.unique(choices.game)),
+        "games": choices.n_games,
         "choices": len(choices),
         "counted": counted,
         "illegal": counts.n_illegal,

@@ -48,8 +48,6 @@ def validate(options: ValidateOptions) -> None:
 
     Whole games are held out, so no game is in both the training and the test set.
     """
-    import numpy as np
-
     from punish_fast.enemies.choice_model import FOLDS
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
@@ -78,7 +76,7 @@ def validate(options: ValidateOptions) -> None:
     report = {
         **rules_report(space.rules),
         "origin": options.note(),
-        "games": len(np.unique(choices.game)),
+        "games": recorded.n_games,
         "choices": len(choices.row),
         "measured": len(game),
         "folds": FOLDS,

@@ -20,6 +20,7 @@ import inspect
 import os
 import re
 import shlex
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
@@ -41,14 +42,12 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# Prefix of environment variables for options.
-_PREFIX = "PUNISH_FAST_"
 # Options that the help lists last.
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
-# Maximum width of an example, excluding its indent of four columns.
-_EXAMPLE = 76
-# Temporary replacement for hyphens, so that lines are not broken at them; help texts do not contain this character.
-_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+# Maximum width of a line of an example, excluding its indent of four columns and a backslash.
+_EXAMPLE = 74
+# Temporary replacements for characters, so that lines are not broken at them; help texts do not contain them.
+_HYPHEN, _SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 # Progress stage of the running verb.
 _working = ExitStack()
 
@@ -126,19 +125,9 @@ def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> s
 
 def _folded(example: str) -> list[str]:
     """Split a long command into lines that begin with an option; all but the last end with a backslash."""
-    first, *options = re.split(r" (?=-)", example)
-    lines = [first]
-    for option in options:
-        if len(lines[-1]) + len(option) + 3 <= _EXAMPLE:
-            lines[-1] += f" {option}"
-        else:
-            lines[-1] += " \\"
-            lines.append(f"    {option}")
-    return lines
-
-
-def _flag(field: str) -> str:
-    return "--" + field.replace("_", "-")
+    unbroken = re.sub(" (?!-)", _SPACE, example)
+    lines = textwrap.wrap(unbroken, _EXAMPLE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return " \\\n".join(lines).replace(_SPACE, " ").splitlines()
 
 
 def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
@@ -154,8 +143,8 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
         if told is None:
             flags, writes, settings = declared.metadata.values()
             if not flags or not flags[0].startswith("--"):
-                flags = (_flag(each.name), *flags)
-            variable = None if writes else _PREFIX + flags[0].removeprefix("--").replace("-", "_").upper()
+                flags = ("--" + each.name.replace("_", "-"), *flags)
+            variable = None if writes else "PUNISH_FAST_" + flags[0].removeprefix("--").replace("-", "_").upper()
             variables[flags[0]] = variable
             told = typer.Option(*flags, envvar=variable, **settings)
         default = inspect.Parameter.empty if each.default is MISSING else each.default
@@ -167,7 +156,11 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
 def _prepare(options: Any) -> None:
     if options.quiet:
         announce_to(None)
-    check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
+    # Check the limit before Numba reads it.
+    limit = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not (re.fullmatch("[0-9]{1,4}", limit) and 1 <= int(limit) <= _MOST_THREADS):
+        told = f"it must be a whole number from 1 to {_MOST_THREADS}"
+        raise UsageError(f"NUMBA_NUM_THREADS is {printable(limit)!r}; {told}")
     threads = getattr(options, "threads", None)
     if threads is not None:
         from punish_fast.runtime._jit import max_threads, set_threads
@@ -175,14 +168,6 @@ def _prepare(options: Any) -> None:
         if threads > max_threads():
             say(f"--threads {threads} exceeds the {max_threads()} available here; all of them are used")
         set_threads(min(threads, max_threads()))
-
-
-def check_thread_limit(text: str | None) -> None:
-    """Check the value of ``NUMBA_NUM_THREADS`` before Numba reads it; raise UsageError if it is invalid."""
-    if text is not None and not (re.fullmatch("[0-9]{1,4}", text) and 1 <= int(text) <= _MOST_THREADS):
-        raise UsageError(
-            f"NUMBA_NUM_THREADS is {printable(text)!r}; it must be a whole number from 1 to {_MOST_THREADS}"
-        )
 
 
 def tidy_entry(names: str, help: str) -> tuple[str, str]:

@@ -24,10 +24,9 @@ WithBotsOption = Annotated[
 
 def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: bool = False) -> None:
     """Raise UsageError if choices come from fewer than ``needed`` games."""
-    n_games = len(set(choices.game.tolist()))
-    if n_games < needed:
+    if choices.n_games < needed:
         kind, hint = ("", "") if with_bots else (" between people", "; --with-bots adds games against bots")
-        found = f"{database}: {count(n_games, 'game')}{kind} selected"
+        found = f"{database}: {count(choices.n_games, 'game')}{kind} selected"
         raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed{hint}")
 
 
