@@ -86,15 +86,12 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
 def _report(
     players: tuple[Player, Player], states: StateSpace, solutions: list[Solution], found: Comparison
 ) -> dict[str, Any]:
-    layers = [
-        _counts(int(n), int(changed), int(clear)) | {"breath": layer + 1}
-        for layer, (n, changed, clear) in enumerate(zip(found.n_states, found.n_changed, found.n_clear, strict=True))
-    ]
+    counts = list(zip(found.n_states.tolist(), found.n_changed.tolist(), found.n_clear.tolist(), strict=True))
     return {
         **rules_report(states.rules),
         "agents": [_agent(*each) for each in zip(players, solutions, strict=True)],
-        **_counts(int(found.n_states.sum()), int(found.n_changed.sum()), int(found.n_clear.sum())),
-        "breaths": layers,
+        **_counts(*map(sum, zip(*counts, strict=True))),
+        "breaths": [_counts(*of_breath) | {"breath": breath} for breath, of_breath in enumerate(counts, start=1)],
         "q": found.q,
         "v": found.v,
         "biggest": [_position(states, solutions, found, int(state)) for state in found.largest(_SHOWN)],
@@ -115,21 +112,18 @@ def _agent(player: Player, solution: Solution) -> dict[str, Any]:
 
 def _position(states: StateSpace, solutions: list[Solution], found: Comparison, state: int) -> dict[str, Any]:
     """Report a state in which the agents disagree: both choices, and their values according to each agent."""
-    from punish_fast.punish.codes import action_name, to_decimal
+    from punish_fast.cli.files.position import named_actions
+    from punish_fast.punish.codes import to_decimal
     from punish_fast.punish.position import position_text
 
-    actions, position = states.action, states.state(state)
+    rows, position = found.choices[:, state], states.state(state)
     return {
         "state": str(to_decimal(position)),
         "position": position_text(states.rules, position),
         "disagreement": found.disagreement[state],
         "choices": [
-            {
-                "action": int(actions[row]),
-                "name": action_name(int(actions[row])),
-                "values": [solution.q[row] for solution in solutions],
-            }
-            for row in found.choices[:, state].tolist()
+            action | {"values": [solution.q[row] for solution in solutions]}
+            for action, row in zip(named_actions(states.action[rows]), rows, strict=True)
         ],
     }
 

@@ -10,9 +10,9 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import count, print_table, print_text
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.reasons import as_chances
-from punish_fast.punish.codes import CodedStates, State, StateError, action_name, decode, encode, to_decimal
+from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.states.space import StateSpace, row_of
 from punish_fast.punish.strategy import belongs_to
 from punish_fast.store.reader import Artefact, final_values
 
@@ -32,10 +32,10 @@ def position_report(file: Artefact | Player, rules: Rules, state: State) -> dict
         return report | _policy_report(file, rules, state)
     if file.kind == "equilibrium":
         raise UsageError(f"{file.path}: is a checkpoint; show the strategy that was made from it")
-    row = _row_of(file, state)
+    row = row_of(file, state)
     state_ptr, action, _ = file.rows
     rows = range(state_ptr[row], state_ptr[row + 1])
-    report["actions"] = _named(action[rows.start : rows.stop])
+    report["actions"] = named_actions(action[rows.start : rows.stop])
     if file.kind == "agent":
         _add_values(file.solution(), row, rows, report)
     if file.has_transitions:
@@ -45,24 +45,17 @@ def position_report(file: Artefact | Player, rules: Rules, state: State) -> dict
     return report
 
 
-def _row_of(states: CodedStates, state: State) -> int:
-    code = np.uint64(encode(states.layout, state))
-    row = int(np.searchsorted(states.code, code))
-    if row == len(states.code) or states.code[row] != code:
-        raise StateError(f"state {to_decimal(state)}: no game reaches it")
-    return row
-
-
-def _named(actions: np.ndarray) -> list[dict[str, Any]]:
+def named_actions(actions: np.ndarray) -> list[dict[str, Any]]:
+    """Return the codes and names of actions."""
     return [{"action": int(action), "name": action_name(int(action))} for action in actions]
 
 
 def _policy_report(player: Artefact | Player, rules: Rules, state: State) -> dict[str, Any]:
     """Report the values of *naive*, or the mean and the range of each action's probability over all histories."""
     view = StateSpace(rules)
-    row = _row_of(view, state)
+    row = view.row(state)
     rows = range(*view.state_ptr[row : row + 2].tolist())
-    actions = _named(view.action[rows.start : rows.stop])
+    actions = named_actions(view.action[rows.start : rows.stop])
     if isinstance(player, Player) and player.is_naive and player.settled(None) is None:
         report: dict[str, Any] = {"actions": actions}
         _add_values(as_chances(naive_solution(view)), row, rows, report)

@@ -17,6 +17,7 @@ from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import (
     ACTIONS,
+    CodedStates,
     State,
     StateError,
     cards_digits,
@@ -240,11 +241,7 @@ class StateSpace:
 
     def row(self, state: State) -> int:
         """Return the row of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
-        code = np.uint64(encode(self.layout, state))
-        row = int(np.searchsorted(self.code, code))
-        if row == self.n_states or self.code[row] != code:
-            raise StateError(f"state {to_decimal(state)}: no game reaches it")
-        return row
+        return row_of(self, state)
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
@@ -312,3 +309,12 @@ def must_be_space(space: object) -> None:
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
         raise TypeError(f"space: {kind} is not allowed; it must be a StateSpace, such as StateSpace(rules)")
+
+
+def row_of(states: CodedStates, state: State) -> int:
+    """Return the row of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
+    code = np.uint64(encode(states.layout, state))
+    row = int(np.searchsorted(states.code, code))
+    if row == len(states.code) or states.code[row] != code:
+        raise StateError(f"state {to_decimal(state)}: no game reaches it")
+    return row
