@@ -57,7 +57,7 @@ def tie_of(v: np.ndarray) -> float:
 
 def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return the largest row value of each state, float64 ``[n_states]``."""
-    return np.asarray(np.maximum.reduceat(q, state_ptr[:-1]) if len(q) else np.zeros(0))
+    return np.asarray(np.maximum.reduceat(q, state_ptr[:-1]))
 
 
 def first_best(

@@ -291,7 +291,8 @@ def evaluate(
         if iteration.endless is not None:
             raise SolveError(_explain_endless_policy(iteration.endless))
         limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
-        bound = _iterate(iteration, tolerance, limit) if iteration.contraction.is_known else np.inf
+        effort = Effort(tolerance, max_sweeps)
+        bound = _iterate(iteration, tolerance, limit, effort) if iteration.contraction.is_known else np.inf
     if bound <= max(tolerance, PRECISION * float(np.abs(iteration.v[: mdp.n_states]).max(initial=0))):
         return iteration.v[: mdp.n_states].copy()
     if isinstance(mdp, MDP):
@@ -316,20 +317,17 @@ def _explain_endless_policy(endless: np.ndarray) -> str:
     )
 
 
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort | None = None) -> float:
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort) -> float:
     """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
-    n_done = len(iteration.log.seconds)
-    while n_done < sweeps:
+    for n_done in range(1, sweeps + 1):
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
             break
         begin = time.perf_counter()
         iteration.bound = iteration.sweep()
         iteration.log.seconds.append(time.perf_counter() - begin)
-        n_done += 1
-        if effort is not None:
-            effort.progress(n_done, iteration.bound)
-            if effort.save is not None:
-                effort.save(iteration.v[: iteration.mdp.n_states])
+        effort.progress(n_done, iteration.bound)
+        if effort.save is not None:
+            effort.save(iteration.v[: iteration.mdp.n_states])
     return iteration.bound
 
 

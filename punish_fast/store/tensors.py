@@ -91,7 +91,7 @@ class ModelSource:
         with self.stage("tensor"):
             mdp = self._process(on_layer, keep_tensor)
         with self.stage("store"):
-            write_rows(out, mdp)
+            write_rows(out, mdp.state_ptr, mdp.action, mdp.reward)
         return mdp
 
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
@@ -195,7 +195,7 @@ def save(
     kind = "tensor" if solution is None else "agent"
     with new_file(Path(path), kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
         write_states(out, space)
-        write_rows(out, mdp)
+        write_rows(out, mdp.state_ptr, mdp.action, mdp.reward)
         for layer in range(mdp.n_layers):
             write_transitions(out, mdp, layer)
         if solution is not None:
@@ -208,11 +208,11 @@ def write_states(out: Writer, states: StateSpace | Artefact) -> None:
     out.array("/states/layer_ptr", states.layer_ptr)
 
 
-def write_rows(out: Writer, mdp: Process) -> None:
+def write_rows(out: Writer, state_ptr: np.ndarray, action: np.ndarray, reward: np.ndarray) -> None:
     """Write the state-action pairs and their rewards."""
-    out.array("/rows/state_ptr", mdp.state_ptr)
-    out.array("/rows/action", mdp.action)
-    out.array("/rows/reward", mdp.reward)
+    out.array("/rows/state_ptr", state_ptr)
+    out.array("/rows/action", action)
+    out.array("/rows/reward", reward)
 
 
 def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:

@@ -183,11 +183,11 @@ def test_rows_keep_their_probabilities_under_new_columns(sample, data):
     mdp = from_rows(*sample)
     rows = np.array(data.draw(st.lists(st.integers(-1, mdp.n_rows - 1))), dtype=np.int64)
     column = np.array(data.draw(st.permutations(range(mdp.n_columns + 1))), dtype=np.int32)
-    taken = select_rows(mdp, rows, column)
-    assert len(taken.indices) == len(taken.data) == taken.indptr[-1]
+    indptr, indices, probabilities = select_rows(mdp, rows, column).values()
+    assert len(indices) == len(probabilities) == indptr[-1]
     for i, row in enumerate(rows):
-        found = slice(*taken.indptr[i : i + 2])
-        entries = taken.indices[found].tolist(), taken.data[found].tolist()
+        found = slice(*indptr[i : i + 2])
+        entries = indices[found].tolist(), probabilities[found].tolist()
         if row < 0:
             assert entries == ([column[-1]], [1.0])
         else:

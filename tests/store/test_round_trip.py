@@ -117,7 +117,7 @@ def test_one_row_and_policies_of_an_agent_are_read(game, originals):
 def test_agent_without_transitions_keeps_its_values(game, tmp_path):
     with new_file(tmp_path / "agent.h5", "agent", game.space.rules, enemy='{"kind": "random"}') as out:
         write_states(out, game.space)
-        write_rows(out, game.mdp)
+        write_rows(out, game.mdp.state_ptr, game.mdp.action, game.mdp.reward)
         write_solution(out, game.solution)
     file = load(tmp_path / "agent.h5")
     assert not file.has_transitions
@@ -196,7 +196,7 @@ def write(path, game):
     """Write an agent, the solution after all else was to go to the disk."""
     with new_file(path, "agent", game.space.rules, enemy='{"kind": "naive"}') as out:
         write_states(out, game.space)
-        write_rows(out, game.mdp)
+        write_rows(out, game.mdp.state_ptr, game.mdp.action, game.mdp.reward)
         out.sync()
         write_solution(out, game.solution)
 

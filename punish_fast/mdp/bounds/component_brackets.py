@@ -61,10 +61,9 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     sweeps do not prove an error bound within the tolerance, the returned bound is infinite, and the policy might not
     attain the values.
     """
-    order = Order(mdp)
-    ordered = replace(order.mdp, reward=reward.row[order.rows])
+    order = Order(replace(mdp, reward=reward.row))
     start = None if effort.start is None else effort.start[order.states]
-    sweeps = _Sweeps(ordered, reward, replace(effort, start=start))
+    sweeps = _Sweeps(order.mdp, reward, replace(effort, start=start))
     for run in order.runs(_LARGE):
         if len(run) == 2:
             sweeps.prove_one(run)
@@ -72,7 +71,7 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
             sweeps.prove_each(run)
     v, rows, error_bound = sweeps.result()
     # A state whose value is NaN has no best row.
-    rows = np.clip(rows, ordered.state_ptr[:-1], ordered.state_ptr[1:] - 1)
+    rows = np.clip(rows, order.mdp.state_ptr[:-1], order.mdp.state_ptr[1:] - 1)
     n, values, choice = mdp.n_states, np.empty(mdp.n_states), np.empty(mdp.n_states, dtype=np.int64)
     values[order.states], choice[order.states] = v[:n], order.rows[rows]
     return Exact(values, choice, error_bound if error_bound <= effort.tolerance else np.inf, sweeps.n_sweeps)

@@ -33,7 +33,7 @@ from math import fsum
 
 import numpy as np
 
-from punish_fast.mdp.chain.elimination import Elimination, is_affordable
+from punish_fast.mdp.chain.elimination import Elimination, operations
 from punish_fast.mdp.chain.rational import PRECISION, best_gain, is_small
 from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
@@ -155,12 +155,12 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
     with np.errstate(all="ignore"):
         gain, error = rows.gains(h)
     lower, upper = np.full(n_components, np.inf), np.full(n_components, -np.inf)
-    np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins) if len(gain) else gain)
-    np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins) if len(gain) else gain)
+    np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins))
+    np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins))
     with np.errstate(invalid="ignore"):
         tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
         least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
-        best = np.maximum.reduceat(gain - error, begins) - tie[component] if len(gain) else gain
+        best = np.maximum.reduceat(gain - error, begins) - tie[component]
     # Choose among rows that preserve the lower bound and might be as good as the best row of their state.
     least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
     choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
@@ -180,7 +180,7 @@ def _improve(found: ComponentGains, tolerance: float) -> None:
         if not marked.any():
             continue
         part, component = found.of(marked)
-        if is_affordable(part.mdp):
+        if operations(part.mdp) < np.inf:
             choice = np.searchsorted(part.rows, found.choice[part.states])
             with np.errstate(all="ignore"):
                 bias = bias_of_best(part.mdp, component, choice, tolerance)

@@ -271,8 +271,3 @@ def patience(mdp: MDP) -> int:
     n_hubs = float(is_hub.sum())
     estimate = mdp.n_entries + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
     return int(np.clip(_POLICIES * estimate / max(mdp.n_entries, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
-
-
-def is_affordable(mdp: MDP) -> bool:
-    """Return True if chains of policies are small enough for an elimination; the MDP must not be compact."""
-    return operations(mdp) < np.inf

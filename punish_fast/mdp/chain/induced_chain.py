@@ -28,7 +28,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
     begins, lengths = mdp.state_ptr[:-1], np.diff(mdp.state_ptr)
-    weight = weight / np.repeat(np.add.reduceat(weight, begins), lengths) if len(weight) else weight
+    weight = weight / np.repeat(np.add.reduceat(weight, begins), lengths)
     taken = np.flatnonzero(weight)
     state_of = states_of_rows(mdp)[taken]
     mixture = csr_array((weight[taken], (state_of, taken)), shape=(mdp.n_states, mdp.n_rows))
@@ -58,8 +58,8 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
 def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
     """Return bounds on the rounding errors of the rewards of `induced_chain`, float64 ``[n_states]``."""
     weight, begins = np.asarray(weight, dtype=np.float64), mdp.state_ptr[:-1]
-    terms = np.add.reduceat(weight * np.abs(mdp.reward), begins) if len(weight) else weight
-    is_mixed = np.add.reduceat((weight > 0) & (weight != 1), begins) > 0 if len(weight) else weight > 0
+    terms = np.add.reduceat(weight * np.abs(mdp.reward), begins)
+    is_mixed = np.logical_or.reduceat((weight > 0) & (weight != 1), begins)
     return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)
 
 

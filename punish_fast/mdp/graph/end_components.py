@@ -25,7 +25,6 @@ a component that it has left, so each component needs to be solved only once if 
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -119,7 +118,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
     quotient = MDP(
         state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
-        **select_rows(mdp, row, column)._asdict(),
+        **select_rows(mdp, row, column),
         reward=np.where(row >= 0, mdp.reward[row], 0.0),
         terminal_reward=np.append(mdp.terminal_reward, 0.0),
         layer_ptr=np.searchsorted(first, mdp.layer_ptr),
@@ -198,15 +197,13 @@ class Order:
         self.sizes = np.bincount(label)  # int64 [n_components], number of states in each component
         self.states = np.argsort(label, kind="stable")  # int64 [n_states], original indices of the states
         lengths = np.diff(mdp.state_ptr)[self.states]
-        self._state_ptr = cumulated(lengths)
+        state_ptr = cumulated(lengths)
         # Original indices of the rows, int64 [n_rows].
-        self.rows = np.repeat(mdp.state_ptr[self.states] - self._state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
-        self._original = mdp
-
-    @cached_property
-    def mdp(self) -> MDP:
-        """The reordered MDP."""
-        return _reordered(self._original, self.states, self._state_ptr, self.rows)
+        self.rows = np.repeat(mdp.state_ptr[self.states] - state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
+        column = np.arange(mdp.n_columns, dtype=np.int32)
+        column[self.states] = np.arange(mdp.n_states, dtype=np.int32)
+        rows = {"reward": mdp.reward[self.rows], "action": mdp.action[self.rows]}
+        self.mdp = replace(mdp, state_ptr=state_ptr, **rows, **select_rows(mdp, self.rows, column))  # reordered MDP
 
     def runs(self, large: int) -> list[np.ndarray]:
         """Divide the components into runs; each component of at least ``large`` states forms its own run.
@@ -216,11 +213,3 @@ class Order:
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))
         return [boundary[begin : end + 1] for begin, end in pairwise(ends.tolist())]
-
-
-def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
-    """Return the MDP with its states and rows in the order given by ``states`` and ``rows``."""
-    column = np.arange(mdp.n_columns, dtype=np.int32)
-    column[states] = np.arange(len(states), dtype=np.int32)
-    selection = select_rows(mdp, rows, column)
-    return replace(mdp, state_ptr=state_ptr, **selection._asdict(), reward=mdp.reward[rows], action=mdp.action[rows])

@@ -1,7 +1,6 @@
 """Restrictions of an MDP to some of its rows and states, and functions that relate rows to states."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,24 +9,16 @@ from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 
-class SelectedRows(NamedTuple):
-    """Rows in CSR form: ``indptr``, ``indices`` and ``data`` as in `MDP`."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-
-
-def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
-    """Copy some rows of an MDP and renumber their columns.
+def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, np.ndarray]:
+    """Copy some rows of an MDP and renumber their columns; return ``indptr``, ``indices`` and ``data`` as in `MDP`.
 
     ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that
     leads to the last entry of ``column`` with probability 1.
     """
     indptr = cumulated(np.where(rows < 0, 1, np.diff(mdp.indptr)[rows]))
-    selection = SelectedRows(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
-    for_chunks(_row_selection.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *selection)
-    return selection
+    found = {"indptr": indptr, "indices": np.empty(indptr[-1], dtype=np.int32), "data": np.empty(indptr[-1])}
+    for_chunks(_row_selection.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values())
+    return found
 
 
 def states_of_rows(mdp: MDP) -> np.ndarray:
@@ -86,10 +77,9 @@ def restriction(
     states = np.flatnonzero(counts)
     column = np.full(mdp.n_columns, len(states) + terminal, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
-    selection = select_rows(mdp, taken, column)
     part = MDP(
         state_ptr=cumulated(counts[states]),
-        **selection._asdict(),
+        **select_rows(mdp, taken, column),
         reward=(mdp.reward if reward is None else reward)[taken],
         terminal_reward=worth,
         layer_ptr=np.searchsorted(states, mdp.layer_ptr),

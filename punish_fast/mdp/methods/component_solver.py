@@ -9,7 +9,7 @@ of tied rows if it still provably earns its values (see also ``policy.py``).
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
@@ -117,8 +117,8 @@ def first_of_ties(
 
     q = values_of_rows(mdp, payoff, found)
     paid = replace(mdp, reward=payoff.row)
-    ties = TieBreak(lambda tied: graph.first_rows(goal, tied), evaluate)
-    return settle_ties(paid, q, found, effort.tolerance, ties, payoff.scale)
+    first = partial(graph.first_rows, goal)
+    return settle_ties(paid, q, found, effort.tolerance, first, evaluate, payoff.scale)
 
 
 def explain_endless(endless: np.ndarray) -> str:
@@ -137,17 +137,14 @@ _ROUNDING = 1e-15
 _MOST_BOUNDS = 4
 
 
-class TieBreak(NamedTuple):
-    """Functions that choose the first of tied rows and evaluate the policy that takes them."""
-
-    # Returns a policy, int64 ``[n_states]``, given a mask of tied rows, bool ``[n_rows]``
-    first: Callable[[np.ndarray], np.ndarray]
-    # Returns the values of a chain; returns None or raises `SolveError` if none are proved
-    evaluate: Callable[[MDP], Exact | None]
-
-
 def settle_ties(
-    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
+    mdp: MDP,
+    q: np.ndarray,
+    found: Exact,
+    tolerance: float,
+    first_of: Callable[[np.ndarray], np.ndarray],
+    evaluate: Callable[[MDP], Exact | None],
+    scale: float = 0.0,
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if the proved loss is within the tolerance or four times the error bound.
 
@@ -155,6 +152,8 @@ def settle_ties(
 
     Args:
         tolerance: Allowed difference between the values and those earned by the policy.
+        first_of: Returns a policy, int64 ``[n_states]``, that takes tied rows, given their mask, bool ``[n_rows]``.
+        evaluate: Returns the values of a chain; returns None or raises `SolveError` if none are proved.
         scale: Lower bound on the largest absolute value.
 
     Returns:
@@ -164,13 +163,13 @@ def settle_ties(
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
     for tie in (TIE * largest, _ROUNDING * largest):
-        first = break_ties.first(q >= least - tie)
+        first = first_of(q >= least - tie)
         if np.array_equal(first, found.choice):
             break
-        selection = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
-        rows = {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
+        rows = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
+        rows |= {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
         try:
-            earned = break_ties.evaluate(replace(mdp, **rows, **selection._asdict()))
+            earned = evaluate(replace(mdp, **rows))
         except SolveError:
             continue
         if earned is not None:

@@ -47,7 +47,6 @@ class Reachability(Layered):
     """Sweeps for maximum win probabilities, then sweeps of brackets; updating both bounds counts as one sweep."""
 
     _least = 0.0
-    _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
         """Start with sweeps of the values ``start``, float64 ``[n_states]``, or with a bracket.
@@ -87,8 +86,8 @@ class Reachability(Layered):
         """Start a bracket whose bounds are ``distance`` below and above `v`, clipped to the possible range."""
         n = self.mdp.n_states
         lower, upper = self.v.copy(), self.v.copy()
-        lower[:n] = np.clip(self.v[:n] - distance, self._least, self._most)
-        upper[:n] = np.clip(self.v[:n] + distance, self._least, self._most)
+        lower[:n] = np.clip(self.v[:n] - distance, 0.0, 1.0)
+        upper[:n] = np.clip(self.v[:n] + distance, 0.0, 1.0)
         self._bracket = Bracket(lower, upper, self._n_carried, patience)
 
     def _narrow(self, bracket: Bracket) -> float:
@@ -97,11 +96,11 @@ class Reachability(Layered):
         Return the error bound that holds after a call of `close`, or 1 if no bound is proved yet.
         """
         n = self.mdp.n_states
-        lower, upper = bracket.lower.copy(), bracket.upper.copy()
-        lower = self._sweep_with(self._payment.reward, lower)
-        upper = self._sweep_with(self._payment.reward, upper)
-        lower[:n] = np.clip(lower[:n] - self._error, self._least, self._most)
-        upper[:n] = np.clip(upper[:n] + self._error, self._least, self._most)
+        lower, upper = (
+            self._sweep_with(self._payment.reward, values.copy()) for values in (bracket.lower, bracket.upper)
+        )
+        lower[:n] = np.clip(lower[:n] - self._error, 0.0, 1.0)
+        upper[:n] = np.clip(upper[:n] + self._error, 0.0, 1.0)
         change = bracket.replace(lower, upper)
         self.log.residual.append(change)
         self.v = (lower + upper) / 2
@@ -114,7 +113,7 @@ class Reachability(Layered):
 
     def _find_contraction(self) -> Contraction:
         # The modulus is 1 because a single sweep need not contract, although several do. No probability exceeds 1.
-        self.endless = self._find_endless(self._n_carried)
+        self._find_endless()
         return Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
 
     def close(self) -> None:

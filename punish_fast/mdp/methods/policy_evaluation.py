@@ -31,6 +31,7 @@ every method.
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -55,54 +56,41 @@ _CONTENT = 1.0
 _LEAST_RATE, _HOPE = 0.001, 1.1
 
 
-class ModifiedPolicyIteration:
-    """Evaluation of the greedy policy by sweeps."""
+def _sweep(point: Improvement, limit: int) -> float:
+    """Sweep over the rows of the greedy policy until the span of the changes is small, at most ``limit`` times.
 
-    def __init__(self) -> None:
-        self._limit = _FEWEST_SWEEPS
-
-    def advance(self, point: Improvement) -> float:
-        """Sweep until the span of the changes is small or the sweep limit is reached.
-
-        Return the reduction of the span since the last backup, in decimal digits.
-        """
-        assert point.bound is not None
-        chain, n = point.greedy_chain(), point.mdp.n_states
-        if point.n_changed <= _FEW * n:
-            self._limit = min(2 * self._limit, _MOST_SWEEPS)
-        elif point.n_changed >= _MANY * n:
-            self._limit = max(self._limit // 2, _FEWEST_SWEEPS)
-        goal = max(_FORCING * point.bound.span, point.goal_of_changes)
-        v, out = point.v, point.v.copy()
-        for _ in range(self._limit):
-            low, high = point.with_terminals(*chain.back_up(v, out))
-            v, out = out, v
-            point.work += chain.n_entries
-            if high - low <= goal:
-                break
-        point.v = v
-        return _digits_lost(point.bound.span, high - low)
+    Return the reduction of the span since the last backup, in decimal digits.
+    """
+    assert point.bound is not None
+    chain = point.greedy_chain()
+    goal = max(_FORCING * point.bound.span, point.goal_of_changes)
+    v, out = point.v, point.v.copy()
+    for _ in range(limit):
+        low, high = point.with_terminals(*chain.back_up(v, out))
+        v, out = out, v
+        point.work += chain.n_entries
+        if high - low <= goal:
+            break
+    point.v = v
+    return _digits_lost(point.bound.span, high - low)
 
 
-class KrylovPolicyIteration:
-    """Evaluation of the greedy policy by BiCGSTAB."""
+def _correct(point: Improvement) -> float:
+    """Correct the values by BiCGSTAB until the residual of the greedy policy is small or the step limit is reached.
 
-    def advance(self, point: Improvement) -> float:
-        """Correct the values until the residual is small or the step limit is reached.
-
-        Return the reduction of the residual, in decimal digits.
-        """
-        chain, n = point.greedy_chain(), point.mdp.n_states
-        backed_up = point.v.copy()
-        low, high = chain.back_up(point.v, backed_up)
-        residual = backed_up[:n] - point.v[:n]
-        goal = max(_KRYLOV_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-        allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.n_entries, 1))
-        most = int(min(max(allowed, 1), _MOST_STEPS))
-        correction, n_steps, digits = _bicgstab(chain, residual, goal, most)
-        point.work += chain.n_entries * (1 + _SWEEPS_OF_STEP * n_steps)
-        point.v[:n] += correction
-        return digits
+    Return the reduction of the residual, in decimal digits.
+    """
+    chain, n = point.greedy_chain(), point.mdp.n_states
+    backed_up = point.v.copy()
+    low, high = chain.back_up(point.v, backed_up)
+    residual = backed_up[:n] - point.v[:n]
+    goal = max(_KRYLOV_FORCING * (high - low) / 2, point.goal_of_changes / 2)
+    allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.n_entries, 1))
+    most = int(min(max(allowed, 1), _MOST_STEPS))
+    correction, n_steps, digits = _bicgstab(chain, residual, goal, most)
+    point.work += chain.n_entries * (1 + _SWEEPS_OF_STEP * n_steps)
+    point.v[:n] += correction
+    return digits
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
@@ -153,21 +141,23 @@ class PolicyEvaluations:
     """Policy evaluation that chooses between methods by their recent gains (see the module docstring)."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
-        sweeps, krylov = GENERAL_METHODS
-        methods: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
-            sweeps: ModifiedPolicyIteration(),
-            krylov: KrylovPolicyIteration(),
-        }
-        self._methods = {name: methods[name] for name in names}
-        # Recent gain of each method, in digits per pass.
-        self._rate: dict[str, float] = {}
-        self.used: dict[str, int] = {}  # number of steps by method
+        self._names = names
+        self._limit = _FEWEST_SWEEPS  # maximum number of sweeps
+        self._rate: dict[str, float] = {}  # recent gain of each method, in digits per pass
+        self.used = Counter[str]()  # number of steps by method
 
     def advance(self, point: Improvement) -> None:
         """Evaluate the greedy policy with the chosen method, and record the gain of the method."""
-        name, work = self._pick(), point.work
-        self.used[name] = self.used.get(name, 0) + 1
-        digits = self._methods[name].advance(point)
+        name, work, n = self._pick(), point.work, point.mdp.n_states
+        self.used[name] += 1
+        if name == GENERAL_METHODS[1]:
+            digits = _correct(point)
+        else:
+            if point.n_changed <= _FEW * n:
+                self._limit = min(2 * self._limit, _MOST_SWEEPS)
+            elif point.n_changed >= _MANY * n:
+                self._limit = max(self._limit // 2, _FEWEST_SWEEPS)
+            digits = _sweep(point, self._limit)
         for other in self._rate:
             self._rate[other] *= _HOPE
         self._rate[name] = max(digits * point.mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
@@ -179,7 +169,7 @@ class PolicyEvaluations:
         return steps or "value-iteration"
 
     def _pick(self) -> str:
-        first, last = next(iter(self._methods)), next(reversed(self._methods))
+        first, last = self._names[0], self._names[-1]
         if first not in self._rate or self._rate[first] >= _CONTENT:
             return first
         return last if last not in self._rate else max(self._rate, key=self._rate.__getitem__)

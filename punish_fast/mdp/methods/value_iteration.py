@@ -53,9 +53,12 @@ class Iteration:
     # Row probabilities of the policy to evaluate; None to find optimal values.
     _weight: np.ndarray | None = None
 
-    def __init__(self, mdp: Process, discount: float) -> None:
+    def __init__(self, mdp: Process, discount: float, is_cycle: bool = False) -> None:
+        # `is_cycle`: whether values of only the first layer are carried from sweep to sweep.
         self.mdp = mdp
         self.discount = discount
+        self._n_carried = int(mdp.layer_ptr[1]) if is_cycle else mdp.n_states  # number of leading carried states
+        self._n_steps = mdp.n_layers if is_cycle else 1  # number of steps that a sweep looks ahead
         # Mask of the states from which play can last forever, bool [n_states]; None if there are none or the discount
         # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
@@ -82,21 +85,15 @@ class Iteration:
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
-            return discounted(self.mdp, self.discount, 1, self._weight)
-        return self._undiscounted(self.mdp.n_states)
-
-    def _undiscounted(self, n_carried: int) -> Contraction:
-        def is_endless() -> bool:
-            self.endless = self._find_endless(n_carried)
-            return self.endless is not None
-
-        contraction = undiscounted(self.mdp, n_carried, self._sweep_with, is_endless)
+            return discounted(self.mdp, self.discount, self._n_steps, self._weight)
+        contraction = undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
         if contraction.modulus >= 1 and self.endless is None:
-            is_endless()
+            self._find_endless()
         return contraction
 
-    def _find_endless(self, n_carried: int) -> np.ndarray | None:
-        """Return a mask of states from which play can last forever, bool ``[n_states]``, or None if there are none."""
+    def _find_endless(self) -> bool:
+        """Find the states from which play can last forever; set `endless` and return True if there are any."""
+        n_carried = self._n_carried
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
         # Remove states whose rows may all lead to removed states or terminals, until no more states are removed.
         while stays.any():
@@ -109,9 +106,10 @@ class Iteration:
                 v[states] = np.sign(v[states])
             still = stays & (v[:n_carried] == 0)
             if np.array_equal(still, stays):
-                return np.asarray(v[: self.mdp.n_states] == 0)
+                self.endless = np.asarray(v[: self.mdp.n_states] == 0)
+                return True
             stays = still
-        return None
+        return False
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep over ``v`` with the given rewards and no discount, in place if possible; return the new values."""
@@ -122,6 +120,8 @@ class Iteration:
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Back up one layer, in place if possible; return the new values and the largest change."""
         out = v if self.mdp.is_independent(layer) else v.copy()
+        if self._weight is not None:
+            return out, self._backups.evaluate(layer, payment, self._weight, v, out)
         return out, self._backups.sweep(layer, payment, v, out)
 
     def _rounding(self) -> np.ndarray:
@@ -197,7 +197,7 @@ class Layered(Iteration):
 
     def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
         """Start with the values ``start``, float64 ``[n_states]``, or with zeros if None."""
-        super().__init__(mdp, discount)
+        super().__init__(mdp, discount, mdp.is_cycle)
         if start is not None:
             largest = self.contraction.largest_value
             self.v[: mdp.n_states] = np.clip(start, -largest, largest)
@@ -205,17 +205,6 @@ class Layered(Iteration):
             self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
-
-    def _find_contraction(self) -> Contraction:
-        if not self.mdp.is_cycle:
-            return super()._find_contraction()
-        if self.discount < 1:
-            return discounted(self.mdp, self.discount, self.mdp.n_layers, self._weight)
-        return self._undiscounted(self._n_carried)
-
-    @property
-    def _n_carried(self) -> int:
-        return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound that `v` will have after `close`."""
@@ -286,11 +275,6 @@ class Evaluation(Layered):
         self._weight = weight
         super().__init__(mdp, discount)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
-
-    def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
-        out = v if self.mdp.is_independent(layer) else v.copy()
-        assert self._weight is not None
-        return out, self._backups.evaluate(layer, payment, self._weight, v, out)
 
     def _closed(self, bound: float) -> float:
         return bound

@@ -31,7 +31,7 @@ from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.methods.component_solver import TieBreak, settle_ties, solve_by_component
+from punish_fast.mdp.methods.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
@@ -162,7 +162,7 @@ def _first_of_ties(
         earned.append(average_reward(chain, effort.tolerance / 2, max_sweeps=effort.max_sweeps))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
-    best, _ = settle_ties(mdp, values, found, effort.tolerance, TieBreak(first, evaluate))
+    best, _ = settle_ties(mdp, values, found, effort.tolerance, first, evaluate)
     return best, None if best is found else earned[-1]
 
 

@@ -19,7 +19,7 @@ from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.chain.rational import PRECISION, solve_certified
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import first_marked
-from punish_fast.mdp.methods.component_solver import TieBreak, settle_ties
+from punish_fast.mdp.methods.component_solver import settle_ties
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
@@ -122,5 +122,5 @@ def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort
         return None
     q = values_of_rows(mdp, Payoff(mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
     first = partial(first_marked, mdp.state_ptr)
-    found, q = settle_ties(mdp, q, found, goal, TieBreak(first, lambda chain: solved(chain, np.arange(mdp.n_states))))
+    found, q = settle_ties(mdp, q, found, goal, first, partial(solved, rows=np.arange(mdp.n_states)))
     return Closed(found.v, q, found.choice, found.error_bound, found.policies)

@@ -239,13 +239,19 @@ def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveVal
     return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
-def _largest(mdp: MDP, effort: Effort) -> Exact:
-    """Find the maximum total reward if play ends under every policy."""
-    return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
+def _largest(mdp: MDP, effort: Effort, may_not_end: bool = False) -> Exact:
+    """Find the maximum total reward of policies that end play.
 
-
-def _settled(mdp: MDP, found: Exact, effort: Effort) -> Exact:
-    """Change the policy to the first of tied rows if it still ends play and earns the values; see `first_of_ties`."""
+    If ``may_not_end`` is True, end components that pay nothing are collapsed. After that, all other play that never
+    ends must have infinite cost, and every state must have a policy that ends play.
+    """
+    inner = replace(effort, tolerance=effort.tolerance / 2)
+    if may_not_end:
+        quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
+        found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
+        found = replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
+    else:
+        found = largest_total(mdp, _payoff(mdp), inner)
     return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
 
 
@@ -262,14 +268,14 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
     earns = marks_at(mdp.n_states, state_of[inside[mdp.reward[inside] > 0]])
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
-        return _of_quotient(mdp, effort)
+        return _largest(mdp, effort, may_not_end=True)
     unbounded = _unbounded(mdp, number, earning)
     v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
     choice = unbounded.row
     rest = v == 0
     if rest.any():
         part = restriction(mdp, rows_of_states(mdp, rest), np.zeros(1))
-        found = _of_quotient(part.mdp, effort)
+        found = _largest(part.mdp, effort, may_not_end=True)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
     return Exact(v, choice, bound, rounds=0)
@@ -295,14 +301,3 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
     ways = TransitionGraph(mdp, terminals_of(mdp)).may_reach(marks_at(mdp.n_columns, paid))
     ways.row[paid] = gains.rows[is_paid]
     return ways
-
-
-def _of_quotient(mdp: MDP, effort: Effort) -> Exact:
-    """Collapse end components that pay nothing, and find the maximum total reward of policies that end play."""
-    quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
-    inner = replace(effort, tolerance=effort.tolerance / 2)
-    # Play that never ends has infinite cost, and every state has a policy that ends play.
-    found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
-    return _settled(
-        mdp, replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice)), effort
-    )

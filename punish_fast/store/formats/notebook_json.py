@@ -23,14 +23,12 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution, check_options
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
-from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
@@ -156,24 +154,10 @@ def import_notebook(
     enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
     with new_file(target, "agent", rules, enemy=enemy) as out:
         write_states(out, space)
-        write_rows(out, _without_transitions(space))
+        write_rows(out, space.state_ptr, space.action, np.full(len(space.action), np.nan))
         write_solution(out, _solution(space, content, discount))
         out.attributes(terminal_values=np.array(content.terminals))
     return content
-
-
-def _without_transitions(space: StateSpace) -> MDP:
-    n_rows = len(space.action)
-    return MDP(
-        state_ptr=space.state_ptr,
-        indptr=np.zeros(n_rows + 1, dtype=np.int64),
-        indices=np.zeros(0, dtype=np.int32),
-        data=np.zeros(0),
-        reward=np.full(n_rows, np.nan),
-        terminal_reward=TERMINAL_REWARD,
-        layer_ptr=space.layer_ptr,
-        action=space.action,
-    )
 
 
 def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
