@@ -11,7 +11,7 @@ TINY = ("balance", "--base", "tiny")
 
 def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    done = run(*TINY, "--set", "damage.strike=3", "--restore", "--time", "1", "-q")
+    done = run(*TINY, "--set", "damage.strike=3", "--restore", "--time", "10", "-q")
     assert done.code == 0, done.err
     assert done.out.startswith("Not balanced: one more strike in hand is worth +")
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())

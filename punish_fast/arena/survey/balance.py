@@ -84,9 +84,17 @@ def deciding_card(result: dict[str, Any]) -> str:
     return str(max(CARDS, key=lambda card: abs(result["in_hand"][card] or 0.0)))
 
 
-def verdict_of(faults: list[str]) -> str:
-    """Return the verdict in one sentence."""
-    return f"Not balanced: {'; '.join(faults)}." if faults else "Balanced: all criteria hold."
+def judge(
+    result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None
+) -> tuple[bool | None, str]:
+    """Return whether a game is balanced, and the verdict in one sentence with the ``n_faults`` worst faults or all.
+
+    After fewer than half of the wanted ``iterations``, the game is neither balanced nor unbalanced, but None.
+    """
+    if result["iterations"] < iterations / 2:
+        return None, f"Too few iterations for a verdict ({result['iterations']} of {iterations}); see --time."
+    faults = faults_of(result, rules)
+    return not faults, f"Not balanced: {'; '.join(faults[:n_faults])}." if faults else "Balanced: all criteria hold."
 
 
 @dataclass(frozen=True)
@@ -160,14 +168,14 @@ def balance(
 def report_of(found: Balance) -> dict[str, Any]:
     """Convert a balance to a JSON object."""
     pair = found.standard, found.changed
-    faults = faults_of(found.changed.result, found.rules) if found.changed.result else None
+    result = found.changed.result
     return {
-        "verdict": None if faults is None else verdict_of(faults),
+        "verdict": judge(result, found.rules, found.iterations)[1] if result else None,
         "criteria": list(CRITERIA),
         "change": found.change,
         "finding": found.finding if found.measures else None,
-        "base": dict(_sides(found.base, found.standard)),
-        "changed": dict(_sides(found.rules, found.changed)),
+        "base": dict(_sides(found.base, found.standard, found.iterations)),
+        "changed": dict(_sides(found.rules, found.changed, found.iterations)),
         "play": "equilibrium play",
         "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
         "measures": [
@@ -178,12 +186,12 @@ def report_of(found: Balance) -> dict[str, Any]:
     }
 
 
-def _sides(rules: Rules, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+def _sides(rules: Rules, outcome: Outcome, iterations: int) -> Iterator[tuple[str, Any]]:
     from punish_fast.punish.rules import name_of
 
     yield "rules", name_of(rules)
     yield "rules_digest", rules.digest
-    yield "balanced", not faults_of(outcome.result, rules) if outcome.result else None
+    yield "balanced", judge(outcome.result, rules, iterations)[0] if outcome.result else None
     yield "exploitability", (outcome.result or {}).get("exploitability")
     yield "full_states", (outcome.result or {}).get("full_states")
     yield "reason", outcome.reason

@@ -19,8 +19,7 @@ from punish_fast.arena.survey.balance import (
     DEFAULT_ITERATIONS,
     Balance,
     deciding_card,
-    faults_of,
-    verdict_of,
+    judge,
     worth_text,
 )
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
@@ -36,8 +35,6 @@ from punish_fast.study.lessons import Stage
 _N_CONFIRMED = 3
 # A study is not begun if less than this share of the time of the first study is left.
 _LEAST_OF_STUDY = 0.5
-# After fewer iterations, a game is not called balanced or unbalanced.
-_LEAST_ITERATIONS = DEFAULT_ITERATIONS // 2
 # Share of the time limit for screening.
 _SCREENING = 0.5
 
@@ -133,15 +130,12 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
         watch.done(n, len(chosen))
         outcome = work_on(job, partial(watch.stage, job))
         if outcome.result is not None:
-            faults = faults_of(outcome.result, each)
+            balanced, verdict = judge(outcome.result, each, DEFAULT_ITERATIONS, 2)
             value = outcome.result["in_hand"][card] or 0.0
             iterations = outcome.result["iterations"]
             few = f" (after {iterations} of {DEFAULT_ITERATIONS} iterations)" if iterations < DEFAULT_ITERATIONS else ""
-            is_learned = iterations >= _LEAST_ITERATIONS
-            verdict = verdict_of(faults[:2]) if is_learned else "Too few iterations for a verdict; see --time."
             told = f"With {name}{few}: {worth_text(card, value)}. {verdict}"
-            balanced = is_learned and not faults
-            remedies.append({"change": name, "worth": value, "balanced": balanced, "finding": told})
+            remedies.append({"change": name, "worth": value, "balanced": bool(balanced), "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
     return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": not_tried}
 

@@ -57,7 +57,7 @@ def balance(options: BalanceOptions) -> None:
     restored = restore(found, options.time, watch) if options.restore else None
     work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
     report = report_of(found) | {"restore": restored} | work
-    if not report["changed"]["balanced"] and (change := deciding_change(found, watch)) is not None:
+    if report["changed"]["balanced"] is False and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     options.print(report, lambda printed: _print_balance(report, [each.row for each in found.measures], printed))
 
@@ -67,10 +67,10 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
     print_text(report["verdict"])
+    if min((made := report["iterations"]).values()) < DEFAULT_ITERATIONS:
+        learned = f"after {made['base']} (base) and {made['changed']} (changed) of {DEFAULT_ITERATIONS} iterations"
+        print_text(f"The time limit ended learning {learned}, so all numbers are uncertain; allow more with --time.")
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
-    if (least := min(report["iterations"].values())) < DEFAULT_ITERATIONS:
-        learned = f"The time limit ended learning after {least} of {DEFAULT_ITERATIONS} iterations"
-        print_text(f"{learned}, so this verdict is uncertain; allow more time with --time.")
     if (restored := report["restore"]) is not None:
         for remedy in restored["remedies"]:
             print_text(remedy["finding"], "  ", "* ")
