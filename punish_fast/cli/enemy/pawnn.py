@@ -14,7 +14,7 @@ from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, Output
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import rules_report
-from punish_fast.cli.frame.settings import SetOption, changes_of
+from punish_fast.cli.frame.settings import changes_of
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class PawnnOptions(CommonOptions):
 
     source: Path = option("Strategy to learn.", "--from", metavar="PARLESS.h5", default=MISSING)
     preset: str = option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME", default="final")
-    set: SetOption = None
+    set: list[str] | None = option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")
     seed: FixedSeedOption = 0
     cross_validate: int | None = option(
         "Measure the error on held-out states by K-fold cross-validation; a strategy is written only with -o.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, complete_agents, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import load_rules
 
@@ -23,7 +23,11 @@ class EnemyShowOptions(CommonOptions):
         "is given.",
         complete_agents,
     )
-    temperature: TemperatureOption = None
+    temperature: float | None = option(
+        "Softmax temperature, in units of the agent's values; if these are win probabilities, 0.05 is five percentage "
+        "points.  [default: greedy play]",
+        metavar="T",
+    )
 
 
 @verb("punish-fast enemy show champion.h5", "punish-fast enemy show naive.h5 --temperature 0.5", stage="entropies")

@@ -255,7 +255,8 @@ RulesOption = Annotated[
 ]
 
 
-def _game_rules_option(default: str, noun: str = "Rules") -> Any:
+def game_rules_option(default: str, noun: str = "Rules") -> Any:
+    """Declare an option with rules of the two-player game."""
     return _rules_option(
         f"{noun}: notebook, tabletop, tiny, or a TOML file; under all rules, cards are redealt from the discard pile "
         f"and the deck.  [default: {default}]"
@@ -263,19 +264,6 @@ def _game_rules_option(default: str, noun: str = "Rules") -> Any:
 
 
 PlayedRulesOption = Annotated[str, _rules_option("Rules of the games: a preset or a TOML file.")]
-# Rules of the two-player game.
-GameRulesOption = Annotated[str | None, _game_rules_option("tabletop")]
-BaseRulesOption = Annotated[str | None, _game_rules_option("tabletop", "Base rules")]
-FileRulesOption = Annotated[str | None, _game_rules_option("the rules of the file, or tabletop")]
-PlayerRulesOption = Annotated[str | None, _game_rules_option("the rules of the first file, or tabletop")]
-TemperatureOption = Annotated[
-    float | None,
-    option(
-        "Softmax temperature, in units of the agent's values; if these are win probabilities, 0.05 is five percentage "
-        "points.  [default: greedy play]",
-        metavar="T",
-    ),
-]
 SeedOption = Annotated[
     int | None, option("Random seed, below 2^64.  [default: random]", metavar="N", min=0, max=(1 << 64) - 1)
 ]

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import option
 from punish_fast.runtime.errors import closest, printable
 
-SetOption = Annotated[list[str] | None, option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")]
 _NAMES = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
     tuple: "numbers separated by commas",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
 from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.frame.settings import changes_of
-from punish_fast.cli.games.options import GamesOption, LearningOptions
+from punish_fast.cli.games.options import LearningOptions
 from punish_fast.runtime.limits import usable_cores
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class LeagueOptions(LearningOptions):
         "--set",
         metavar="NAME=VALUE,...",
     )
-    games: GamesOption = 20_000
+    games: int = option("Number of games per training session.", metavar="N", min=1, default=20_000)
     rounds: int = option("Number of rounds of further training.", metavar="N", min=0, max=1000, default=1)
 
 
@@ -59,16 +58,12 @@ def league(options: LeagueOptions) -> None:
 
     def on_task(stage: str) -> Callable[[int, int], None]:
         progress.start()
-        return lambda done, total: progress.step(stage, done, total)
+        return partial(progress.step, stage)
 
-    with clock("league"), progress.stage("league"):
-        try:
-            plans = grid_plans(grid, options.games)
-            rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
-        except KeyboardInterrupt:
-            say(f"{options.folder} contains all finished work; repeat the command to resume")
-            raise
-    report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
+    with clock("league"), progress.stage("league"), interrupt_note(options.folder, "all finished work"):
+        plans = grid_plans(grid, options.games)
+        rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
+    report = {"game": game.name, "folder": options.folder, "rounds": rounds}
     options.print(report | {"seconds": clock.seconds}, _print)
     best = rounds[-1].agents[0]
     path = options.folder / f"round-{rounds[-1].round}" / f"{best.name}.h5"

@@ -26,25 +26,20 @@ def complete_games(incomplete: str) -> list[str]:
     return [name for name in GAMES if name.startswith(incomplete)]
 
 
-GameArgument = Annotated[
-    str,
-    argument(
-        "GAME",
-        "A game from `games list`; options of a variant follow a colon, as in tapnswap:limit=6,taps_only=true.",
-        complete=complete_games,
-    ),
-]
 DecksOption = Annotated[
     Path | None,
     option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
 ]
-GamesOption = Annotated[int, option("Number of games per training session.", metavar="N", min=1)]
 
 
 class GameOptions(CommonOptions):
     """Options that specify a game and its variant."""
 
-    game: GameArgument
+    game: str = argument(
+        "GAME",
+        "A game from `games list`; options of a variant follow a colon, as in tapnswap:limit=6,taps_only=true.",
+        complete=complete_games,
+    )
 
     def make(self, verb: str, decks: Path | None = None) -> Game:
         """Return the game, with the decks in a file if given; raise `GameError` if it does not support ``verb``."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
-from punish_fast.cli.frame.options import BaseRulesOption, ComputeOptions, PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_table, print_text
@@ -19,7 +19,7 @@ class BalanceOptions(ComputeOptions):
         "RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", default=None
     )
     set: list[str] | None = option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
-    base: BaseRulesOption = None
+    base: str | None = game_rules_option("tabletop", "Base rules")
     time: float = option(
         "Time limit of the comparison; --restore takes as long again.", metavar="SECONDS", min=1, default=120.0
     )

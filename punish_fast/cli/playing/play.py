@@ -11,9 +11,9 @@ from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import (
     CommonOptions,
     KeptGamesOption,
-    PlayerRulesOption,
     SeedOption,
     argument,
+    game_rules_option,
     option,
     verb,
 )
@@ -50,7 +50,7 @@ class PlayOptions(CommonOptions):
     watch: bool = option("Watch two agents play.", default=False)
     name: list[str] | None = option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")
     db: KeptGamesOption = None
-    rules: PlayerRulesOption = None
+    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     seed: SeedOption = None
 
 

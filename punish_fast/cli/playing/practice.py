@@ -11,9 +11,9 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import (
     CommonOptions,
     EnemyOption,
-    FileRulesOption,
     SeedOption,
     argument,
+    game_rules_option,
     option,
     verb,
 )
@@ -51,7 +51,7 @@ class PracticeOptions(CommonOptions):
     )
     enemy: EnemyOption = None
     questions: int = option("Number of questions.", "-n", metavar="N", min=1, max=1000, default=10)
-    rules: FileRulesOption = None
+    rules: str | None = game_rules_option("the rules of the file, or tabletop")
     seed: SeedOption = None
 
 

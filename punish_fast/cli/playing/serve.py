@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
-from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, PlayerRulesOption, argument, option, verb
+from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report
 from punish_fast.cli.games.options import DecksOption
@@ -36,7 +36,7 @@ class ServeOptions(CommonOptions):
         default=None,
     )
     db: KeptGamesOption = None
-    rules: PlayerRulesOption = None
+    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     decks: DecksOption = None
     host: str = option(
         "Address to listen on; use 0.0.0.0 to accept connections from the whole network.",

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
-    FileRulesOption,
-    PlayerRulesOption,
     SeedOption,
     argument,
+    game_rules_option,
     option,
     verb,
 )
@@ -35,7 +34,7 @@ _LEAST = 5e-4
 class RealGameOptions(ComputeOptions):
     """Options of commands that play the two-player game."""
 
-    rules: FileRulesOption = None
+    rules: str | None = game_rules_option("the rules of the file, or tabletop")
 
     def lineup(self, players: list[str]) -> PlayerGroup:
         """Return the players as a group with common rules."""
@@ -55,7 +54,7 @@ class ArenaOptions(RealGameOptions):
     games: int | None = option(
         "Number of games per pair, even and at least 4.  [default: compute exact results]", metavar="N"
     )
-    rules: PlayerRulesOption = None
+    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     seed: SeedOption = None
     record: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
 

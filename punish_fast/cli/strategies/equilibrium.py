@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.filesize import decimal
 
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
-from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Stages, interrupt_note
 from punish_fast.cli.frame.report import print_report, print_text, rules_report, work_report
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
-    rules: GameRulesOption = None
+    rules: str | None = game_rules_option("tabletop")
     information: Literal["view", "memory"] = option(
         "Information model: view (the discard pile) or memory (also which player played which card).", default="view"
     )
