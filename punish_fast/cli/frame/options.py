@@ -203,13 +203,13 @@ class Command(TyperCommand):
     context_class = HelpContext
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; if an error message begins with the name of a field, replace the name with the flag."""
+        """Run the verb; if an error message begins with the name of a field or option, replace it with the flag."""
         try:
             return super().invoke(ctx)
         except PunishFastError as error:
             field, colon, told = str(error).partition(":")
             for parameter in self.params:
-                if colon and parameter.name == field:
+                if colon and (parameter.name == field or f"--{field}" in parameter.opts):
                     error.args = (f"{parameter.opts[0]}:{told}",)
             raise
 
