@@ -1,17 +1,10 @@
 """``punish-fast enemy show``: show how an enemy plays."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import load_rules
-
-if TYPE_CHECKING:
-    from punish_fast.arena.players import Player
-    from punish_fast.enemies.entropy import Entropies
-    from punish_fast.punish.states.space import StateSpace
 
 
 class EnemyShowOptions(CommonOptions):
@@ -42,14 +35,10 @@ def show(options: EnemyShowOptions) -> None:
     # Only strategies of the view record the states that they cover.
     covered = player.file.covered(space) if player.file is not None and space.is_view else None
     found = entropies(space, player.policy(space), covered)
-    options.print(_report(player, space, found))
-
-
-def _report(player: Player, space: StateSpace, found: Entropies) -> dict[str, Any]:
-    file, note = player.file, player.note()
+    file, (mean, uniform) = player.file, found.overall()
     report: dict[str, Any] = {
         "file": player.path or player.argument,
-        "kind": note["kind"],
+        "kind": player.note()["kind"],
         "name": player.name if file is None else file.attributes.get("name", file.path.stem),
         **rules_report(space.rules),
         "information": player.information,
@@ -59,8 +48,7 @@ def _report(player: Player, space: StateSpace, found: Entropies) -> dict[str, An
         report |= {"enemy": file.enemy, "fingerprint": file.attributes["fingerprint"], "temperature": temperature}
     elif file is not None and file.origin is not None:
         report["origin"] = file.origin
-    mean, uniform = found.overall()
-    return report | {
+    report |= {
         "states": int(found.n_states.sum()),
         "covered": int(found.n_covered.sum()),
         "entropy": mean,
@@ -72,3 +60,4 @@ def _report(player: Player, space: StateSpace, found: Entropies) -> dict[str, An
             )
         ],
     }
+    options.print(report)

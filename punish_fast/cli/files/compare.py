@@ -48,7 +48,17 @@ def compare(options: CompareOptions) -> None:
     players = Player(options.first), Player(options.second)
     states, solutions, choices = _solutions(players)
     found = comparison.compare(states.state_ptr, states.layer_ptr, solutions[0].q, solutions[1].q, choices)
-    options.print(_report(players, states, solutions, found), _print_report)
+    counts = list(zip(found.n_states.tolist(), found.n_changed.tolist(), found.n_clear.tolist(), strict=True))
+    report = {
+        **rules_report(states.rules),
+        "agents": [_agent(*each) for each in zip(players, solutions, strict=True)],
+        **_counts(*map(sum, zip(*counts, strict=True))),
+        "breaths": [_counts(*of_breath) | {"breath": breath} for breath, of_breath in enumerate(counts, start=1)],
+        "q": found.q,
+        "v": found.v,
+        "biggest": [_position(states, solutions, found, int(state)) for state in found.largest(_SHOWN)],
+    }
+    options.print(report, _print_report)
 
 
 def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray | None]:
@@ -81,21 +91,6 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
     say(f"compare: by win probabilities under the true redeal, because {why}")
     chances = [win_chances_of(player, space) for player in players]
     return space, chances, np.stack([first_best(space.state_ptr, player.policy(space)) for player in players])
-
-
-def _report(
-    players: tuple[Player, Player], states: StateSpace, solutions: list[Solution], found: Comparison
-) -> dict[str, Any]:
-    counts = list(zip(found.n_states.tolist(), found.n_changed.tolist(), found.n_clear.tolist(), strict=True))
-    return {
-        **rules_report(states.rules),
-        "agents": [_agent(*each) for each in zip(players, solutions, strict=True)],
-        **_counts(*map(sum, zip(*counts, strict=True))),
-        "breaths": [_counts(*of_breath) | {"breath": breath} for breath, of_breath in enumerate(counts, start=1)],
-        "q": found.q,
-        "v": found.v,
-        "biggest": [_position(states, solutions, found, int(state)) for state in found.largest(_SHOWN)],
-    }
 
 
 def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:

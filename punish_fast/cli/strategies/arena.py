@@ -21,9 +21,7 @@ from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
 
 if TYPE_CHECKING:
-    from punish_fast.arena.players import PlayerGroup, PolicyPlayer
-    from punish_fast.arena.tournament import Tournament
-    from punish_fast.duel.graph import Graph
+    from punish_fast.arena.players import PlayerGroup
 
 # An exact distribution of game lengths is cut off when the probability that a game continues is below this.
 _NEGLIGIBLE = 1e-9
@@ -79,7 +77,8 @@ class ArenaOptions(RealGameOptions):
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the two-player game and rank the agents."""
     from punish_fast.arena.simulated_records import check_recording, record_tournament
-    from punish_fast.arena.tournament import round_robin
+    from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games, round_robin
+    from punish_fast.duel.evaluation import outcome_distribution
 
     options.check()
     lineup = options.lineup(options.agents)
@@ -97,7 +96,11 @@ def arena(options: ArenaOptions) -> None:
     lengths = None
     if len(opponents) == 2:
         with stages("lengths", "arena: lengths of games"):
-            lengths = _lengths(graph, opponents, tournament)
+            if tournament.lengths is None:
+                one, other = (opponent.policy for opponent in opponents)
+                lengths = lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
+            else:
+                lengths = lengths_of_games(tournament.lengths, lineup.rules.breaths)
     if options.record is not None:
         with stages("record", "arena: recording games"):
             stored = record_tournament(graph, opponents, options.games or 0, seed or 0, options.record)
@@ -117,16 +120,6 @@ def arena(options: ArenaOptions) -> None:
         "record": options.record,
     }
     options.print(report | rules_report(lineup.rules) | work_report(stages.clock), _print_report)
-
-
-def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
-    from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games
-    from punish_fast.duel.evaluation import outcome_distribution
-
-    if tournament.lengths is not None:
-        return lengths_of_games(tournament.lengths, graph.space.rules.breaths)
-    one, other = (opponent.policy for opponent in opponents)
-    return lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
 
 
 def _print_report(report: dict[str, Any]) -> None:
