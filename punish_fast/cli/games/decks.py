@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -54,7 +53,7 @@ def decks(options: DecksOptions) -> None:
         best, (spread, error) = best_decks(search, n=3), noise_of(search.history)
     report = {
         "game": game.name,
-        "method": asdict(method),
+        "method": method,
         "seed": search.seed,
         "generations": len(search.history),
         "pool_games": len(search.history) * method.games * method.pool * (method.pool - 1) // 2,
