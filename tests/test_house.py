@@ -71,7 +71,7 @@ BUDGET = {
     "play": 2300,
     "arena": 1350,
     "study": 900,
-    "games": 5450,
+    "games": 5400,
     "store": 1850,
     "equilibrium": 1700,
     "records": 1650,

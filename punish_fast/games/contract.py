@@ -34,7 +34,7 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -75,8 +75,7 @@ class Game(Protocol):
 
     def parameters(self) -> dict[str, Any]:
         """Return the fields of ``variant``, by name."""
-        fields: dict[str, Any] = self.variant._asdict()
-        return fields
+        return dict(self.variant._asdict())
 
     def initial(self) -> Any:
         """Return the initial state."""
@@ -102,8 +101,7 @@ class Game(Protocol):
 
     def position(self, state: Any) -> Hashable:
         """Return a key that equivalent states share; by default, the state itself."""
-        key: Hashable = state
-        return key
+        return cast(Hashable, state)
 
     def position_actions(self, state: Any) -> Sequence[int]:
         """Return the number of each legal action in the state's position; by default, the action itself."""

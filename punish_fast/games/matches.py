@@ -27,10 +27,10 @@ _TOLERANCE = 1e-13
 class GameResponse:
     """A best response to a policy."""
 
-    policy: np.ndarray  # float64 ``[n_rows]``, 1 for the chosen action of each nonterminal position, 0 for the others.
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
     win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
+    row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of our actions.
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +96,13 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
     """Return a response that maximizes the win probability; see `process_against` for the arguments."""
-    v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
+    mdp, worth = process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0])
+    v, _ = reach(mdp, worth)
     n_live = len(positions.live)
-    policy = np.zeros(positions.n_rows)
-    policy[choice[:n_live]] = 1.0
     win = (positions.payoff > 0).astype(np.float64)
     win[positions.live] = v[:n_live]
-    return GameResponse(policy, float(v[0]), float(v[n_live]), win)
+    row_win = mdp.to_scipy()[: positions.n_rows] @ np.append(v, worth)
+    return GameResponse(float(v[0]), float(v[n_live]), win, row_win)
 
 
 def error_bound(
@@ -112,6 +112,11 @@ def error_bound(
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
     return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
+
+
+def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
+    """Return the expected points (0 to 1) of the policy ``own`` against ``other``, averaged over both seats."""
+    return sum(score.points for score in both_scores(positions, own, other)) / 2
 
 
 def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:

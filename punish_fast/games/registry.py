@@ -16,7 +16,7 @@ from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
 from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
 from punish_fast.games.solve.retrograde import RetrogradeOracle
-from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.squares import NoOptions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
@@ -32,7 +32,7 @@ class GameEntry(NamedTuple):
     variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, a subset of `VERBS`.
     example: str  # Example of a position in the format of ``state_of``.
-    vectorise: Callable[[Any], VectorGame] = vectorise_positions
+    vectorise: Callable[[Any], VectorGame] = VectorPositions
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     rule_of_thumb: Callable[[Any], int] | None = None  # Chooses an action in a state by a simple rule.
@@ -94,7 +94,7 @@ GAMES = {
             NoOptions,
             _OF_BOARDS,
             "X../..X/O..",
-            partial(vectorise_positions, feature_shape=(2, 3, 3)),
+            partial(VectorPositions, feature_shape=(2, 3, 3)),
         ),
         GameEntry(
             "connect4",

@@ -12,7 +12,7 @@ from punish_fast.games.contract import GameError
 from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
-from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 pytestmark = pytest.mark.kernels
@@ -169,13 +169,13 @@ def test_games_of_the_registry_are_the_same_many_at_once(name):
 
 
 def test_turns_may_be_kept_and_states_are_numbers_of_positions():
-    vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
+    vector = VectorPositions(Corridor({5: 1.0}, keeps=True))
     assert check_vector_game(vector, 8) > 8
     after, _, _ = vector.step(vector.initial(1), np.array([0]))
     assert vector.player(after) == 0
     with pytest.raises(GameError, match="games with chance states cannot be enumerated"):
-        vectorise_positions(Nim(dice=True))
-    vector = vectorise_positions(TapnSwap())
+        VectorPositions(Nim(dice=True))
+    vector = VectorPositions(TapnSwap())
     positions = vector.positions
     states = vector.initial(2)
     after, _, _ = vector.step(states, positions.action[[0, positions.rows(0)[-1]]])

@@ -17,7 +17,7 @@ from punish_fast.games.learn.qlearning import assess
 from punish_fast.games.learn.strength import SampledStrength, strength_of
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
@@ -100,7 +100,7 @@ def test_only_the_latest_rounds_are_remembered_and_plans_are_whole(tictactoe):
 
 def test_a_short_game_is_learned():
     """From place 0 a player steps on or stays, and hands the next one a win or not."""
-    vector = vectorise_positions(Corridor({3: 1.0}))
+    vector = VectorPositions(Corridor({3: 1.0}))
     learner = trained(vector, 60, target="td", hidden=(16,), games=32, steps=8, rate=0.01, decay=640, max_plies=20)
     values = values_of(vector, learner.shape, learner.weights)(vector.initial(1))
     assert values.shape == (1, 2)
@@ -160,7 +160,7 @@ def networks(tictactoe):
 def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
     policy, _ = exact.play(networks[0])
     found = exact.measure(networks[0], True)
-    wanted = assess(exact.positions, solve_game(exact.positions), policy)
+    wanted = assess(solve_game(exact.positions), policy)
     assert {name: found[name] for name in wanted} == pytest.approx(wanted)
     for seat in ("first", "second"):
         assert found[seat].keys() == ENDINGS

@@ -25,7 +25,7 @@ from punish_fast.games.learn.episodes import (
     softmax,
 )
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 
@@ -69,7 +69,7 @@ def test_openings_are_random_and_long_games_stop(tictactoe, generator):
     action = play(tictactoe, [ValueMover(lowest)] * 2, 200, generator, 9, n_random=2)
     assert len(np.unique(action[:, :2], axis=0)) > 50
     assert len(np.unique(action, axis=0)) == len(np.unique(action[:, :2], axis=0))
-    vector = vectorise_positions(TapnSwap(Variant(rolls_over=True)))
+    vector = VectorPositions(TapnSwap(Variant(rolls_over=True)))
     action = play(vector, [random_mover] * 2, 20, generator, 6)
     assert action.shape == (20, 6)
     assert not retrace(vector, action).is_over.all()

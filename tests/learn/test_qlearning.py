@@ -16,7 +16,7 @@ from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learne
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap
 
 pytestmark = pytest.mark.kernels
@@ -175,7 +175,7 @@ def test_samples_of_illegal_actions_and_kept_turns(tictactoe):
         assert len(samples.value) == n_samples
         assert (samples.action[-1], samples.value[-1], samples.sign[-1]) == (0, -1, 0)
         assert not samples.value[:-1].any()
-    vector = vectorise_positions(Corridor({3: 1.0}, keeps=True))
+    vector = VectorPositions(Corridor({3: 1.0}, keeps=True))
     # From 0 the mover steps on and keeps the turn, from 1 it steps on and passes it, from 2 it ends the game.
     action = games([1, 0, 1])
     differences, returns = (samples_of(vector, action, target, 0.5) for target in ("td", "mc"))

@@ -59,7 +59,7 @@ def test_points_ascend_to_the_end_and_streams_differ():
 
 def test_perfect_play_makes_no_mistakes_and_random_play_many(table):
     positions, perfect = table
-    expert, random = (assess(*table, policy) for policy in (perfect.policy(), positions.uniform()))
+    expert, random = (assess(perfect, policy) for policy in (perfect.policy(), positions.uniform()))
     assert (expert["mistakes"], expert["perfect"]) == (0, 1)
     assert expert["win_share"] > 0.99999
     assert random["win_share"] == pytest.approx(0.5)
@@ -78,7 +78,7 @@ def test_curves_of_tables_go_through_all_sessions(table):
     train(learner, table[1], lambda: seen.append(learner.games))
     assert seen == [*points_of(150), *(150 + n for n in points_of(250))]
     assert [point["games"] for point in learner.curve] == seen
-    assert learner.curve[-1] == {"games": 400.0} | assess(*table, learner.policy())
+    assert learner.curve[-1] == {"games": 400.0} | assess(table[1], learner.policy())
 
 
 @needs_jax
@@ -250,7 +250,7 @@ def test_points_add_up_and_seeds_make_a_difference(whole, tmp_path):
     for agent in whole[1][0].agents:
         learner = load_agent(whole[0] / "round-0" / f"{agent.name}.h5")
         positions, policy = learner.positions, learner.policy()
-        measures = assess(positions, solve_game(positions), policy)
+        measures = assess(solve_game(positions), policy)
         assert (agent.win_share, agent.mistakes) == (measures["win_share"], measures["mistakes"])
         assert agent.curve == learner.curve
         points = pair_points(positions, policy, positions.uniform())

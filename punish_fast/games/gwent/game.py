@@ -39,7 +39,7 @@ from punish_fast.games.gwent.decks import (
 )
 from punish_fast.games.gwent.state import PASS, Cards, GwentState, state_of_words, words_of
 from punish_fast.games.gwent.story import story
-from punish_fast.games.solve.vector_games import GameKernels, PackedGame, signed
+from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
 
 N_PLAYERS = 2
 N_ROUNDS = 3
@@ -149,7 +149,7 @@ class Gwent(Game):
     def known_to(self, state: GwentState, player: int) -> GwentState:
         """Return the state with the opponent's hand replaced by the lowest of the opponent's unplayed cards."""
         other = 1 - player
-        cards, n = tuple(sorted(state.hands[other] + state.piles[other])), len(state.hands[other])
+        cards, n = _unplayed(state, other), len(state.hands[other])
         hands, piles = list(state.hands), list(state.piles)
         hands[other], piles[other] = cards[:n], cards[n:]
         return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
@@ -260,9 +260,9 @@ class VectorGwent(PackedGame):
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the probability that each card is drawn, or that each player begins."""
-        shares, n_dealt = np.empty((len(states), Gwent.n_actions)), self.rules[0][-1]
-        _gwent.find_gwent_shares(signed(states), n_dealt, _deals(n_dealt), shares)
-        return shares
+        n_dealt = self.rules[0][-1]
+        rules = n_dealt, _deals(n_dealt)
+        return filled(_gwent.find_gwent_shares, states, np.float64, (Gwent.n_actions,), rules)
 
 
 @lru_cache(maxsize=4)

@@ -236,7 +236,7 @@ class VectorIncanGold(PackedGame):
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the share of each kind of card in the deck; 0 if no card is to be drawn."""
-        return filled(_incan_gold.find_card_shares, states, np.float64, N_KINDS)
+        return filled(_incan_gold.find_card_shares, states, np.float64, (N_KINDS,))
 
 
 def _added(counts: Counts, kind: int) -> Counts:

@@ -13,6 +13,7 @@ first places measures the player's exploitability.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -37,11 +38,11 @@ THRESHOLDS = range(1, 41)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
+@dataclass(frozen=True)
 class StayMover:
-    """A player defined by a function that returns the probability of staying in each state, float64 ``[n]``."""
+    """A player defined by the probability of staying."""
 
-    def __init__(self, stay: Callable[[np.ndarray], np.ndarray]) -> None:
-        self.stay = stay
+    stay: Callable[[np.ndarray], np.ndarray]  # returns the probability in each state, float64 [n]
 
     def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """Return 0 to leave or 1 to stay in each state."""
@@ -64,11 +65,7 @@ def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
 
 def policy_mover(policy: np.ndarray) -> StayMover:
     """Build a player that follows a policy."""
-
-    def look_up(states: np.ndarray, stay: np.ndarray) -> None:
-        kernels.follow_policy(states, policy, stay)
-
-    return StayMover(lambda states: filled(look_up, states, np.float64))
+    return StayMover(lambda states: filled(kernels.follow_policy, states, np.float64, rules=(policy,)))
 
 
 def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
@@ -80,12 +77,8 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
     board count at their actual values, and the payoff is limited to the maximum of the first round.
     """
     sets = equilibrium.sets
-    tables = (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay)
-
-    def look_up(states: np.ndarray, stay: np.ndarray) -> None:
-        kernels.follow_equilibrium(states, sets.arrays, sets.places, tables, stay)
-
-    return StayMover(lambda states: filled(look_up, states, np.float64))
+    rules = (sets.arrays, sets.places, (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay))
+    return StayMover(lambda states: filled(kernels.follow_equilibrium, states, np.float64, rules=rules))
 
 
 def rule_of_thumb(state: IncanGoldState) -> int:

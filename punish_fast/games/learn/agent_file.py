@@ -15,7 +15,7 @@ from punish_fast.games.learn.episodes import EpisodeError
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.qlearning import QLearner, learner_of
-from punish_fast.games.learn.strength import live_states, network_policy
+from punish_fast.games.learn.strength import ExactStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
 from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.games.solve.positions import Positions, enumerate_positions
@@ -110,11 +110,6 @@ def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, n
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):
         return agent.positions, {None: agent.policy()}
-    positions, policies = enumerate_positions(game, is_folded=False), {}
-    states = live_states(cast(VectorBoardGame, agent.vector), positions)
-    for simulations, values in agent.judged().items():
-        policy, is_illegal = network_policy(positions, values(states))
-        if not agent.keeps_rules:
-            policy[is_illegal[positions.position_of_row]] = 0.0
-        policies[simulations] = policy
-    return positions, policies
+    strength = ExactStrength(cast(VectorBoardGame, agent.vector))
+    policies = {n: strength.policy(values, agent.keeps_rules) for n, values in agent.judged().items()}
+    return strength.positions, policies

@@ -221,8 +221,7 @@ class DqnLearner(NetworkTrainer):
 
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
         steps = _steps(self.shape, self.method.rate, self.method.discount)
-        found: Sequence[Any] = steps(self.weights, self.momentum, self.variance, count, batches, self.target)
-        return found
+        return steps(self.weights, self.momentum, self.variance, count, batches, self.target)
 
     def _renew(self) -> None:
         if self.rounds % self.method.renewal == 0:
@@ -235,7 +234,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 
 @lru_cache(maxsize=16)
-def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Any]:
+def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Sequence[Any]]:
     """Return a compiled function that takes a round's optimizer steps; its last argument is the target weights."""
     import jax.numpy as jnp
     import optax

@@ -37,8 +37,7 @@ from punish_fast.games.learn.qlearning import (
     new_learner,
 )
 from punish_fast.games.learn.trainer import check_games, check_seed
-from punish_fast.games.matches import exact_score
-from punish_fast.games.solve.positions import Positions
+from punish_fast.games.matches import pair_points
 from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
@@ -93,12 +92,11 @@ def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]
 
     ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents have the same name.
     """
-    names = ("scheme", "epsilon")
     values = {"scheme": ("negamax",), "epsilon": EPSILONS} | dict(grid)
     methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
     plans = [AgentPlan(agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES]
     if len({plan.name for plan in plans}) < len(plans):
-        raise LeagueError(f"set: only {' and '.join(names)} may have several different values")
+        raise LeagueError("set: only scheme and epsilon may have several different values")
     return plans
 
 
@@ -197,7 +195,7 @@ class _League(NamedTuple):
 
     def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
         """Train and save an agent unless the file exists; return the fields of `AgentReport` except ``score``."""
-        positions, path = self.perfect.positions, self._path(number, plan.name)
+        path = self._path(number, plan.name)
         learner, former = (self._former_self(number, plan) for _ in range(2))
         for opponent in plan.opponents:
             learner.plan(opponent, plan.games)
@@ -208,10 +206,10 @@ class _League(NamedTuple):
             learner = found
         else:
             train(learner, self.perfect, partial(_check, stopped))
-            if number > 0 and pair_points(positions, learner.policy(), former.policy()) < 0.5:
+            if number > 0 and pair_points(self.perfect.positions, learner.policy(), former.policy()) < 0.5:
                 learner = former
             save_agent(path, learner, round=number)
-        measures = assess(positions, self.perfect, learner.policy())
+        measures = assess(self.perfect, learner.policy())
         return {
             "name": plan.name,
             "games": learner.games,
@@ -239,8 +237,3 @@ class _League(NamedTuple):
 
     def _path(self, number: int, name: str) -> Path:
         return self.folder / f"round-{number}" / f"{name}.h5"
-
-
-def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
-    """Return the expected points (0 to 1) of the policy ``own`` against ``other``, averaged over both seats."""
-    return (exact_score(positions, own, other).points + 1 - exact_score(positions, other, own).points) / 2

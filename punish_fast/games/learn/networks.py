@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -168,7 +168,7 @@ def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray
 
 def compiled_steps(
     loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
-) -> Callable[..., Any]:
+) -> Callable[..., Sequence[Any]]:
     """Return a compiled function that takes optimizer steps.
 
     Args:
@@ -197,7 +197,7 @@ def compiled_steps(
         (weights, memory), _ = jax.lax.scan(step, (weights, memory), batches)
         return weights, memory[0].mu, memory[0].nu
 
-    return jax.jit(steps)
+    return cast(Callable[..., Sequence[Any]], jax.jit(steps))
 
 
 @contextmanager

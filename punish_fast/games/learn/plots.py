@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from punish_fast.games.learn.episodes import SEATS
@@ -34,10 +35,11 @@ def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
     end = curve[-1]
     headline = f"{name} loses {end['loss_share']:.2%} against random play after {end['games']:,.0f} games"
     seats = [seat for seat in SEATS if seat in end]
+    lost = {seat: [point[seat]["loss"] + point[seat]["illegal"] for point in curve] for seat in seats}
     lines = [
         *((0, f"won, moving {seat}", [point[seat]["win"] for point in curve]) for seat in seats),
-        *((0, f"lost, moving {seat}", [_lost(point[seat]) for point in curve]) for seat in seats),
-        (1, "points against earlier snapshots", [_mean(point["earlier"]) for point in curve]),
+        *((0, f"lost, moving {seat}", lost[seat]) for seat in seats),
+        (1, "points against earlier snapshots", [fmean(point["earlier"] or [math.nan]) for point in curve]),
     ]
     if end["perfect"] is not None:
         lines.append((1, "states played without a mistake", [point["perfect"] for point in curve]))
@@ -78,12 +80,3 @@ def _draw(
         lower.xaxis.set_major_formatter("{x:,.0f}")
         # By default, minor ticks have TeX labels if the axis spans less than a decade.
         lower.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _lost(endings: Mapping[str, float]) -> float:
-    return endings["loss"] + endings["illegal"]
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    """Return the mean, or NaN for an empty sequence."""
-    return sum(numbers) / len(numbers) if numbers else math.nan

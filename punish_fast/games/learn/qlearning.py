@@ -23,7 +23,7 @@ from punish_fast.games.learn.hyperparameters import (
     hyperparameter,
 )
 from punish_fast.games.learn.trainer import check_curve, check_games, check_seed, digest_of
-from punish_fast.games.matches import exact_score
+from punish_fast.games.matches import both_scores
 from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
 from punish_fast.mdp.policy import greedy
@@ -158,7 +158,7 @@ class QLearner:
 
     def add_point(self, strength: PerfectPlay) -> None:
         """Measure the greedy policy and add a point to the learning curve."""
-        self.curve.append({"games": float(self.games)} | assess(self.positions, strength, self.policy()))
+        self.curve.append({"games": float(self.games)} | assess(strength, self.policy()))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return all data except the tables and the positions, as JSON values."""
@@ -201,8 +201,8 @@ def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping
 
 
 def _is_possible(session: Session) -> bool:
-    is_whole_number = is_whole(session.wanted, 1, MAX_GAMES) and is_whole(session.games, 0, session.wanted)
-    return session.opponent in OPPONENTS and is_whole_number
+    is_in_range = is_whole(session.wanted, 1, MAX_GAMES) and is_whole(session.games, 0, session.wanted)
+    return session.opponent in OPPONENTS and is_in_range
 
 
 def learn(learner: QLearner, n_games: int) -> None:
@@ -218,26 +218,22 @@ def learn(learner: QLearner, n_games: int) -> None:
         positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
     # The kernel updates copies of the tables, so an interrupt never leaves the learner in the middle of a batch.
-    q, visits = learner.q.copy(), learner.visits.copy()
+    q, visits, method = learner.q.copy(), learner.visits.copy(), learner.method
     for done in range(0, n_games, _BATCH):
         n_now = min(_BATCH, n_games - done)
-        _qlearning.learn_by_playing(board, _settings(learner, session), n_now, _MAX_PLIES, q, visits)
+        settings = _qlearning.AgentSettings(
+            SCHEMES.index(method.scheme),
+            OPPONENTS.index(session.opponent),
+            float(method.epsilon),
+            float(method.rate or 0),
+            float(method.discount),
+            np.uint64(learner.seed),
+            learner.games,
+        )
+        _qlearning.learn_by_playing(board, settings, n_now, _MAX_PLIES, q, visits)
         with uninterrupted():
             learner.q[:], learner.visits[:] = q, visits
             session.games += n_now
-
-
-def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
-    method = learner.method
-    return _qlearning.AgentSettings(
-        SCHEMES.index(method.scheme),
-        OPPONENTS.index(session.opponent),
-        float(method.epsilon),
-        float(method.rate or 0),
-        float(method.discount),
-        np.uint64(learner.seed),
-        learner.games,
-    )
 
 
 def points_of(n_games: int) -> list[int]:
@@ -250,19 +246,17 @@ def points_of(n_games: int) -> list[int]:
     return sorted({int(point) for point in points})
 
 
-def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
+def assess(perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
     """Compare a policy with the random player and with perfect play.
 
     ``win_share`` and ``draw_share`` are the shares of games won and drawn against the random player, averaged over both
     seats; ``mistakes`` is the number of positions in which the policy may give away a win or a draw; ``perfect`` is the
     share of nonterminal positions without mistakes.
     """
-    random = positions.uniform()
-    first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)
-    wrong = np.bincount(positions.position_of_row, (policy > 0) & ~perfect.keeps_value(), len(positions)) > 0
-    mistakes = int(wrong.sum())
+    positions, mistakes = perfect.positions, int(perfect.is_mistaken(policy).sum())
+    first, second = both_scores(positions, policy, positions.uniform())
     return {
-        "win_share": (first.win + second.loss) / 2,
+        "win_share": (first.win + second.win) / 2,
         "draw_share": (first.draw + second.draw) / 2,
         "mistakes": mistakes,
         "perfect": 1 - mistakes / len(positions.live),

@@ -11,16 +11,17 @@ opponent. Games that are neither won nor lost, such as games with several winner
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
 from punish_fast.games.learn.episodes import SEATS, ValueMover, Values, play, random_mover, retrace
-from punish_fast.games.matches import both_scores
+from punish_fast.games.matches import both_scores, pair_points
 from punish_fast.games.solve.judgement import judge
 from punish_fast.games.solve.positions import Positions, enumerate_positions
-from punish_fast.games.solve.retrograde import solve_game
+from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.mdp.policy import greedy
 
 # Number of games in a match (divided equally among the seats) and, for each game, the maximum number of plies and the
@@ -36,9 +37,11 @@ class ExactStrength:
     def __init__(self, vector: VectorBoardGame) -> None:
         self.positions = enumerate_positions(vector.game, is_folded=False)
         self._states = live_states(vector, self.positions)
-        self._perfect = solve_game(self.positions)
-        self._keeps_value = self._perfect.keeps_value()
         self._latest: tuple[Values, tuple[np.ndarray, np.ndarray]] | None = None
+
+    @cached_property
+    def _perfect(self) -> PerfectPlay:
+        return solve_game(self.positions)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
         """Measure the strength of a network; ``keeps_rules`` is True if the network considers only legal actions.
@@ -52,8 +55,7 @@ class ExactStrength:
         positions = self.positions
         policy, is_illegal = self.play(values)
         errs = np.zeros_like(is_illegal) if keeps_rules else is_illegal
-        gives_away = (policy > 0) & ~self._keeps_value
-        wrong = errs | (np.bincount(positions.position_of_row, gives_away, len(positions)) > 0)
+        wrong = errs | self._perfect.is_mistaken(policy)
         first, second = both_scores(positions, policy, positions.uniform(), errs)
         mistakes = int(wrong.sum())
         perfect = 1 - mistakes / len(positions.live)
@@ -61,21 +63,23 @@ class ExactStrength:
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
         """Return the expected points against each of ``others``, averaged over seats: 1 for a win, 1/2 for a draw."""
-        own, found = self.play(values)[0], []
-        for other in others:
-            scores = both_scores(self.positions, own, self.play(other)[0])
-            found.append(sum(score.points for score in scores) / 2)
-        return found
+        own = self.play(values)[0]
+        return [pair_points(self.positions, own, self.play(other)[0]) for other in others]
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
         """Return the result of `judgement.judge` as JSON values, or None if the game might not terminate."""
-        policy, is_illegal = self.play(values)
-        if not keeps_rules:
-            policy = np.where(is_illegal[self.positions.position_of_row], 0.0, policy)
         try:
-            return asdict(judge(self._perfect, policy))
+            return asdict(judge(self._perfect, self.policy(values, keeps_rules)))
         except GameError:
             return None
+
+    def policy(self, values: Values, keeps_rules: bool) -> np.ndarray:
+        """Return the policy of a network, float64 ``[n_rows]``.
+
+        Unless ``keeps_rules``, all probabilities are 0 in states in which the network chooses an illegal action.
+        """
+        policy, is_illegal = self.play(values)
+        return policy if keeps_rules else np.where(is_illegal[self.positions.position_of_row], 0.0, policy)
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy of a network and a mask of illegal choices, as defined in `network_policy`."""

@@ -6,18 +6,16 @@ value under perfect play. A neural network may treat symmetric positions differe
 positions (``is_folded=False`` in `positions.enumerate_positions`).
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import TypeVar
 
 import numpy as np
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.matches import Score, both_scores
+from punish_fast.games.matches import Score, best_response, both_scores
 from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
-from punish_fast.mdp.policy import SUM_TOLERANCE
+from punish_fast.mdp.policy import SUM_TOLERANCE, greedy
 
 # Win probabilities are rounded to this number of decimal places before they are compared.
 _DIGITS = 12
@@ -61,40 +59,26 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     positive probability. If the probabilities in ``policy``, float64 ``[n_rows]``, of the moves of a position sum to
     less than 1, the agent may also make an illegal move, which counts as one losing line.
     """
-    plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
-    may_fail = (total < 1 - SUM_TOLERANCE).tolist()
-
-    def ours(rows: range, found: list[int]) -> int:
-        lost = sum(lines for row, lines in zip(rows, found, strict=True) if plays[row])
-        return lost + int(may_fail[positions.position_of_row[rows.start]])
-
-    def theirs(_rows: range, found: list[int]) -> int:
-        return sum(found)
-
-    moving, waiting = play_backwards(positions, (0, 0, 1), ours, theirs)
+    fails = (total < 1 - SUM_TOLERANCE) & ~positions.is_terminal
+    moving, waiting = ((positions.payoff < 0) | fails).astype(int).tolist(), (positions.payoff > 0).astype(int).tolist()
+    plays, passes, after = (policy > 0).tolist(), (positions.sign < 0).tolist(), positions.after.tolist()
+    for number in last_first(positions):
+        for row in positions.rows(number):
+            ours, theirs = (waiting, moving) if passes[row] else (moving, waiting)
+            moving[number] += ours[after[row]] * plays[row]
+            waiting[number] += theirs[after[row]]
     return LosingLines(moving[0], waiting[0])
 
 
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """Return a policy that maximizes the win probability against ``enemy``; ties go to the first action.
 
-    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses; by default, all actions are allowed. Raise
-    `GameError` if positions can repeat.
+    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses; by default, all actions are allowed.
+    Positions must not repeat.
     """
-    may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
-    policy = np.zeros(positions.n_rows)
-
-    def ours(rows: range, found: list[float]) -> float:
-        best = max(range(len(rows)), key=lambda k: (may_take[rows[k]], round(found[k], _DIGITS), -k))
-        policy[rows[best]] = 1.0
-        return found[best] if may_take[rows[best]] else 0.0
-
-    def theirs(rows: range, found: list[float]) -> float:
-        return float(enemy[rows.start : rows.stop] @ found)
-
-    play_backwards(positions, (0.0, 1.0, 0.0), ours, theirs)
-    return policy
+    win = best_response(positions, enemy, allowed).row_win.round(_DIGITS)
+    return greedy(positions.live_ptr, win if allowed is None else np.where(allowed, win, -1.0))
 
 
 def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
@@ -130,28 +114,3 @@ def last_first(positions: Positions) -> list[int]:
         return list(TopologicalSorter(after).static_order())
     except CycleError:
         raise GameError(f"{positions.game.name}: play can continue forever, so agents cannot be judged") from None
-
-
-T = TypeVar("T")
-_Rule = Callable[[range, list[T]], T]
-
-
-def play_backwards(
-    positions: Positions, ended: Sequence[T], ours: _Rule[T], theirs: _Rule[T]
-) -> tuple[list[T], list[T]]:
-    """Evaluate all positions by backward induction; return their values with us and with the enemy to move.
-
-    ``ended`` contains the values of a draw, a win and a loss. ``ours`` computes the value of a position with us to move
-    from the rows and the values of the successors; ``theirs`` does this for a position with the enemy to move.
-    """
-    moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
-    for number in last_first(positions):
-        rows, result = positions.rows(number), int(np.sign(positions.payoff[number]))
-        if not rows:
-            moving[number], waiting[number] = ended[result], ended[-result]
-            continue
-        after, passes = positions.after[rows.start : rows.stop], positions.sign[rows.start : rows.stop] < 0
-        for worth, other, rule in ((moving, waiting, ours), (waiting, moving, theirs)):
-            found = [(other if passed else worth)[p] for p, passed in zip(after, passes, strict=True)]
-            worth[number] = rule(rows, found)
-    return moving, waiting

@@ -12,7 +12,7 @@ import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,13 +29,14 @@ class Positions:
 
     game: Game
     states: list[Any]  # One state for each position.
+    number: dict[Hashable, int]  # Index of each position, keyed by `Game.position` if ``is_folded``, else by state.
     state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, followed by ``n_rows``.
     # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`); ascending within a position.
     action: np.ndarray
     after: np.ndarray  # int32 ``[n_rows]``, the index of the position after the action.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if the player moves again.
     payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
-    is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
+    is_folded: bool  # True if equivalent states share a position, False if each state is a position.
 
     def __len__(self) -> int:
         return len(self.states)
@@ -67,11 +68,6 @@ class Positions:
     def position_of_row(self) -> np.ndarray:
         """Index of each row's position, int64 ``[n_rows]``."""
         return np.repeat(np.arange(len(self)), np.diff(self.state_ptr))
-
-    @cached_property
-    def number(self) -> dict[Hashable, int]:
-        """Index of each position, keyed by `Game.position` if ``is_folded`` and by state otherwise."""
-        return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
         """Return the index of a state's position; raise `GameError` if there is no such position."""
@@ -105,8 +101,7 @@ class Positions:
 
 
 def _key(game: Game, state: Any, is_folded: bool) -> Hashable:
-    key: Hashable = game.position(state) if is_folded else state
-    return key
+    return game.position(state) if is_folded else cast(Hashable, state)
 
 
 def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
@@ -149,6 +144,7 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
     return Positions(
         game=game,
         states=states,
+        number=number,
         state_ptr=cumulated(np.array(counts)),
         action=np.array(actions, dtype=np.int32),
         after=np.array(after, dtype=np.int32),

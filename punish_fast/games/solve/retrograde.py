@@ -50,6 +50,11 @@ class PerfectPlay:
         """Return a mask of the actions that preserve the value of the position, bool ``[n_rows]``."""
         return np.asarray(self.row_values == self.value[self.positions.position_of_row])
 
+    def is_mistaken(self, policy: np.ndarray) -> np.ndarray:
+        """Return a mask of the positions in which a policy may give away a win or a draw, bool ``[n]``."""
+        given_away = (policy > 0) & ~self.keeps_value()
+        return np.asarray(np.bincount(self.positions.position_of_row, given_away, len(self.positions)) > 0)
+
     def is_safe(self) -> np.ndarray:
         """Return a mask of the actions after which the opponent cannot force a win, bool ``[n_rows]``."""
         return np.asarray(self.row_values >= DRAW)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Game
-from punish_fast.games.solve.positions import Positions, enumerate_positions
+from punish_fast.games.solve.positions import enumerate_positions
 
 
 class GameKernels(NamedTuple):
@@ -55,11 +55,11 @@ class PackedGame:
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return the legal moves."""
-        return filled(self.kernels.moves, states, np.bool_, self.n_moves)
+        return filled(self.kernels.moves, states, np.bool_, (self.n_moves,))
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states."""
-        return filled(self.kernels.features, states, np.float32, self.game.n_features)
+        return filled(self.kernels.features, states, np.float32, (self.game.n_features,))
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state."""
@@ -73,10 +73,12 @@ class PackedGame:
         return after.view(np.uint64), returns, ended
 
 
-def filled(kernel: Callable[..., Any], states: np.ndarray, dtype: Any, *shape: int) -> np.ndarray:
-    """Return a new array ``[n, *shape]`` that the kernel has filled."""
+def filled(
+    kernel: Callable[..., Any], states: np.ndarray, dtype: Any, shape: tuple[int, ...] = (), rules: tuple[Any, ...] = ()
+) -> np.ndarray:
+    """Return a new array ``[n, *shape]``, filled by the kernel, whose arguments are states, ``rules`` and the array."""
     found = np.empty((len(states), *shape), dtype)
-    kernel(signed(states), found)
+    kernel(signed(states), *rules, found)
     return found
 
 
@@ -97,16 +99,15 @@ class VectorPositions:
 
     n_words = 1
 
-    def __init__(self, positions: Positions, feature_shape: tuple[int, ...] | None = None) -> None:
-        self.positions = positions
-        self.game: Game = positions.game
-        self.n_moves = self.game.n_actions
-        self.feature_shape: tuple[int, ...] = feature_shape or (self.game.n_features,)
-        self._row = np.full((len(positions), self.game.n_actions), _NONE, dtype=np.int32)
+    def __init__(self, game: Game, feature_shape: tuple[int, ...] | None = None) -> None:
+        self.game, self.n_moves = game, game.n_actions
+        self.feature_shape = feature_shape or (game.n_features,)
+        self.positions = positions = enumerate_positions(game, is_folded=False)
+        self._row = np.full((len(positions), self.n_moves), _NONE, dtype=np.int32)
         self._row[positions.position_of_row, positions.action] = np.arange(positions.n_rows)
-        self._features = np.stack([self.game.features(state) for state in positions.states])
-        self._player = np.array([self.game.player(state) for state in positions.states], dtype=np.int8)
-        self._returns = np.array([self.game.returns(state) for state in positions.states], dtype=np.float32)
+        self._features = np.stack([game.features(state) for state in positions.states])
+        self._player = np.array([game.player(state) for state in positions.states], dtype=np.int8)
+        self._returns = np.array([game.returns(state) for state in positions.states], dtype=np.float32)
 
     def initial(self, n: int) -> np.ndarray:
         """Return ``n`` initial states."""
@@ -114,19 +115,19 @@ class VectorPositions:
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move."""
-        return np.asarray(self._player[_number(states)])
+        return np.asarray(self._player[states[:, 0]])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return the legal actions."""
-        return np.asarray(self._row[_number(states)] != _NONE)
+        return np.asarray(self._row[states[:, 0]] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states."""
-        return np.asarray(self._features[_number(states)])
+        return np.asarray(self._features[states[:, 0]])
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state."""
-        number = self.positions.after[self._row[_number(states), actions]]
+        number = self.positions.after[self._row[states[:, 0], actions]]
         after = number.astype(np.uint64)[:, np.newaxis]
         return after, self._returns[number], self.positions.is_terminal[number]
 
@@ -134,12 +135,3 @@ class VectorPositions:
         """Encode states of the game in a uint64 array ``[n, 1]``."""
         numbers = [self.positions.find(state) for state in states]
         return np.array(numbers, dtype=np.uint64).reshape(-1, self.n_words)
-
-
-def _number(states: np.ndarray) -> np.ndarray:
-    return np.asarray(states[:, 0].astype(np.int64))
-
-
-def vectorise_positions(game: Game, feature_shape: tuple[int, ...] | None = None) -> VectorPositions:
-    """Vectorize a game by enumerating its states."""
-    return VectorPositions(enumerate_positions(game, is_folded=False), feature_shape)

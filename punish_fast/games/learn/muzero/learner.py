@@ -84,8 +84,7 @@ class MuZeroLearner(NetworkTrainer):
 
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
         steps = muzero_steps(self.shape, self.method.rate, self.method.decay)
-        found: Sequence[Any] = steps(self.weights, self.momentum, self.variance, count, batches)
-        return found
+        return steps(self.weights, self.momentum, self.variance, count, batches)
 
     def _kept(self) -> list[Remembered]:
         """Return the replay buffer after repeating the searches of some random games with the current weights."""

@@ -22,7 +22,7 @@ model that misses wins does not yield useful targets. Weights are updated by Ada
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -173,7 +173,7 @@ def _with_half_gradient(hidden: jax.Array) -> jax.Array:
 
 
 @lru_cache(maxsize=16)
-def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Any]:
+def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Sequence[Any]]:
     """Return a compiled function that takes a round's optimizer steps.
 
     ``rate`` is the initial learning rate, and ``decay`` is the weight decay.

@@ -49,13 +49,6 @@ class Node(NamedTuple):
     is_over: Any  # bool [n]
 
 
-def root_node(words: jax.Array) -> Node:
-    """Return nodes for nonterminal states; called in compiled functions only."""
-    import jax.numpy as jnp
-
-    return Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
-
-
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
     """Apply an action to each node under the rules of the game; called in compiled functions only.
 
@@ -208,7 +201,7 @@ def search_tree(
     hidden = networks.represent(features)
     logits, value = networks.predict(hidden)
     value = mean_of(value)
-    embedding = hidden if plan.rules is None else root_node(words)
+    embedding = hidden if plan.rules is None else Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
     root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=embedding)
     follow = _learned_step if plan.rules is None else partial(step_in_rules, plan.rules)
 
