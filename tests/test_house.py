@@ -78,7 +78,7 @@ BUDGET = {
     "enemies": 650,
     "duel": 1300,
     "punish": 2700,
-    "mdp": 4850,
+    "mdp": 4800,
     "runtime": 1100,
     TOP: 200,
 }

@@ -168,9 +168,9 @@ class Effort:
             raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
 
     @classmethod
-    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None) -> Effort:
-        """Build an effort that reports progress under the name ``"solve"``."""
-        return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, "solve"))
+    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> Effort:
+        """Build an effort that reports progress under the name ``stage``."""
+        return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, stage))
 
 
 def check_options(

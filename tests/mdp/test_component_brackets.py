@@ -143,7 +143,7 @@ def test_the_bound_is_true_from_any_first_policy(sample, objective):
     mdp = from_rows(*sample)
     exact = optimum(sample, objective)
     for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
-        found = solve_exactly(mdp, reward_of(mdp, objective), choice, 1e-9)
+        found = solve_exactly(mdp, reward_of(mdp, objective), choice, Effort(1e-9))
         assert error(found.v, exact) <= found.error_bound
 
 
@@ -165,7 +165,7 @@ def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
     near, end = 600, 1300
     walks = [[(-0.1, {k - 1 if k else end: 0.1, min(k + 1, near - 1): 0.9}), (-0.1, {near: 1.0})] for k in range(near)]
     mdp = from_rows([*walks, *([(-0.01, {k + 1: 1.0})] for k in range(near, end))], terminals=[0.0]).expanded()
-    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), 1e-6)
+    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), Effort(1e-6))
     assert found.v[[300, near]] == pytest.approx([-7.1, -7])
     assert found.error_bound < 1e-6
     assert found.choice[300] == 2 * 300 + 1

@@ -98,13 +98,12 @@ class _Sweeps:
         The error bound is infinite if a component was not proved.
         """
         n, v = self._mdp.n_states, self._v
-        if self.is_proved:
-            v = np.clip(v, self.bounds.lower, self.bounds.upper)
         if not self.is_proved:
             choices = RowChoices(np.zeros(self._mdp.n_rows), np.zeros(n, dtype=np.int64))
             for layer in range(self._mdp.n_layers):
                 self._mdp.backups.close(layer, Payment(self._mdp.reward, 1.0), choices, v, v.copy())
             return v, choices.row, np.inf
+        v = np.clip(v, self.bounds.lower, self.bounds.upper)
         distance = np.maximum(v - self.bounds.lower, self.bounds.upper - v).max(initial=0)
         return v, self.bounds.choice, float(np.nextafter(distance, np.inf))
 

@@ -37,7 +37,7 @@ from punish_fast.mdp.chain.elimination import Elimination, operations
 from punish_fast.mdp.chain.rational import PRECISION, best_gain, is_small
 from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
-from punish_fast.mdp.methods.gain_iteration import bias_of_best
+from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment
@@ -130,8 +130,7 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
 
 def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
     """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached; return the brackets."""
-    order = np.argsort(component, kind="stable")
-    begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
+    begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
     for sweeps in range(1, effort.max_sweeps * bool(len(h)) + 1):
         out = h.copy()

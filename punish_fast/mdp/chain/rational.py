@@ -16,7 +16,7 @@ with rewards ``r + d |r|`` are upper bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -29,6 +29,7 @@ from punish_fast.mdp.chain.elimination import closed_classes
 from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solution import Effort
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
@@ -200,12 +201,7 @@ def solved(equations: Sequence[Equation]) -> Numbers:
 
 
 def solve_certified(
-    mdp: MDP,
-    payoff: Payoff,
-    choice: np.ndarray,
-    tolerance: float,
-    discount: float = 1.0,
-    progress: Callable[[int], None] | None = None,
+    mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float = 1.0
 ) -> Exact | None:
     """Find optimal values by policy iteration in floating point, or in fractions if the error bound is too large.
 
@@ -215,11 +211,13 @@ def solve_certified(
     ends = payoff.end
     with np.errstate(over="ignore"):
         worth = ends if discount == 1 else ends / (1 - discount)
-    found = solve_exactly(mdp, payoff._replace(end=worth), choice, tolerance, discount, progress)
+    found = solve_exactly(mdp, payoff._replace(end=worth), choice, effort, discount)
     if found is not None and discount < 1:
         rounding = 4 * np.spacing(np.abs(worth).max(initial=0))
         found = replace(found, error_bound=found.error_bound + float(rounding))
-    if found is not None and found.error_bound <= max(tolerance, PRECISION * float(np.abs(found.v).max(initial=0))):
+    if found is not None and found.error_bound <= max(
+        effort.tolerance, PRECISION * float(np.abs(found.v).max(initial=0))
+    ):
         return found
     if is_small(mdp):
         factor = Fraction(1) if discount == 1 else 1 / (1 - Fraction(discount))

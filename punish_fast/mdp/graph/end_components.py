@@ -92,9 +92,9 @@ class Quotient:
         ways_out = np.flatnonzero(leaving[part.states])
         if len(ways_out) == 0:
             return np.zeros(len(self.inside), dtype=bool)
-        rows, state = part.mdp.to_scipy(), states_of_rows(part.mdp)
-        steps = dijkstra(_graph(rows, state).T, indices=ways_out, unweighted=True, min_only=True)
-        return np.asarray(np.minimum.reduceat(steps[rows.indices], rows.indptr[:-1]) < steps[state])
+        steps = dijkstra(_graph(part.mdp).T, indices=ways_out, unweighted=True, min_only=True)
+        nearest = np.minimum.reduceat(steps[part.mdp.indices], part.mdp.indptr[:-1])
+        return np.asarray(nearest < steps[states_of_rows(part.mdp)])
 
 
 def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> Quotient:
@@ -139,16 +139,16 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
         part = _part(mdp, kept)
         inside = TransitionGraph(part.mdp, terminals_of(part.mdp)).goes_round()
         if inside.all():
-            label = np.append(components(_graph(part.mdp.to_scipy(), states_of_rows(part.mdp))), 0)
-            inside = _stays(part.mdp.to_scipy(), label, states_of_rows(part.mdp))
+            label = components_of(part.mdp)
+            own = np.repeat(label[states_of_rows(part.mdp)], np.diff(part.mdp.indptr))
+            inside = np.logical_and.reduceat(label[part.mdp.indices] == own, part.mdp.indptr[:-1])
             if inside.all():
                 break
         kept[part.rows[~inside]] = False
     leader, first = np.arange(mdp.n_states), np.empty(label.max(initial=0) + 1, dtype=np.int64)
     # In descending order, so that the first state of each component is written last.
-    n = part.mdp.n_states
-    first[label[:n][::-1]] = part.states[::-1]
-    leader[part.states] = first[label[:n]]
+    first[label[::-1]] = part.states[::-1]
+    leader[part.states] = first[label]
     leads = leader == np.arange(mdp.n_states)
     return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows
 
@@ -159,34 +159,19 @@ def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
     return replace(part, mdp=part.mdp.without_zeros())
 
 
-def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """Return a mask of rows that lead only to columns with the label of their state."""
-    begins, lengths = rows.indptr[:-1], np.diff(rows.indptr)
-    leaves = label[rows.indices] != np.repeat(label[state], lengths)
-    return np.asarray(~np.logical_or.reduceat(leaves, begins))
-
-
-def _graph(rows: Any, state: np.ndarray) -> Any:
-    """Return the graph of ``rows`` as a CSR matrix ``[n_columns, n_columns]``.
-
-    ``state`` contains the state of each row, in ascending order.
-    """
+def _graph(mdp: MDP) -> Any:
+    """Return the graph of an MDP without its terminals, a CSR matrix ``[n_states, n_states]``."""
     from scipy.sparse import csr_array
 
-    n = rows.shape[1]
-    pointers = rows.indptr[np.searchsorted(state, np.arange(n + 1))]
-    graph = csr_array((rows.data, rows.indices, pointers), shape=(n, n), copy=True)
+    marks, pointers = np.ones(mdp.n_entries, dtype=bool), mdp.indptr[mdp.state_ptr]
+    graph = csr_array((marks, mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns), copy=True)
     graph.sum_duplicates()
-    return graph
+    return graph[:, : mdp.n_states]
 
 
 def components_of(mdp: MDP) -> np.ndarray:
     """Return the strongly connected component of each state, ``[n_states]``, numbered in topological order."""
-    from scipy.sparse import csr_array
-
-    pointers = mdp.indptr[mdp.state_ptr]
-    graph = csr_array((np.ones(mdp.n_entries, dtype=bool), mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns))
-    return components(graph[:, : mdp.n_states])
+    return components(_graph(mdp))
 
 
 class Order:

@@ -45,9 +45,8 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
             return found
         choice = ending_choice(mdp, found.choice) if may_not_end else found.choice
         n = found.rounds
-        exact = solve_certified(
-            mdp, payoff, choice, effort.tolerance, progress=lambda k: effort.progress(n + k, np.inf)
-        )
+        after = replace(effort, progress=lambda policies, bound: effort.progress(n + policies, bound))
+        exact = solve_certified(mdp, payoff, choice, after)
         if exact is not None:
             exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
             least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))

@@ -30,7 +30,6 @@ is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +42,7 @@ from punish_fast.mdp.graph.qualitative import approaching_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.solution import Effort
 from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:
@@ -172,42 +172,28 @@ class Rows:
         return first_marked(self.state_ptr, values >= largest[self.state])
 
 
-def solve_exactly(
-    mdp: MDP,
-    payoff: Payoff,
-    choice: np.ndarray,
-    tolerance: float,
-    discount: float = 1.0,
-    progress: Callable[[int], None] | None = None,
-) -> Exact | None:
+def solve_exactly(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float = 1.0) -> Exact | None:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
     ``mdp`` must not be compact, and its rewards are ignored. Without a discount, play must end under every policy, or
     it must end under the initial policy ``choice``, and policies that might not end play must have unbounded cost.
-    ``progress`` is called as ``progress(rounds)`` before each policy is evaluated. Return None if the chain of a policy
-    is too large for an elimination.
+    ``effort`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
+    evaluated. Return None if the chain of a policy is too large for an elimination.
     """
-    found = _iterate(mdp, payoff, choice, tolerance, discount, progress)
+    found = _iterate(mdp, payoff, choice, effort, discount)
     if found is None or discount < 1 or np.isfinite(found.error_bound):
         return found
     # Try another initial policy, since play under `choice` might be too long for floating point.
-    found = _iterate(mdp, payoff, approaching_choice(mdp), tolerance, discount, progress)
+    found = _iterate(mdp, payoff, approaching_choice(mdp), effort, discount)
     if found is not None and np.isinf(found.error_bound):
         # Find an initial policy with a discount, which bounds the expected length of play.
-        discounted = _iterate(mdp, payoff, choice, tolerance, LARGEST_DISCOUNT, progress)
+        discounted = _iterate(mdp, payoff, choice, effort, LARGEST_DISCOUNT)
         if discounted is not None:
-            found = _iterate(mdp, payoff, discounted.choice, tolerance, discount, progress)
+            found = _iterate(mdp, payoff, discounted.choice, effort, discount)
     return found
 
 
-def _iterate(
-    mdp: MDP,
-    payoff: Payoff,
-    choice: np.ndarray,
-    tolerance: float,
-    discount: float,
-    progress: Callable[[int], None] | None,
-) -> Exact | None:
+def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float) -> Exact | None:
     """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
@@ -217,8 +203,7 @@ def _iterate(
     elimination = None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
-            if progress is not None:
-                progress(rounds)
+            effort.progress(rounds, np.inf)
             before = v.high
             chain = _Chain(rows, choice, np.abs(ends), elimination)
             elimination = chain.elimination
@@ -229,7 +214,7 @@ def _iterate(
             best = rows.best(gain - error)
             better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
             # If rounding decides ties, the choices might change forever, but the values settle.
-            unchanged = max(_SHARE * tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
+            unchanged = max(_SHARE * effort.tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
             is_same = np.abs(v.high - before).max(initial=0) <= unchanged
             if is_same or not better.any():
                 break

@@ -47,7 +47,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
         tolerance: Maximum distance between the bounds on a component's gain that follow from the bias.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
-    begins, order = _groups(component)
+    begins, order = groups(component)
     for goes_on, most_rounds in _PASSES:
         rows, ends = Rows.of(mdp, mdp.reward, goes_on), order[begins]
         for _ in range(most_rounds):
@@ -68,10 +68,10 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
     return h
 
 
-def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sort the states by component; return the offset of each component and the sorted states."""
     order = np.argsort(component, kind="stable")
-    return np.searchsorted(component[order], np.arange(component.max() + 1)), order
+    return np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1)), order
 
 
 def _with_one_class(

@@ -20,7 +20,6 @@ rounded up. A bracket is irrelevant if leaving its component is at least as good
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restrict
 from punish_fast.mdp.methods.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 from punish_fast.mdp.solver import solve
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
@@ -100,8 +99,8 @@ def average_reward(
         return replace(of_policy, error_bound=of_policy.error_bound + error)
     mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
-    report = keep_quiet if progress is None else partial(progress, "gain")
-    gains = component_gains(mdp, quotient.number, quotient.inside, Effort(tolerance / 2, max_sweeps, report))
+    within = Effort.of(tolerance / 2, max_sweeps, progress, "gain")
+    gains = component_gains(mdp, quotient.number, quotient.inside, within)
     wide = gains.is_wide(tolerance / 2, PRECISION)
     if wide.any():
         k = int(np.where(wide, gains.half_width, -1.0).argmax())

@@ -9,6 +9,7 @@ its values (``improvement.py``, ``component_solver.py``).
 
 import math
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -109,18 +110,15 @@ def _closed(point: Improvement) -> Closed:
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
     """Solve by exact policy iteration, starting with ``choice``; return None if no error bound could be proved."""
-    goal = effort.tolerance
+    inner = replace(effort, tolerance=effort.tolerance / 2)
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:
-        payoff = Payoff(process.reward, mdp.terminal_reward)
-        return solve_certified(
-            process, payoff, rows, goal / 2, discount, lambda rounds: effort.progress(rounds, math.inf)
-        )
+        return solve_certified(process, Payoff(process.reward, mdp.terminal_reward), rows, inner, discount)
 
     found = solved(mdp, choice)
     if found is None:
         return None
     q = values_of_rows(mdp, Payoff(mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
     first = partial(first_marked, mdp.state_ptr)
-    found, q = settle_ties(mdp, q, found, goal, first, partial(solved, rows=np.arange(mdp.n_states)))
+    found, q = settle_ties(mdp, q, found, effort.tolerance, first, partial(solved, rows=np.arange(mdp.n_states)))
     return Closed(found.v, q, found.choice, found.error_bound, found.policies)

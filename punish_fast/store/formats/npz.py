@@ -41,7 +41,7 @@ from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime import __version__
 from punish_fast.runtime.files import replacing
-from punish_fast.store.formats.labelled_process import LabelledProcess, process_of
+from punish_fast.store.formats.labelled_process import process_of
 
 
 def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
@@ -58,33 +58,21 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
-    path = Path(path)
-    arrays = _arrays(process_of(states, mdp, enemy))
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, **arrays)
-
-
-def _arrays(process: LabelledProcess) -> dict[str, Any]:
-    mdp = process.mdp
-    matrix = mdp.to_scipy()
-    return {
-        "_is_array": True,
-        "format": b"csr",
-        "shape": matrix.shape,
-        "data": matrix.data,
-        "indices": matrix.indices,
-        "indptr": matrix.indptr,
-        "state_ptr": mdp.state_ptr,
-        "layer_ptr": mdp.layer_ptr,
-        "action": mdp.action,
-        "reward": mdp.reward,
-        "terminal_reward": mdp.terminal_reward,
-        "code": process.decimals,
-        "is_initial": process.is_initial,
-        "rules": to_json(process.rules),
-        "enemy": json.dumps(process.enemy),
-        "package_version": __version__,
-    }
+    process, matrix = process_of(states, mdp, enemy), mdp.to_scipy()
+    with replacing(Path(path)) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            _is_array=True,
+            format=b"csr",
+            shape=matrix.shape,
+            **{name: getattr(matrix, name) for name in ("data", "indices", "indptr")},
+            **{name: getattr(mdp, name) for name in ("state_ptr", "layer_ptr", "action", "reward", "terminal_reward")},
+            code=process.decimals,
+            is_initial=process.is_initial,
+            rules=to_json(process.rules),
+            enemy=json.dumps(process.enemy),
+            package_version=__version__,
+        )
 
 
 def export_values(path: str | Path, process: NamedProcess, objective: str, values: ObjectiveValues | Solution) -> None:
