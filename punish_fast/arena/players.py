@@ -12,6 +12,7 @@ redeal can play the game; all their other rules must match the rules of the game
 """
 
 import math
+import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -93,7 +94,6 @@ class Player:
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
             raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
-        self.settled(None)
         self.name = brief_name(argument)
         self.rules: Rules | None = None if self.file is None else self.file.rules
 
@@ -125,12 +125,12 @@ class Player:
     @property
     def is_random(self) -> bool:
         """True for the built-in player *random*; tensors against *random* are built without a policy."""
-        return self._source == "random" and self.file is None
+        return self._source == "random"
 
     @property
     def is_naive(self) -> bool:
         """True for the built-in player *naive*, whose policy is solved."""
-        return self._source == "naive" and self.file is None
+        return self._source == "naive"
 
     def note(self) -> dict[str, Any]:
         """Return the JSON object that describes this player, as the enemy, in an agent or tensor file."""
@@ -267,10 +267,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 def _exists(source: str) -> bool:
     """Return True if a file exists, and False if it does not or its name is invalid."""
-    try:
-        return Path(source).exists()
-    except (OSError, ValueError):
-        return False
+    return os.path.exists(Path(source))  # noqa: PTH110 - accepts invalid file names
 
 
 def _open(source: str) -> Artefact:
@@ -325,11 +322,8 @@ class PlayerGroup:
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
-
-    @property
-    def _groups(self) -> list[KernelGroup]:
-        """Kernels that the players' policies need."""
-        return [TENSOR] if any(player.is_naive for player in self._players) else []
+        # Kernels that the players' policies need.
+        self._groups: list[KernelGroup] = [TENSOR] if any(player.is_naive for player in self._players) else []
 
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext

@@ -21,6 +21,7 @@ from punish_fast.runtime.figures import (
     add_share_bar,
     draw_labels,
     draw_share_map,
+    name_rows,
     picture,
     set_headline,
 )
@@ -73,9 +74,8 @@ def _contributions(figure: Figure, results: Results, _player: str | None) -> Non
     axes = _rows(figure, table)
     wins, losses = (np.array([entry[key] for entry in table]) for key in ("wins", "losses"))
     axes.barh(range(len(table)), wins, color=BLUE, label="won", height=0.7)
-    axes.barh(range(len(table)), losses, left=wins, color=YELLOW, hatch="///", label="lost", height=0.7)
-    for k, entry in enumerate(table):
-        axes.annotate(f"{entry['games']:,}", (entry["games"], k), (4, 0), textcoords="offset points", va="center")
+    bars = axes.barh(range(len(table)), losses, left=wins, color=YELLOW, hatch="///", label="lost", height=0.7)
+    axes.bar_label(bars, fmt="{:,.0f}", padding=4)
     axes.set(xlabel="games played")
     set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
     axes.legend(loc="lower right")
@@ -191,9 +191,8 @@ def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list
 def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
     figure.set_size_inches(7, 1.2 + 0.32 * len(table))
     axes = figure.subplots()
-    axes.set_yticks(range(len(table)), [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table])
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    names = [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table]
+    name_rows(axes, range(len(table)), names)
     axes.grid(axis="x", color=FAINT)
     return axes
 

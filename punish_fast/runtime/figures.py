@@ -8,7 +8,7 @@ line style and hatch, so no plot relies only on colour. Titles are sentences; sh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +31,11 @@ class Look(NamedTuple):
     marker: str
     line: Any
     hatch: str
+
+    @property
+    def ink(self) -> str:
+        """The more readable text colour on this colour."""
+        return ink_on(self.colour)
 
 
 LOOKS = (
@@ -78,6 +83,25 @@ _DIVERGING = (VERMILION, "#F3C9A8", "#FAFAFA", "#A8CDE6", BLUE)
 def set_headline(figure: Figure, text: str) -> None:
     """Write a title above a figure, flush left."""
     figure.suptitle(text, x=0.01, ha="left")
+
+
+def name_rows(axes: Axes, places: Sequence[float] | np.ndarray, names: Sequence[str]) -> None:
+    """Write names on the left of rows at the given heights, without a vertical axis."""
+    axes.set_yticks(places, names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def draw_pairs(axes: Axes, names: Sequence[str], series: Mapping[str, Sequence[float] | np.ndarray], form: str) -> None:
+    """Draw a row of two bars for each name, with their values in the format ``form``.
+
+    ``series`` contains the values of the upper bars and of the lower bars by label. Row ``k`` is at height ``-k``.
+    """
+    rows = -np.arange(len(names))
+    for (label, values), look, above in zip(series.items(), (LOOKS[1], LOOKS[0]), (0.19, -0.19), strict=True):
+        bars = axes.barh(rows + above, values, height=0.38, label=label, color=look.colour, hatch=look.hatch)
+        axes.bar_label(bars, fmt=form, padding=3, color=MUTED, fontsize=8)
+    name_rows(axes, rows, names)
 
 
 def ink_on(colour: Any) -> str:

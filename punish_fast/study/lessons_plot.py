@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.punish.states.openings import worth_of_cards
-from punish_fast.runtime.figures import BLUE, INK, VERMILION, YELLOW, draw_share_map, ink_on, picture, set_headline
+from punish_fast.runtime.figures import INK, VERMILION, draw_pairs, draw_share_map, name_rows, picture, set_headline
 from punish_fast.study.deviations import Deviations
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons
@@ -28,7 +28,6 @@ _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
 # Smaller shares are not labelled because the number would not fit.
 _LEAST_LABEL = 0.055
 _QUANTILE = 1.96  # quantile of the normal distribution for 95% intervals
-_NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
 
 
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
@@ -88,16 +87,12 @@ def _draw_hps(axes: Axes, win_rates: dict[tuple[int, int], float], when: str) ->
 def _draw_kept(axes: Axes, found: Lessons) -> None:
     gain = 100 * found.kept.over_fresh
     order = [kind for kind in np.argsort(gain, kind="stable").tolist() if not np.isnan(gain[kind])]
-    for place, kind in enumerate(order):
-        look, side = CARD_LOOKS[kind], -1 if gain[kind] < 0 else 1
-        axes.barh(place, gain[kind], color=look.colour, hatch=look.hatch, height=0.62)
-        align = "right" if side < 0 else "left"
-        axes.annotate(f"{gain[kind]:+.1f}", (gain[kind], place), (3 * side, 0), ha=align, **_NEAR)
-    axes.set_yticks(range(len(order)), [CARDS[kind] for kind in order])
+    looks = [CARD_LOOKS[kind] for kind in order]
+    style: dict[str, Any] = {"color": [look.colour for look in looks], "hatch": [look.hatch for look in looks]}
+    axes.bar_label(axes.barh(range(len(order)), gain[order], height=0.62, **style), fmt="{:+.1f}", padding=3)
+    name_rows(axes, range(len(order)), [CARDS[kind] for kind in order])
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.margins(x=0.16)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
     title = f"Keeping a {CARDS[order[-1]]} gains most" if order else "No card is ever kept"
     axes.set(title=f"{title}\nwin rate compared with a freshly drawn card", xlabel="percentage points")
 
@@ -128,12 +123,10 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
     for k, (play, look) in enumerate(zip(PLAYS, _PLAY_LOOKS, strict=True)):
         share = np.array([situation.shares[k] for situation in frequencies])
         style: dict[str, Any] = {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.8}
-        axes.barh(places, share, left=left, height=0.8, label=play, **style)
+        bars = axes.barh(places, share, left=left, height=0.8, label=play, **style)
         box = {"facecolor": look.colour, "edgecolor": "none", "pad": 0.8}
-        for middle, y, part in zip(left + share / 2, places, share, strict=True):
-            if part >= _LEAST_LABEL:
-                colour = ink_on(look.colour)
-                axes.annotate(f"{100 * part:.0f}", (middle, y), ha="center", va="center", color=colour, bbox=box)
+        labels = [f"{100 * part:.0f}" if part >= _LEAST_LABEL else "" for part in share]
+        axes.bar_label(bars, labels, label_type="center", color=look.ink, bbox=box)
         left += share
     axes.set_yticks(places, [each.situation for each in frequencies])
     axes.tick_params(axis="both", length=0)
@@ -150,20 +143,8 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
 def _draw_people(row: SubFigure, people: Deviations) -> None:
     often, lost = row.subplots(1, 2)
     overall = next(cost for cost in people.costs if cost.grouping == "all")
-    height = 0.38
-    places = -np.arange(len(PLAYS))
-    sides = (
-        (overall.people, "people", YELLOW, "///"),
-        (overall.strategy, "the strategy, in the same states", BLUE, ""),
-    )
-    for k, (shares, label, colour, hatch) in enumerate(sides):
-        y = places + (0.5 - k) * height
-        often.barh(y, 100 * shares, height=height, label=label, color=colour, hatch=hatch)
-        for share, place in zip(100 * shares, y, strict=True):
-            often.annotate(f"{share:.0f}", (share, place), (3, 0), fontsize=8, **_NEAR)
-    often.set_yticks(places, list(PLAYS))
-    often.tick_params(axis="y", length=0)
-    often.spines["left"].set_visible(False)
+    shares = {"people": 100 * overall.people, "the strategy, in the same states": 100 * overall.strategy}
+    draw_pairs(often, PLAYS, shares, "{:.0f}")
     most = int(np.argmax(overall.people - overall.strategy))
     said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.strategy[most]:.0%}"
     often.set_title(said, pad=20)
@@ -180,11 +161,9 @@ def _draw_losses(axes: Axes, people: Deviations, overall: float) -> None:
     axes.errorbar(mean, places, xerr=error, fmt="o", color=VERMILION, ecolor=INK, markersize=5, elinewidth=1)
     own = 100 * people.policy_per_choice
     axes.axvline(own, color=INK, linestyle="--", linewidth=1)
-    axes.annotate("the strategy itself", (own, 0.5), (4, 4), **{**_NEAR, "va": "bottom"}, fontsize=8)
+    axes.annotate("the strategy itself", (own, 0.5), (4, 4), textcoords="offset points", va="bottom", fontsize=8)
     labels = [f"{cost.situation} played" if cost.grouping == "play" else cost.situation for cost in costs]
-    axes.set_yticks(places, labels)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    name_rows(axes, places, labels)
     axes.set_xlim(left=0)
     axes.set_ylim(min(places, default=0) - 0.7, 0.5)
     title = f"A choice by a person costs {100 * overall:.1f} points of win rate"

@@ -10,7 +10,7 @@ import numpy as np
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.punish.states.openings import Openings, Worth, worth_of_cards
-from punish_fast.runtime.figures import BLUE, FAINT, INK, VERMILION, draw_labels, picture, set_headline
+from punish_fast.runtime.figures import BLUE, FAINT, INK, VERMILION, draw_labels, name_rows, picture, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,10 +78,8 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
         axes.plot([value.min(), value[k]], [place, place], color=FAINT, linewidth=1, zorder=1)
         axes.plot(value[k], place, marker, color=colour)
         axes.annotate(f"{value[k]:.1f}", (value[k], place), (6, 0), textcoords="offset points", va="center")
-    axes.set_yticks(places, [labels[k] for k in order[shown]])
+    name_rows(axes, places, [labels[k] for k in order[shown]])
     axes.margins(x=0.12)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
 
 
 def gap_of(curves: list[list[Worth]]) -> float:

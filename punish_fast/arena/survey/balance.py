@@ -4,15 +4,14 @@ All numbers come from an approximate equilibrium under each set of rules. After 
 exploitable, so differences that do not clearly exceed the exploitability mean little.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from punish_fast.arena.survey.jobs import Watch, run_jobs
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
-from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
-from punish_fast.punish.rules import CARDS, Rules, by_card, true_rules
+from punish_fast.punish.rule_changes import change_text, changes_of, value_text
+from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, true_rules
 
 # Under the standard rules, this number of iterations takes about half a minute on two cores.
 DEFAULT_ITERATIONS = 40
@@ -44,20 +43,20 @@ class Measure:
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
     name: str  # name of the card, play or quantity
-    standard: float | None  # value under the base rules; None if unknown
+    base: float | None  # value under the base rules; None if unknown
     changed: float | None  # value under the changed rules; None if unknown
 
     @property
     def difference(self) -> float | None:
-        """Changed value minus standard value; None if either is unknown."""
-        return None if self.standard is None or self.changed is None else self.changed - self.standard
+        """Changed value minus base value; None if either is unknown."""
+        return None if self.base is None or self.changed is None else self.changed - self.base
 
     @property
     def row(self) -> list[str]:
         """The measure in words, and its values and their difference as text; all but lengths in per cent."""
         words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
         scale, digits = (1, 2) if self.name == "length" else (100, 1)
-        values = self.standard, self.changed, self.difference
+        values = self.base, self.changed, self.difference
         # Adding 0 turns -0.0 into 0.0.
         shown = ["-" if value is None else f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in values]
         return [words.format(self.name), *shown]
@@ -110,11 +109,8 @@ class Balance:
     @property
     def change(self) -> str:
         """The changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
-        found = changes_of(self.rules, self.base).items()
-        told = [
-            f"{change_text(name, value)} instead of {value_text(value_of(self.base, name))}" for name, value in found
-        ]
-        return ", ".join(told)
+        found, before = changes_of(self.rules, self.base), changes_of(self.base, self.rules)
+        return ", ".join(f"{change_text(name, found[name])} instead of {value_text(before[name])}" for name in found)
 
     @property
     def measures(self) -> list[Measure]:
@@ -132,12 +128,12 @@ class Balance:
         """A sentence about the card whose worth changes most and the play whose frequency changes most."""
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
-        if hand is not None and hand.standard is not None and hand.changed is not None:
-            worth = f"{100 * hand.changed:+.1f} points of win rate instead of {100 * hand.standard:+.1f}"
+        if hand is not None and hand.base is not None and hand.changed is not None:
+            worth = f"{100 * hand.changed:+.1f} points of win rate instead of {100 * hand.base:+.1f}"
             parts.append(f"one more {hand.name} in hand is worth {worth}")
-        if play is not None and play.standard is not None and play.changed is not None:
+        if play is not None and play.base is not None and play.changed is not None:
             what = "feints are" if play.name == "feint" else f"{play.name} is"
-            parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.standard:.0f} %")
+            parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.base:.0f} %")
         told = " and ".join(parts) or "neither the worth of cards nor their frequency changes"
         return f"With {self.change}, {told}."
 
@@ -174,24 +170,20 @@ def report_of(found: Balance) -> dict[str, Any]:
         "criteria": list(CRITERIA),
         "change": found.change,
         "finding": found.finding if found.measures else None,
-        "base": dict(_sides(found.base, found.standard, found.iterations)),
-        "changed": dict(_sides(found.rules, found.changed, found.iterations)),
+        "base": _side(found.base, found.standard, found.iterations),
+        "changed": _side(found.rules, found.changed, found.iterations),
         "play": "equilibrium play",
         "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
-        "measures": [
-            {"group": each.group, "name": each.name, "base": each.standard, "changed": each.changed}
-            | {"difference": each.difference}
-            for each in found.measures
-        ],
+        "measures": [vars(each) | {"difference": each.difference} for each in found.measures],
     }
 
 
-def _sides(rules: Rules, outcome: Outcome, iterations: int) -> Iterator[tuple[str, Any]]:
-    from punish_fast.punish.rules import name_of
-
-    yield "rules", name_of(rules)
-    yield "rules_digest", rules.digest
-    yield "balanced", judge(outcome.result, rules, iterations)[0] if outcome.result else None
-    yield "exploitability", (outcome.result or {}).get("exploitability")
-    yield "full_states", (outcome.result or {}).get("full_states")
-    yield "reason", outcome.reason
+def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:
+    result = outcome.result or {}
+    return {
+        "rules": name_of(rules),
+        "rules_digest": rules.digest,
+        "balanced": judge(result, rules, iterations)[0] if result else None,
+        **{name: result.get(name) for name in ("exploitability", "full_states")},
+        "reason": outcome.reason,
+    }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from punish_fast.arena.survey.balance import Balance, Measure
 from punish_fast.punish.rules import name_of
-from punish_fast.runtime.figures import BLUE, INK, MUTED, YELLOW, FigureError, picture, set_headline
+from punish_fast.runtime.figures import INK, MUTED, FigureError, draw_pairs, picture, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +19,8 @@ _TITLES = {
     "kept": ("A card kept instead of a fresh one", "percentage points of win rate"),
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
-_HEIGHT = 0.38
 # Maximum number of characters in a line of the headline.
 _LINE = 105
-_NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
 
 
 def draw_balance(found: Balance, path: Path) -> None:
@@ -35,24 +33,16 @@ def draw_balance(found: Balance, path: Path) -> None:
         set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
         panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.06})
         for axes, group in zip(panels, _TITLES, strict=True):
-            _draw(axes, [each for each in measures if each.group == group])
+            _draw(axes, [each for each in measures if each.group == group], (name_of(found.base), found.change))
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)
-        handles, labels = axes.get_legend_handles_labels()
-        labels = [name_of(found.base), found.change]
-        figure.legend(handles, labels, loc="outside lower left", ncols=2)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=2)
 
 
-def _draw(axes: Axes, measures: Sequence[Measure]) -> None:
-    shown = [each for each in measures if each.standard is not None or each.changed is not None]
-    for k, (colour, hatch) in enumerate(((YELLOW, "///"), (BLUE, ""))):
-        values = [100 * ((each.standard, each.changed)[k] or 0.0) for each in shown]
-        places = [(0.5 - k) * _HEIGHT - place for place in range(len(shown))]
-        axes.barh(places, values, height=_HEIGHT, label=str(k), color=colour, hatch=hatch)
-        for value, place in zip(values, places, strict=True):
-            side = -1 if value < 0 else 1
-            align = "right" if value < 0 else "left"
-            axes.annotate(f"{value:.1f}", (value, place), (3 * side, 0), ha=align, color=MUTED, **_NEAR)
+def _draw(axes: Axes, measures: Sequence[Measure], labels: tuple[str, str]) -> None:
+    shown = [each for each in measures if each.base is not None or each.changed is not None]
+    values = [100 * (each.base or 0.0) for each in shown], [100 * (each.changed or 0.0) for each in shown]
+    draw_pairs(axes, [each.name for each in shown], dict(zip(labels, values, strict=True)), "{:.1f}")
     beside = axes.get_yaxis_transform()
     for place, each in enumerate(shown):
         if each.difference is not None:
@@ -60,8 +50,5 @@ def _draw(axes: Axes, measures: Sequence[Measure]) -> None:
             axes.annotate(text, (1.02, -place), xycoords=beside, va="center", ha="left", weight="bold")
     axes.annotate("change", (1.02, 0.62), xycoords=beside, va="bottom", ha="left", color=MUTED, fontsize=8)
     axes.set_ylim(0.4 - len(shown), 0.6)
-    axes.set_yticks([-place for place in range(len(shown))], [each.name for each in shown])
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.margins(x=0.2)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.figures import FAINT, INK, LOOKS, FigureError, Look, picture, set_headline
+from punish_fast.runtime.figures import FAINT, INK, LOOKS, FigureError, Look, name_rows, picture, set_headline
 from punish_fast.study.frequencies import PLAYS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
         all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):
             _draw(axes, panel, [[columns[prefix + name][k] for k in shown] for name in panel.columns])
-        all_axes[0].set_yticks([-k for k in range(len(shown))], labels)
+            name_rows(axes, [-k for k in range(len(shown))], labels)
         all_axes[0].set_ylim(0.6 - len(shown), 0.6)
 
 
@@ -75,8 +75,6 @@ def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -
     if panel.columns[0].startswith(("in_hand", "kept")):
         axes.axvline(0, color=INK, linewidth=0.8)
     axes.margins(x=0.1)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
     axes.set_title(panel.title, pad=34)
     axes.set_xlabel(panel.unit)
     # Place the legend above the panel, in two rows, so that it does not cover marks.

@@ -129,8 +129,8 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
 
 def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     """Return the combinations of enemy, objective and discount."""
-    enemies, objectives = _list(fields, "enemies", ["random"]), _list(fields, "objectives", ["win-probability"])
-    discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
+    defaults = {"enemies": ["random"], "objectives": ["win-probability"], "discounts": [DEFAULT_DISCOUNT]}
+    enemies, objectives, discounts = (_list(key, fields.get(key, values)) for key, values in defaults.items())
     for enemy in enemies:
         if not isinstance(enemy, str) or not enemy:
             raise SurveyError(f"enemies: {brief(enemy)} is not allowed; it must be the name of a player or of a file")
@@ -152,19 +152,13 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
     if not isinstance(grid, Mapping):
         raise SurveyError(f"grid is {brief(grid)}; it must be a table of fields of the rules")
-    axes: list[tuple[str, list[Any]]] = []
+    axes: list[tuple[str, Any]] = []
     for field, values in grid.items():
         if field in FIELDS and FIELDS[field].form == BY_CARD and isinstance(values, Mapping):
-            axes += [(f"{field}.{card}", _alternatives(f"{field}.{card}", each)) for card, each in values.items()]
+            axes += [(f"{field}.{card}", each) for card, each in values.items()]
         else:
-            axes.append((field, _alternatives(field, values)))
-    return axes
-
-
-def _alternatives(name: str, values: object) -> list[Any]:
-    if not isinstance(values, list) or not values:
-        raise SurveyError(f"grid: {name} is {brief(values)}; it must be a list of the values to try")
-    return values
+            axes.append((field, values))
+    return [(name, _list(f"grid: {name}", values)) for name, values in axes]
 
 
 def _rules(base: Rules, chosen: list[tuple[str, Any]]) -> Rules:
@@ -186,11 +180,10 @@ def _told(error: Exception) -> str:
     return str(error).removeprefix("rules: ")
 
 
-def _list(fields: Mapping[str, Any], key: str, default: list[Any]) -> list[Any]:
-    value = fields.get(key, default)
-    if not isinstance(value, list) or not value:
-        raise SurveyError(f"{key} is {brief(value)}; it must be a list of values")
-    return value
+def _list(name: str, values: Any) -> list[Any]:
+    if not isinstance(values, list) or not values:
+        raise SurveyError(f"{name} is {brief(values)}; it must be a list of the values to try")
+    return values
 
 
 def _tables(points: object) -> list[dict[str, Any]]:

@@ -25,8 +25,8 @@ from punish_fast.arena.survey.balance import (
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.rule_changes import change_text, changes_of
-from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, to_mapping, validate
+from punish_fast.punish.rule_changes import change_text, changes_of, value_of
+from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, validate
 from punish_fast.punish.states.openings import openings, worth_of_cards
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
@@ -55,16 +55,12 @@ def neighbours(rules: Rules, base: Rules, first: int) -> list[Rules]:
 
 def undone(rules: Rules, base: Rules) -> list[Rules]:
     """Return the valid rules in which one of several changes is undone; empty for a single change."""
-    own, other, found = to_mapping(rules), to_mapping(base), []
-    names = list(changes_of(rules, base))
+    found, names = [], list(changes_of(rules, base))
     for name in names if len(names) > 1 else ():
         field, _, card = name.partition(".")
-        value = other[field]
-        if card:
-            k = CARDS.index(card)
-            value = [*own[field][:k], value[k], *own[field][k + 1 :]]
+        value = value_of(base, name)
         with suppress(RulesError):
-            found.append(from_mapping({field: value}, rules))
+            found.append(from_mapping({field: {card: value} if card else value}, rules))
     return found
 
 
@@ -103,20 +99,17 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
     began = time.perf_counter()
     rules = neighbours(found.rules, found.base, CARDS.index(card))
     names = [_change_text(each, found.rules) for each in rules]
-    jobs = [Job(name, {}, screen, (each,)) for name, each in zip(("base", *names), (found.base, *rules), strict=True)]
     screened: list[np.ndarray] = []
     begin = time.perf_counter()
-    for n, job in enumerate(jobs):
-        watch.done(n, len(jobs))
+    for n, (name, each) in enumerate(zip(("base", *names), (found.base, *rules), strict=True)):
+        watch.done(n, len(rules) + 1)
         # Screening the base rules might compile kernels, and at least three changes are screened.
         if n <= 1:
             begin = time.perf_counter()
         elif n > _N_CONFIRMED and time.perf_counter() - begin > _SCREENING * seconds:
             break
-        result = work_on(job, partial(watch.stage, job)).result
-        screened.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
-    distance = np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1)
-    best = np.argsort(distance, kind="stable")[:_N_CONFIRMED].tolist()
+        screened.append(_screened(name, each, watch))
+    best = np.argsort(_distances(screened), kind="stable")[:_N_CONFIRMED].tolist()
     chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
     remedies: list[dict[str, Any]] = []
     not_tried = names[len(screened) - 1 :]
@@ -145,15 +138,23 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
 
     The worth is measured in the one-player model against *naive*.
     """
-    back, worths = undone(found.rules, found.base), []
-    for each in (found.base, *back) if back else ():
-        job = Job("undone changes", {}, screen, (each,))
-        result = work_on(job, partial(watch.stage, job)).result
-        worths.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
+    back = undone(found.rules, found.base)
     if not back:
         return None
-    nearest = np.nanmax(np.abs(np.array(worths[1:]) - worths[0]), axis=1).argmin()
-    return _change_text(found.rules, back[int(nearest)])
+    screened = [_screened("undone changes", each, watch) for each in (found.base, *back)]
+    return _change_text(found.rules, back[int(_distances(screened).argmin())])
+
+
+def _screened(label: str, rules: Rules, watch: Watch) -> np.ndarray:
+    """Return the result of `screen`, float64 ``[5]``; infinity if the game could not be screened."""
+    job = Job(label, {}, screen, (rules,))
+    result = work_on(job, partial(watch.stage, job)).result
+    return np.array(result["in_hand"] if result else [np.inf] * len(CARDS))
+
+
+def _distances(screened: list[np.ndarray]) -> np.ndarray:
+    """Return the largest difference of each of the other worths from the first, float64 ``[n - 1]``."""
+    return np.asarray(np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1))
 
 
 def _change_text(rules: Rules, base: Rules) -> str:

@@ -61,8 +61,7 @@ class PointResult:
     @property
     def reason(self) -> str | None:
         """Reason why a result is missing; None if no result is missing."""
-        reasons = [part.reason for part in (self.agent, self.equilibrium) if part is not None]
-        return next((reason for reason in reasons if reason is not None), None)
+        return next((part.reason for part in (self.agent, self.equilibrium) if part and part.reason), None)
 
 
 def run_survey(

@@ -35,8 +35,8 @@ def _row(each: PointResult, survey: Survey, fields: Sequence[str], has_equilibri
     for name in fields:
         value = value_of(point.rules, name)
         row[name] = value_text(value) if isinstance(value, list) else value
-    row |= {"enemy": point.enemy, "objective": point.objective}
-    row["discount"] = point.discount if point.objective == "discounted" else None
+    discount = point.discount if point.objective == "discounted" else None
+    row |= {"enemy": point.enemy, "objective": point.objective, "discount": discount}
     row |= {name: (each.agent.result or {}).get(name) for name in _MODEL}
     row |= _flat(each.agent.result, "")
     if has_equilibrium:

@@ -73,11 +73,11 @@ def test_both_games_stand_side_by_side(found):
     assert (found.base, found.rules) == (true_rules(TINY), true_rules(STRIKE))
     assert len(found.measures) == 3 + 2 * len(CARDS) + len(PLAYS)
     for each in found.measures:
-        assert each.difference is None or each.changed == pytest.approx(each.standard + each.difference, abs=1e-15)
+        assert each.difference is None or each.changed == pytest.approx(each.base + each.difference, abs=1e-15)
     rows = {words: numbers for words, *numbers in (each.row for each in found.measures)}
     assert len(rows) == len(found.measures)
     guard = next(each for each in found.measures if (each.group, each.name) == ("plays", "guard"))
-    assert float(rows["guard: share of all choices (%)"][0]) == pytest.approx(100 * guard.standard, abs=0.05)
+    assert float(rows["guard: share of all choices (%)"][0]) == pytest.approx(100 * guard.base, abs=0.05)
     assert float(rows["breaths per game"][1]) == pytest.approx(found.measures[0].changed, abs=0.005)
     report = report_of(found)
     assert report["change"] == "damage.strike=3 instead of 2"
