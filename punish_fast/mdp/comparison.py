@@ -73,23 +73,19 @@ def compare(
             raise ComparisonError(f"compare: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
     if choices is None:
         choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
-    disagreement = _regret(first, *choices) + _regret(second, *choices[::-1])
-    changed = choices[0] != choices[1]
-    scale = max(float(np.abs(first).max(initial=0)), float(np.abs(second).max(initial=0)))
-    clear = changed & (disagreement > _TIE * scale)
+    own, others = choices
+    disagreement = np.abs(first[own] - first[others]) + np.abs(second[own] - second[others])
+    changed = own != others
+    clear = changed & (disagreement > _TIE * np.abs([first, second]).max())
     return Comparison(
         q=_differences(first, second),
-        v=_differences(first[choices[0]], second[choices[1]]),
+        v=_differences(first[own], second[others]),
         choices=choices,
         disagreement=disagreement,
         n_states=np.diff(layer_ptr),
         n_changed=_per_layer(layer_ptr, changed),
         n_clear=_per_layer(layer_ptr, clear),
     )
-
-
-def _regret(values: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.asarray(np.abs(values[own] - values[others]))
 
 
 def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:
@@ -99,8 +95,6 @@ def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:
 
 def _differences(first: np.ndarray, second: np.ndarray) -> Differences:
     difference = second - first
-    if len(difference) == 0:
-        return Differences(0.0, 0.0, 0.0, 0.0)
     absolute = np.abs(difference)
     return Differences(
         largest=float(absolute.max()),

@@ -111,7 +111,7 @@ class MDP(Process):
         """
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
-            chunks = self.chunks(layer)
+            chunks = self.chunks[layer]
             low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
             for_each(_bellman.find_successors, len(chunks) - 1, *args)
@@ -130,12 +130,9 @@ class MDP(Process):
         to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
         return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
 
-    def chunks(self, layer: int) -> np.ndarray:
-        """Return state boundaries that split a layer into chunks with similar numbers of entries."""
-        return self._chunks[layer]
-
     @cached_property
-    def _chunks(self) -> list[np.ndarray]:
+    def chunks(self) -> list[np.ndarray]:
+        """State boundaries that split each layer into chunks with similar numbers of entries."""
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 

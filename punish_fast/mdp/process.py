@@ -183,7 +183,7 @@ class StoredBackups:
         return float(residual.max(initial=0))
 
     def _chunks(self, layer: int) -> np.ndarray:
-        return self._mdp.chunks(layer).view(np.uint64)
+        return self._mdp.chunks[layer].view(np.uint64)
 
     def _is_small(self, layer: int) -> bool:
         """Return True if one thread sweeps the layer faster than other threads could start."""

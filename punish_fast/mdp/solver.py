@@ -31,7 +31,7 @@ from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import endless_states
-from punish_fast.mdp.methods.component_solver import explain_endless, solve_by_component
+from punish_fast.mdp.methods.component_solver import endless_error, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
 from punish_fast.mdp.methods.interval_iteration import Reachability
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
@@ -165,7 +165,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     options = options._replace(effort=replace(options.effort, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
-        raise SolveError(explain_endless(iteration.endless[quotient.number]))
+        raise endless_error(iteration.endless[quotient.number])
     found = _finish(iteration, options)
     if found is None:
         return _solve_instead(mdp, endless, iteration, options)
@@ -289,7 +289,7 @@ def evaluate(
     with np.errstate(all="ignore"):
         iteration = Evaluation(mdp, discount, weight)
         if iteration.endless is not None:
-            raise SolveError(_explain_endless_policy(iteration.endless))
+            raise endless_error(iteration.endless, of_policy=True)
         limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
         effort = Effort(tolerance, max_sweeps)
         bound = _iterate(iteration, tolerance, limit, effort) if iteration.contraction.is_known else np.inf
@@ -305,16 +305,8 @@ def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: fl
     chain = induced_chain(mdp, weight)
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():
-        raise SolveError(_explain_endless_policy(endless))
+        raise endless_error(endless, of_policy=True)
     return solve(chain.in_one_layer(), discount, tolerance=Effort(tolerance, max_sweeps)).v
-
-
-def _explain_endless_policy(endless: np.ndarray) -> str:
-    return (
-        f"discount: 1 is allowed only if play ends, but from {endless.sum()} states (the first is number "
-        f"{endless.argmax()}) it never ends under this policy; use a discount below 1, total_reward (costs until a "
-        "goal) or average_reward (reward per step)"
-    )
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort) -> float:

@@ -4,7 +4,7 @@ import io
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -114,11 +114,9 @@ class Writer:
         self._sink.check()
 
 
-@contextmanager
-def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator[Writer]:
+def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> AbstractContextManager[Writer]:
     """Open a new file with `sealed_file`, and record ``rules`` in it."""
-    with sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes) as writer:
-        yield writer
+    return sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes)
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def test_a_pointer_with_a_wrong_begin_end_or_order_is_named(mdp, name):
 def test_layer_may_be_empty(layers):
     mdp = from_rows([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers, [1.0])
     assert mdp.longest_rows.tolist() == [min(1, size) for size in layers]
-    assert [len(mdp.chunks(layer)) - 1 for layer in range(len(layers))] == layers
+    assert [len(chunks) - 1 for chunks in mdp.chunks] == layers
     assert mdp.is_cycle
     assert all(mdp.is_independent(layer) for layer in range(len(layers)))
 

@@ -208,11 +208,6 @@ class Improvement:
         return (self.mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * self._largest + SMALLEST)
 
     @property
-    def error(self) -> float:
-        """Upper bound on the error of `v` after `improve` and a shift to the midpoint of the bounds."""
-        return np.inf if self.bound is None else self.bound.error
-
-    @property
     def is_done(self) -> bool:
         """True if the goal is reached, or if rounding makes it unreachable."""
         return self.bound is not None and (self.bound.error <= self.goal or self.bound.is_at_floor)

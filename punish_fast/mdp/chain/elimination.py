@@ -132,7 +132,9 @@ class Elimination:
         chain.eliminate_zeros()
         self._pattern = chain.indptr, chain.indices
         is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
-        order = before._order if before is not None and is_same else _order(chain, _MOST_OPERATIONS)
+        order = (
+            before._order if before is not None and is_same else minimum_degree(*_neighbours(chain), _MOST_OPERATIONS)
+        )
         self._order: EliminationOrder | None = order
         self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
         self.n_entries = 0  # Number of entries of the factors
@@ -181,11 +183,6 @@ class Elimination:
             connected[dense:last] = np.arange(last - dense)[::-1]
         factors = np.concatenate([reduced.into, reduced.onto, reduced.dense])
         return weight[self._chain.position], factors, connected
-
-
-def _order(chain: Any, most: float) -> EliminationOrder | None:
-    """Return an elimination order for a chain, or None if it needs more than ``most`` operations or 3e7 entries."""
-    return minimum_degree(*_neighbours(chain), most)
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -244,7 +241,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
     """Return the number of operations for eliminating a random policy's chain, or infinity if it exceeds ``most``."""
-    order = _order(_random_chain(mdp), most)
+    order = minimum_degree(*_neighbours(_random_chain(mdp)), most)
     return np.inf if order is None else order.operations
 
 

@@ -86,7 +86,7 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> E
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
     if (still := endless_states(quotient.mdp)).any():
-        raise SolveError(explain_endless(still[quotient.number]))
+        raise endless_error(still[quotient.number])
     start = None if effort.start is None else effort.start[quotient.first]
     payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
     found = largest_total(quotient.mdp, payoff, replace(effort, start=start))
@@ -120,12 +120,18 @@ def first_of_ties(
     return settle_ties(paid, q, found, effort.tolerance, first, evaluate, payoff.scale)
 
 
-def explain_endless(endless: np.ndarray) -> str:
-    """Return the error message if play can collect rewards forever from the ``endless`` states, bool ``[n_states]``."""
-    return (
-        f"discount: 1 is allowed only if play ends or continues without reward, but from {endless.sum()} states (the "
-        f"first is number {endless.argmax()}) it can collect rewards forever, so values may be infinite; use a "
-        "discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
+def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
+    """Return the error if play can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
+
+    If ``of_policy`` is True, a policy is evaluated, under which play must end even without rewards.
+    """
+    allowed, told = "play ends or continues without reward", "can collect rewards forever, so values may be infinite"
+    if of_policy:
+        allowed, told = "play ends", "never ends under this policy"
+    return SolveError(
+        f"discount: 1 is allowed only if {allowed}, but from {endless.sum()} states (the first is number "
+        f"{endless.argmax()}) it {told}; use a discount below 1, total_reward (costs until a goal) or average_reward "
+        "(reward per step)"
     )
 
 

@@ -78,8 +78,8 @@ class Reachability(Layered):
             self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), _PATIENCE)
         return 1.0
 
-    def _bound(self, residuals: list[float]) -> float:
-        self._change = residuals[-1] if self.mdp.is_cycle else max(residuals)
+    def _bound(self, change: float) -> float:
+        self._change = change
         return 1.0
 
     def _begin_bracket(self, distance: float, patience: int) -> None:

@@ -199,15 +199,15 @@ def iterate(
             method.advance(point)
             point.clip()
         point.improve()
-        n_stalled = 0 if point.error < least else n_stalled + 1
-        least = min(least, point.error)
+        assert point.bound is not None
+        n_stalled = 0 if point.bound.error < least else n_stalled + 1
+        least = min(least, point.bound.error)
         if n_stalled == 2 * patience:
             n_stalled, patience = 0, 2 * patience
-        assert point.bound is not None
         log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
         log.seconds.append(time.perf_counter() - begin)
         if progress is not None:
-            progress(len(log.seconds), point.error)
+            progress(len(log.seconds), point.bound.error)
         is_over = len(log.seconds) >= max_steps or point.work > max_sweeps * point.mdp.n_entries
         if point.is_done or is_over:
             return

@@ -215,7 +215,7 @@ class Layered(Iteration):
             self.v, residual = self._back_up_layer(layer, self._payment, self.v)
             residuals.append(residual)
         self.log.residual.append(max(residuals))
-        return self._closed(self._bound(residuals))
+        return self._closed(self._bound(residuals[-1] if self.mdp.is_cycle else max(residuals)))
 
     def close(self) -> None:
         """Back up every state once more to make `q`, `choice` and `v` consistent."""
@@ -259,9 +259,9 @@ class Layered(Iteration):
             carried[:] = np.clip(accelerated, -largest, largest)
         self._before = carried.copy()
 
-    def _bound(self, residuals: list[float]) -> float:
+    def _bound(self, change: float) -> float:
+        """Return the error bound before `close`, given the largest change of carried values."""
         rounding = float(self._rounding().sum())
-        change = residuals[-1] if self.mdp.is_cycle else max(residuals)
         carried = self._carried_error(change, rounding)
         if not self.mdp.is_cycle:
             return carried

@@ -78,9 +78,8 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
-    path = Path(path)
     members = _value_members(space, content) if isinstance(content, Values) else _strategy_members(space, content)
-    with replacing(path) as temporary, temporary.open("w", encoding="ascii") as file:
+    with replacing(Path(path)) as temporary, temporary.open("w", encoding="ascii") as file:
         file.write("{")
         for number, piece in enumerate(members):
             file.write("," * (number > 0) + piece)

@@ -66,9 +66,8 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
-    path = Path(path)
     process = process_of(states, mdp, enemy)
-    with replacing(path) as temporary, tarfile.open(temporary, "w") as archive:
+    with replacing(Path(path)) as temporary, tarfile.open(temporary, "w") as archive:
         for name, stream in _members(process):
             member = tarfile.TarInfo(name)
             member.size = stream.size
