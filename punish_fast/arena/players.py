@@ -271,13 +271,14 @@ def _exists(source: str) -> bool:
 
 
 def _open(source: str) -> Artefact:
-    is_name = re.fullmatch(r"[\w-]*", source) is not None
-    if is_name and not _exists(source):
-        named = {each.person.lower(): name for name, each in BUILT_INS.items()}
-        hint = f"; did you mean {named[source.lower()]}?" if source.lower() in named else closest(source, NAMES)
+    name = source.removesuffix(".h5")
+    if re.fullmatch(r"[\w-]*", name) and not _exists(source):
+        named = {each.person.lower(): built_in for built_in, each in BUILT_INS.items()}
+        hint = f"; did you mean {named[name.lower()]}?" if name.lower() in named else closest(name, NAMES)
         if re.fullmatch("[grdsp]{2,}", source):
             hint = "; to see what to play with a hand, use punish-fast openings veteran"
-        raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
+        if hint or name == source:
+            raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
     file.must_play()
     return file

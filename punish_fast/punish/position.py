@@ -87,10 +87,11 @@ def _notes(who: str, exhausted: int, feinted: int) -> Iterator[str]:
 
 
 def _cards(field: str, text: str) -> Five:
-    for letter in text.lower():
+    letters = text.lower().replace(" ", "")
+    for letter in letters:
         if letter not in INITIALS:
-            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}")
-    guard, rush, dodge, strike, punish = (text.lower().count(letter) for letter in INITIALS)
+            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}, as in rrspp")
+    guard, rush, dodge, strike, punish = (letters.count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
 
 

@@ -178,7 +178,7 @@ def _read(field: str, value: Any, default: Any) -> Any:
         return value
     names = RESOLVED if form == ORDER else CARDS
     if not isinstance(value, list) or any(name not in names for name in value) or len(set(value)) != len(value):
-        raise _error(field, value, f"a list of {', '.join(names)}, each at most once")
+        raise _error(field, value, f'a list of {", ".join(names)}, each at most once, such as ["{names[1]}"]')
     if form == CARD_NAMES:
         return tuple(int(card in value) for card in CARDS)
     if len(value) != len(names):

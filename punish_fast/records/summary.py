@@ -51,6 +51,7 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
     query, parameters = selection.query(columns, more="ORDER BY second DESC, game DESC LIMIT :most")
     keys = "game", "played", "winner", "loser", "breaths", "winner_is_bot", "loser_is_bot"
     with open_to_read(path) as connection:
+        require_player(path, connection, selection.player)
         rows = connection.execute(query, {**parameters, "most": most}).fetchall()
     return [dict(zip(keys, (*row[:5], *map(bool, row[5:])), strict=True)) for row in rows]
 

@@ -127,7 +127,9 @@ class Artefact(CheckedFile):
         if self.kind == "strategy":
             raise self.error("kind", "a strategy has no tensor")
         if not self.has_transitions:
-            raise self.error("/transitions/indptr", "missing; the file was written without its tensor")
+            raise self.error(
+                "/transitions/indptr", "missing; the file was written without its tensor (solve --no-tensor)"
+            )
 
     def mdp(self) -> MDP:
         """Read and check the Markov decision process; raise `ReadError` if its tensor is missing or invalid."""
@@ -283,7 +285,8 @@ class Artefact(CheckedFile):
         """Raise `ReadError` if the file is neither an agent nor a strategy."""
         if self.kind not in ("agent", "strategy"):
             what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
-            raise ReadError(f"{self.path}: is {what}; it must be an agent or a strategy")
+            cure = "; punish-fast solve makes an agent of it" if self.kind == "tensor" else ""
+            raise ReadError(f"{self.path}: is {what}; it must be an agent or a strategy{cure}")
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Read the indices of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.

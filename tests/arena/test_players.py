@@ -173,7 +173,14 @@ def test_what_cannot_play_is_refused(space):
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("nave", "naive"), ("Viktor", "veteran"), ("Random", "random"), ("foo", None), ("x" * 5000, None)],
+    [
+        ("nave", "naive"),
+        ("veteran.h5", "veteran"),
+        ("Viktor", "veteran"),
+        ("Random", "random"),
+        ("foo", None),
+        ("x" * 5000, None),
+    ],
 )
 def test_an_unknown_name_lists_the_built_in_players(name, near):
     hint = rf"; did you mean {near}\?$" if near else r"veteran$"

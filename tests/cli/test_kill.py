@@ -42,7 +42,7 @@ def test_ended_at_the_moment_that_matters(run, folder, number, name, when):
         assert path.read_bytes() == OLD
     if number != signal.SIGKILL:
         ended = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
-        assert err == f"{ended}: every file is either unchanged or complete\n"
+        assert err == f"{ended}; no file is damaged or incomplete\n"
         assert (code, list(folder.glob(".*"))) == (128 + number, [])
         return
     assert code == -signal.SIGKILL

@@ -223,7 +223,7 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(run, say, folder, 
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["naive", "random"], ["2 agents named instead of one"]),
+        (["naive", "random"], ["2 agents named instead of one", "such as --watch veteran naive"]),
         (["--watch", "naive"], ["1 agent named instead of two"]),
         (["--watch", "naive", "random", "--coach"], ["--watch cannot be combined with"]),
         (["veteran"], ["veteran: plays only under the standard rules"]),

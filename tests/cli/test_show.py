@@ -91,7 +91,8 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     run("openings", "tensor.h5").failed_with("is a tensor")
-    run("openings", "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
+    for verb in ("openings", "show"):
+        run(verb, "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
 
 
 @pytest.mark.parametrize("name", ["agent.h5", "strategy.h5"])
@@ -276,7 +277,9 @@ def test_what_cannot_be_explained_is_refused(run):
     run("show", "agent.h5", "--why").refused("--why needs a position")
     run("show", "tensor.h5", KNOWN, "--why").refused("kind: a tensor has no solution")
     run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")
-    run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused("--enemy: the values were not solved against")
+    run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused(
+        "--enemy: not the enemy against which the values were solved"
+    )
     run("show", "careful", "--hand", "rrspp", "--discard", "ddd", "--why", "--enemy", "random").refused(
         "--enemy: careful is built in"
     )

@@ -287,6 +287,7 @@ def test_solve_ends_with_the_win_probability_and_the_next_command(run):
     ending = chances.split("\n\n")[-1]
     assert ending == discounted.split("\n\n")[-1]
     assert ending.startswith(
-        "a b.h5 wins 72.9% of games against random: 100.0% with the best opening (2 strike; revealed"
+        "a b.h5 wins 72.9% of games against random in the one-player model (`arena` plays the two-player game): 100.0% "
+        "with the best opening (2 strike; revealed"
     )
     assert ending.endswith("Play against it: punish-fast play 'a b.h5'\n")

@@ -196,7 +196,7 @@ def test_an_interrupt_waits_for_what_is_being_imported(folder, monkeypatch, capf
 
     assert errors.guarded(call) == 130
     assert [module.__name__ for module in imported] == ["interrupted"]
-    assert capfd.readouterr().err == "interrupted: every file is either unchanged or complete\n"
+    assert capfd.readouterr().err == "interrupted; no file is damaged or incomplete\n"
 
 
 def test_names_are_printed_escaped_and_short(run, files):

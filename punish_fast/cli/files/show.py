@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
@@ -55,7 +56,8 @@ class ShowOptions(CommonOptions):
                     f"the state code {self.state} describes the whole position; --{next(iter(words))} cannot be added"
                 )
             if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
-                raise StateError(f"state code {self.state[:40]!r}: must be 18 digits, the first not 0")
+                told = "must be 18 digits, the first not 0; cards need --hand"
+                raise StateError(f"state code {self.state[:40]!r}: {told}")
             return from_decimal(layout_of(rules), int(self.state))
         if not words:
             return None
@@ -88,7 +90,8 @@ def show(options: ShowOptions) -> None:
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
-    file = Player(options.file) if is_built_in(options.file) else load(options.file)
+    is_player = is_built_in(options.file) or not Path(options.file).exists()
+    file = Player(options.file) if is_player else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:

@@ -143,7 +143,7 @@ def guarded(call: Callable[[], Any]) -> int:
     if code == _INTERRUPTED:
         stopped: int = _interrupted or signal.SIGINT
         name = "terminated" if stopped == signal.SIGTERM else "interrupted"
-        say(_farewell or f"{name}: every file is either unchanged or complete")
+        say(_farewell or f"{name}; no file is damaged or incomplete")
         return 128 + stopped
     return code
 

@@ -73,7 +73,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
     print()
     parts = {name: report[name] for name in ("opponents", "trend")}
     print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
-    print("\nhabits that cost most")
+    print("\nhabits that cost most" + ("" if report["habits"] else ": none yet; habits show after some games"))
     for number, habit in enumerate(report["habits"], 1):
         print_text(habit_text(habit, reference), "     ", f"  {number}. ")
     print("\nworst positions")

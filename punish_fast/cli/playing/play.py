@@ -118,7 +118,10 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
     agents = options.agents or []
     wanted = 2 - n_people
     if len(agents) > wanted or (options.watch and len(agents) != wanted):
-        raise UsageError(f"{count(len(agents), 'agent')} named instead of {('none', 'one', 'two')[wanted]}")
+        fault = f"{count(len(agents), 'agent')} named instead of {('none', 'one', 'two')[wanted]}"
+        raise UsageError(
+            fault + "; --watch takes two, such as --watch veteran naive" * (not n_people or agents[1:] != [])
+        )
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
     return PlayerGroup(agents or [default], rules)

@@ -56,7 +56,7 @@ def _export(options: PlayerOptions) -> None:
     from punish_fast.runtime.files import write_text
 
     if options.output is not None:
-        check_outputs([options.output], [options.database], "read")
+        check_outputs([options.output], [options.database], "read", endings=(".json",))
     games = games_of_player(options.database, options.name)
     text = write_log(games)
     if options.output is None:

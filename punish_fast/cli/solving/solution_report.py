@@ -75,8 +75,9 @@ def print_solved(report: dict[str, Any]) -> None:
     print()
     output = shlex.quote(report["output"])
     if "win_probability" in report:
+        share = f"{report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}"
         print_text(
-            f"{report['output']} wins {report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}: "
+            f"{report['output']} wins {share} in the one-player model (`arena` plays the two-player game): "
             f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
             f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
         )

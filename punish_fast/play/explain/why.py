@@ -145,8 +145,8 @@ class Explainer:
         # An unknown error bound is NaN, so the comparison is False.
         if abs(mean - reason.value) > 2 * self.solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
             raise NoAnswerError(
-                f"enemy: the values were not solved against this enemy; {action_name(reason.action)} would be worth "
-                f"{mean:.6f} instead of {reason.value:.6f}"
+                f"enemy: not the enemy against which the values were solved, unless its file was replaced since then; "
+                f"{action_name(reason.action)} would be worth {mean:.6f} instead of {reason.value:.6f}"
             )
 
     def _add_plays(

@@ -133,6 +133,7 @@ def test_a_player_is_handed_out(run, db):
     text = run("records", "player", "Ann", "--db", db, "--export").out
     entries = json.loads(text)
     assert {"Ann"} == set.intersection(*({entry["UserName"], entry["EnemyName"]} for entry in entries))
+    run("records", "player", "Ann", "--db", db, "--export", "-o", "other.db").refused("must end in .json")
     done = run("records", "player", "Ann", "--db", db, "--export", "-o", "ann.json", "--json")
     assert done.report["games"] == len({entry["GameID"] for entry in entries})
     again = run("records", "import", "ann.json", "--db", db, "--rules", "house.toml", "--json").report
