@@ -65,7 +65,8 @@ def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
         state = random_position(generator, generator.randint(*generator.choice(ranges)))
         if state is None:
             continue
-        name = set_of(state.n_stones, plies_to_end(state, solver.solve(state)[0]))
+        score = solver.solve(state)[0]
+        name = set_of(state.n_stones, plies_to_end(state.n_stones, score) if score else None)
         if name is not None and len(found[name]) < size and state not in found[name]:
             found[name][state] = [FULL if each is None else each for each in solver.score_moves(state)[0]]
     return {

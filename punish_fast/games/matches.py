@@ -119,11 +119,6 @@ def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> flo
     return sum(score.points for score in both_scores(positions, own, other)) / 2
 
 
-def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:
-    """Return the exact score of the policy ``first``, which moves first, against ``second``."""
-    return both_scores(positions, first, second)[0]
-
-
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:

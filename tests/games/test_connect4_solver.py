@@ -81,7 +81,7 @@ def test_scores_of_moves_and_the_line_agree(solver, seed):
     assert GAME.is_terminal(states[-1])
     found = solver.solve_many(states).score.tolist()
     assert all(after == -before for before, after in pairwise(found))
-    assert plies_to_end(state, score) == (len(line) if score else None)
+    assert score == 0 or plies_to_end(state.n_stones, score) == len(line)
 
 
 def test_a_search_in_small_steps_finds_the_same(monkeypatch):

@@ -11,7 +11,7 @@ from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games import registry
 from punish_fast.games.contract import GameError
-from punish_fast.games.matches import Score, best_response, both_scores, error_bound, exact_score
+from punish_fast.games.matches import Score, best_response, both_scores, error_bound
 from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
 from punish_fast.games.solve.judgement import judge, losing_lines, unfold_policy, winning_policy
 from punish_fast.games.solve.positions import enumerate_positions
@@ -60,7 +60,7 @@ def test_known_probabilities_and_their_error_bounds(tapnswap):
     response = best_response(tapnswap, tapnswap.uniform())
     assert response.first == pytest.approx(0.999997275072857, abs=1e-13)
     assert response.second == pytest.approx(1.0, abs=1e-13)
-    both = exact_score(tapnswap, tapnswap.uniform(), tapnswap.uniform())
+    both = both_scores(tapnswap, tapnswap.uniform(), tapnswap.uniform())[0]
     assert both.win == pytest.approx(0.398413794960370, abs=1e-13)
     assert both.draw == pytest.approx(0, abs=1e-13)
     enemy = tapnswap.uniform()
@@ -86,7 +86,7 @@ def test_best_responses_are_the_limit_of_sweeps(variant):
 def test_exact_scores_are_the_limit_of_sweeps(game):
     positions = enumerate_positions(game)
     first, second = random_policy(positions, 1), random_policy(positions, 2)
-    score = exact_score(positions, first, second)
+    score = both_scores(positions, first, second)[0]
     assert score.win == pytest.approx(swept(positions, second, first)[0][0], abs=1e-12)
     assert score.loss == pytest.approx(swept(positions, first, second)[1][0], abs=1e-12)
     assert score.win + score.draw + score.loss == pytest.approx(1, abs=1e-12)
@@ -109,8 +109,8 @@ def test_perfect_and_endless_play(tapnswap):
     positions = enumerate_positions(Corridor({5: 1.0}))
     stay = np.zeros(positions.n_rows)
     stay[positions.state_ptr[:-1][~positions.is_terminal]] = 1.0
-    assert (exact_score(positions, stay, stay).win, exact_score(positions, stay, stay).draw) == (0, 1)
-    assert exact_score(tapnswap, tapnswap.uniform(), tapnswap.uniform()).draw < 1e-12
+    assert (both_scores(positions, stay, stay)[0].win, both_scores(positions, stay, stay)[0].draw) == (0, 1)
+    assert both_scores(tapnswap, tapnswap.uniform(), tapnswap.uniform())[0].draw < 1e-12
 
 
 def test_illegal_moves_end_a_game_for_themselves(tapnswap):

@@ -12,7 +12,7 @@ from punish_fast.cli.games.judged_agents import TRAINED, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
-from punish_fast.games.matches import best_response, error_bound, exact_score
+from punish_fast.games.matches import best_response, both_scores, error_bound
 from punish_fast.games.solve.judgement import judge as judge_policy
 from punish_fast.games.solve.judgement import last_first, unfold_policy, winning_policy
 from punish_fast.games.solve.positions import Positions, enumerate_positions
@@ -37,7 +37,7 @@ def solve(game: Game, _options: GamesSolveOptions, stages: Stages) -> dict[str, 
         best = _response(positions, None, (True, True))
         safe = _response(positions, perfect.is_safe(), may_be_safe)
         random = positions.uniform()
-        even = exact_score(positions, random, random)
+        even = both_scores(positions, random, random)[0]
     values = perfect.value[positions.live].tolist()
     value, distance = int(perfect.value[0]), int(perfect.distance[0])
     return {

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.connect4.game import Connect4State
-from punish_fast.games.connect4.solver import MOST
+from punish_fast.games.connect4.solver import plies_to_end
 
 SETS = ("easy-ends", "hard-ends", "easy-middles", "hard-middles")
 # Marks full columns in `PositionSet.scores`.
@@ -71,10 +71,7 @@ def search_policy(found: PositionSet, depth: int) -> np.ndarray:
     """
     n_stones = np.bitwise_count(found.boards[:, 1]).astype(np.int64)[:, np.newaxis]
     scores = found.scores.astype(np.int64)
-    # With score s, the winner will have played 22 - |s| stones.
-    n_last = MOST + 1 - np.abs(scores)
-    plies = np.where(scores > 0, 2 * (n_last - n_stones // 2) - 1, 2 * (n_last - (n_stones + 1) // 2))
-    seen = np.where((scores != 0) & (plies <= depth), scores, 0)
+    seen = np.where(plies_to_end(n_stones, scores) <= depth, scores, 0)
     seen[found.scores == FULL] = FULL
     best = seen == seen.max(axis=1, keepdims=True)
     return np.asarray(best / best.sum(axis=1, keepdims=True))

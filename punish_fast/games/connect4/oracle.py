@@ -151,7 +151,7 @@ def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> 
     low, high = bounds[k].tolist()
     is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
     if low == high:
-        return MoveValue(action, int(np.sign(low)), plies_to_end(state, low), is_best)
+        return MoveValue(action, int(np.sign(low)), plies_to_end(state.n_stones, low) if low else None, is_best)
     return MoveValue(action, 1 if low > 0 else -1, None, is_best) if low > 0 or high < 0 else None
 
 

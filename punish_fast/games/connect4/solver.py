@@ -8,7 +8,7 @@ winner's fourth stone, scores 18. A higher score means a faster win or a slower 
 import math
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,8 +79,7 @@ class Connect4Solver:
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
-        has_deadline = until < math.inf
-        n_workers, budget = (1, _BUDGET_WITH_DEADLINE) if has_deadline else (min(threads(), len(queue)), _BUDGET)
+        n_workers, budget = (1, _BUDGET_WITH_DEADLINE) if until < math.inf else (min(threads(), len(queue)), _BUDGET)
         stacks = np.zeros((n_workers, STACK_WORDS), dtype=np.int64)
         ranges = np.zeros((n_workers, 2), dtype=np.int64)
         ranges[0, 1] = len(queue)
@@ -144,12 +143,13 @@ def value_of(score: int) -> str:
     return "draw" if score == 0 else "win" if score > 0 else "loss"
 
 
-def plies_to_end(state: Connect4State, score: int) -> int | None:
-    """Return the number of moves to the end under perfect play in a state with a given score; None for a draw."""
-    if score == 0:
-        return None
-    n_own, n_other = state.n_stones // 2, (state.n_stones + 1) // 2
-    return 2 * (MOST + 1 - score - n_own) - 1 if score > 0 else 2 * (MOST + 1 + score - n_other)
+def plies_to_end(n_stones: Any, score: Any) -> Any:
+    """Return the number of moves to the end under perfect play with ``n_stones`` on the board and a score other than 0.
+
+    Both arguments are integers or arrays of integers.
+    """
+    n_of_winner = (n_stones + (score < 0)) // 2
+    return 2 * (MOST + 1 - abs(score) - n_of_winner) - (score > 0)
 
 
 def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:

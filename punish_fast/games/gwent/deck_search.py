@@ -256,15 +256,14 @@ def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation
         last = search.history[-1]
         decks = next_pool(method, last.decks, last.tournament.points, generator)
     seed = _seed(search, _TOURNAMENT, number)
-    tournament = play_round_robin(decks, search.method.player, method.games, seed, on_games)
+    tournament = play_round_robin(decks, method.player, method.games, seed, on_games)
     survivors = decks[ranking(tournament.points)[: method.survivors]]
     seed = _seed(search, _SURVIVORS, number)
-    return Generation(decks, tournament, play_random_decks(survivors, search.method.player, FRESH_GAMES, seed))
+    return Generation(decks, tournament, play_random_decks(survivors, method.player, FRESH_GAMES, seed))
 
 
 def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:
-    words = np.random.SeedSequence((search.seed, purpose, *numbers)).generate_state(1, np.uint64)
-    return int(words[0])
+    return int(np.random.SeedSequence((search.seed, purpose, *numbers)).generate_state(1, np.uint64)[0])
 
 
 def deck_text(deck: np.ndarray) -> str:

@@ -42,7 +42,7 @@ from punish_fast.games.contract import CHANCE, VectorGame
 from punish_fast.games.learn.episodes import NONE, ValueMover, Values, play, retrace
 from punish_fast.games.learn.hyperparameters import TINY, LearnError, NetworkMethod, hyperparameter, is_duel
 from punish_fast.games.learn.networks import Architecture, action_values, compiled_steps, evaluate
-from punish_fast.games.learn.trainer import NETWORK_LAYOUT, NetworkTrainer, trimmed
+from punish_fast.games.learn.trainer import NETWORK_LAYOUT, NetworkTrainer, located, trimmed
 
 MC, TD = "mc", "td"
 TARGETS = (MC, TD)
@@ -93,12 +93,8 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
 
 def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
     """Return the samples with indices ``drawn`` in the concatenation of ``parts``, without concatenating ``parts``."""
-    ends = np.cumsum([len(part.state) for part in parts])
-    owner = np.searchsorted(ends, drawn, side="right")
     found = Samples(*(np.empty((len(drawn), *field.shape[1:]), field.dtype) for field in parts[0]))
-    for number, part in enumerate(parts):
-        places = np.flatnonzero(owner == number)
-        rows = drawn[places] - (ends[number] - len(part.state))
+    for part, (places, rows) in zip(parts, located(drawn, [len(part.state) for part in parts]), strict=True):
         for into, field in zip(found, part, strict=True):
             into[places] = field[rows]
     return found

@@ -7,7 +7,7 @@ identical results. After some rounds, the strength of the network is measured an
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -293,6 +293,18 @@ def _is_like(value: Any, most: Any) -> bool:
 
 
 _MAY_MISS = ("perfect", "mistakes")
+
+
+def located(drawn: np.ndarray, sizes: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Find the entries of concatenated arrays, given the array sizes and the indices ``drawn`` in the concatenation.
+
+    For each array, yield the places of its entries in ``drawn``, and their indices in the array.
+    """
+    ends = np.cumsum(sizes, dtype=np.int64)
+    owner = np.searchsorted(ends, drawn, side="right")
+    for number, size in enumerate(sizes):
+        places = np.flatnonzero(owner == number)
+        yield places, drawn[places] - (ends[number] - size)
 
 
 def trimmed(games: Any) -> Any:

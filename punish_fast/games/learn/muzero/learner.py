@@ -26,7 +26,7 @@ from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
-from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, stream_of
+from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, located, stream_of
 
 # Numbers of simulations with which MuZero is judged; with 0, the policy network plays without a search.
 JUDGED_SIMULATIONS = (0, 25, 100)
@@ -92,15 +92,13 @@ class MuZeroLearner(NetworkTrainer):
         if not method.reanalysed:
             return self.memory
         generator = stream_of(self.seed, self.rounds, REANALYSE)
-        n_games = sum(len(part.length) for part in self.memory)
-        n_drawn = min(round(method.reanalysed * method.games), n_games)
-        drawn = np.sort(generator.choice(n_games, n_drawn, replace=False))
-        plan, renewed, begin = plan_of(self.vector, method, is_noisy=True), [], 0
-        for part in self.memory:
-            rows = drawn[(drawn >= begin) & (drawn < begin + len(part.length))] - begin
-            begin += len(part.length)
-            renewed.append(self._searched_again(plan, part, rows, generator) if len(rows) else part)
-        return renewed
+        plan, sizes = plan_of(self.vector, method, is_noisy=True), [len(part.length) for part in self.memory]
+        n_drawn = min(round(method.reanalysed * method.games), sum(sizes))
+        drawn = np.sort(generator.choice(sum(sizes), n_drawn, replace=False))
+        return [
+            self._searched_again(plan, part, rows, generator) if len(rows) else part
+            for part, (_, rows) in zip(self.memory, located(drawn, sizes), strict=True)
+        ]
 
     def _searched_again(
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator

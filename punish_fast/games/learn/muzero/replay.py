@@ -25,7 +25,7 @@ import numpy as np
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE, retrace
 from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
-from punish_fast.games.learn.trainer import trimmed
+from punish_fast.games.learn.trainer import located, trimmed
 
 # Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as those before
 # random moves, would be drawn rarely but weighted heavily; a single one could dominate a batch and slow down learning.
@@ -114,7 +114,6 @@ def targets_of(
 def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
     """Draw ``n`` training samples from the games in ``memory``, which must contain at least one action."""
     moves = [np.nonzero(part.games.action != NONE) for part in memory]
-    ends = np.cumsum([len(rows) for rows, _ in moves])
     drawn, weight = _drawn(memory, moves, n, method.priority, generator)
     unrolled, n_moves = method.n_unrolled, memory[0].games.policy.shape[2]
     # Actions after the end of a game are random.
@@ -129,11 +128,9 @@ def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: 
         np.zeros((n, unrolled + 1), dtype=np.bool_),
         weight,
     )
-    owner = np.searchsorted(ends, drawn, side="right")
-    for number, part in enumerate(memory):
-        places = np.flatnonzero(owner == number)
-        rows, plies = (each[drawn[places] - (ends[number] - len(each))] for each in moves[number])
-        _unroll(draws, places, part, rows, plies)
+    of_parts = located(drawn, [len(rows) for rows, _ in moves])
+    for part, (rows, plies), (places, chosen) in zip(memory, moves, of_parts, strict=True):
+        _unroll(draws, places, part, rows[chosen], plies[chosen])
     return draws
 
 
