@@ -74,11 +74,14 @@ class BuiltIn:
 BUILT_INS = {
     "random": BuiltIn("Robin", "plays every legal action with equal probability", 0.3127),
     "naive": BuiltIn("Nina", "plays the moves that are best against random cards", 0.4797),
-    "careful": BuiltIn("Clara", "guards or dodges, and attacks only a resting enemy", 0.2328, "easy"),
+    "careful": BuiltIn("Clara", "guards or dodges if it can, and attacks a resting enemy", 0.2328, "easy"),
     "aggressive": BuiltIn("Axel", "plays its strongest attack, and feints only without one", 0.4248, "medium"),
     "punisher": BuiltIn("Pia", "dodges until the enemy rests, then plays its strongest attack", 0.2677),
     "veteran": BuiltIn("Viktor", "mixes its moves and is hard to predict, but knows only the standard rules", None),
 }
+
+# Names that people cannot use.
+RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 
 def person_of(name: str, is_bot: bool | None = True) -> str:

@@ -112,7 +112,8 @@ class OpenSessions:
         """Return a seat by its secret name; raise HTTPException 404 if the name is unknown or the table has expired."""
         seat = self._seats.get(seat_id)
         if seat is None or self._is_stale(seat.table):
-            raise HTTPException(404, "table: unknown, or cleared after a long pause; open a new one")
+            why = "the server was restarted, or nobody moved for a long time"
+            raise HTTPException(404, f"This game is lost, because {why}; start a new one.")
         seat.table.touched = self._clock()
         return seat
 

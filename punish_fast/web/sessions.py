@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
+from punish_fast.arena.built_in_players import RESERVED
 from punish_fast.play.session import ChoiceError, UndoError
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
@@ -68,11 +68,11 @@ class Visitor(_Body):
 def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
     """Return a person's normalized name; raise HTTPException 422 if it is invalid or resembles a bot or ``others``."""
     try:
-        name = checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
+        name = checked_name(person, {*BOTS, *RESERVED, *(player.name for player in registry.players)})
     except PlayerNameError as error:
         raise HTTPException(422, f"name: {error}") from None
     if any(looks_like(name, other) for other in others):
-        raise HTTPException(422, f"name: {name} is not allowed here; choose a name of your own")
+        raise HTTPException(422, f"name: {name} is already used at this table; choose another name")
     return name
 
 

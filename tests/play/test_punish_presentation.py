@@ -116,7 +116,7 @@ def test_what_may_be_done_is_explained():
     text = "\n".join(told(START, (20, 21, 40, 41)))
     assert "Feint: the card goes to the discard pile" in text
     assert "(2 left)" in text
-    assert "After 2 breaths, the measure ends" in text
+    assert "After 2 more breaths, the measure ends" in text
     assert "rest < guard < rush < dodge < strike < punish" in text
     assert "Feint" not in "\n".join(told(START, (20, 40)))
     most = max(RULES.damage)

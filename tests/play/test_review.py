@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -61,6 +62,13 @@ def test_an_action_that_is_not_legal_loses_nothing(judges):
     first, *rest = review(judges["wins"], wrong)[0].choices
     assert (first.action, first.loss) == (91, None)
     assert rest == list(review(judges["wins"], game)[0].choices[1:])
+
+
+def test_all_moves_that_are_equally_good_are_best(judges):
+    judge = copy(judges["wins"])
+    judge._q = np.repeat(judge._v, np.diff(judge._space.state_ptr))
+    for side in review(judge, some_games(1)[0]):
+        assert [choice.best for choice in side.choices] == [choice.action for choice in side.choices]
 
 
 def test_measures_are_counted_without_missing_breaths(judges):

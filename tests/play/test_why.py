@@ -100,7 +100,7 @@ def test_consequences_are_told_in_words(tabletop_like):
     assert words[40, 50] == "both fall, your card is lower and you win"
     # The deck has two of rush, dodge and strike or punish.
     assert words[40, 41] == "33% you win; 33% nobody is hurt; 33% both fall, your card is lower and you win"
-    assert words[21, 41].endswith("; ...")
+    assert words[21, 41].endswith("% other outcomes")
     words = words_of(tabletop_like, position("r", "rds", breath=2, hp=(2, 2), rules=rules))
     assert words[20, 10] == "nobody is hurt"
     words = words_of(tabletop_like, position("r", "grs", breath=2, hp=(2, 2), rules=rules))
@@ -176,7 +176,7 @@ def test_consequences_of_the_same_words_are_told_once_and_the_likeliest_first():
     assert (found.words, found.likely, found.probability, found.value) == ("you win", "you win", 0.25, 1.0)
     found = answer(FEINT, *[(f"case {k}", 0.1 * k, 0.0) for k in range(4, 0, -1)])
     # No consequence happens in more than half of the draws.
-    assert found.words == found.likely == "40% case 4; 30% case 3; 20% case 2; ..."
+    assert found.words == found.likely == "40% case 4; 30% case 3; 20% case 2; 10% other outcomes"
 
 
 def test_what_decides_is_the_answer_with_the_largest_share_of_the_difference():

@@ -159,6 +159,7 @@ def test_a_table_has_two_seats_and_a_request_waits_for_the_friend(client, naive)
     for name in ("you", "Ann", "\u0410nn", "naive"):
         answer = accept(client, host, name)
         assert (answer.status_code, answer.json()["detail"][:6]) == (422, "name: "), name
+    assert accept(client, host, "ann").json()["detail"].startswith("name: ann is already used at this table; ")
     assert choose(client, host, 10).json()["detail"] == "table: the game has not begun"
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(look, client, host, version=host["friend"]["version"])
@@ -194,6 +195,6 @@ def test_a_game_that_is_left_ends_for_both_and_is_cleared(models):
     for client in (ann, ben):
         for _ in range(10):
             tables.open(models[0], "Ann", None, None, client=client)
-    with pytest.raises(HTTPException, match="unknown, or cleared"):
+    with pytest.raises(HTTPException, match="This game is lost"):
         tables.find(host.id)
     assert len(tables) == 20

@@ -90,14 +90,14 @@ def play(options: PlayOptions) -> None:
 
 
 def _people(options: PlayOptions) -> list[str]:
-    from punish_fast.arena.players import NAMES
+    from punish_fast.arena.built_in_players import RESERVED
     from punish_fast.records.logs import BOTS
 
     if options.watch and (options.hotseat or options.coach or options.name):
         raise UsageError("--watch cannot be combined with --hotseat, --coach or --name")
     n_people = 0 if options.watch else 2 if options.hotseat else 1
     default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
-    names = _checked(options.name or default, [*BOTS, *NAMES])
+    names = _checked(options.name or default, [*BOTS, *RESERVED])
     if len(names) != n_people or len(set(names)) < n_people:
         raise UsageError(f"--name: {('one name', 'two different names')[n_people - 1]} must be given")
     return names

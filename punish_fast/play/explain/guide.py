@@ -74,7 +74,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
     if clash_effects(rules).taken.max() >= min(state.own_hp, state.enemy_hp):
         yield f"If both players fall in the same breath, the lower card wins: {' < '.join(by_priority(rules))}."
     left = rules.breaths - state.breath
-    when = "After this breath" if left == 0 else f"After {left + 1} breaths"
+    when = "After this breath" if left == 0 else f"After {left + 1} more breaths"
     yield (
         f"{when}, the measure ends: both heal {rules.healing} HP and draw back up to {rules.hand_size} cards; cards in "
         "hand are kept."

@@ -84,8 +84,10 @@ class Answer:
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
-        listed = [f"{share:.0%} {words}" for words, share in list(shares.items())[:_MOST_WORDS]]
-        return "; ".join([*listed, *(["..."] if len(shares) > _MOST_WORDS else [])])
+        listed = dict(list(shares.items())[:_MOST_WORDS])
+        if len(shares) > _MOST_WORDS:
+            listed["other outcomes"] = 1 - sum(listed.values())
+        return "; ".join(f"{share:.0%} {words}" for words, share in listed.items())
 
     @property
     def _by_words(self) -> dict[str, float]:

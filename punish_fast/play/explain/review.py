@@ -26,7 +26,7 @@ from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
 from punish_fast.store.reader import Artefact
 
-# Smaller losses count as rounding errors.
+# Smaller losses count as rounding errors, so that moves which differ by less are equally good.
 _SMALLEST = 0.0005
 # Maximum number of worst choices in a report, and their minimum loss.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
@@ -40,7 +40,7 @@ class ReviewedChoice:
     measure: int  # measure, from 1
     state: State  # position as the player saw it
     action: int  # two-digit action
-    best: int  # best two-digit action
+    best: int  # best two-digit action; `action` if it is as good
     win: float  # win probability of the best action
     loss: float | None  # loss of win probability; None if the action is illegal
 
@@ -129,7 +129,7 @@ class Judge:
         actions = self._space.action[first:last].tolist()
         win = float(self._v[row])
         loss = max(0.0, win - float(self._q[first + actions.index(action)])) if action in actions else None
-        best = int(self._space.action[self._choice[row]])
+        best = action if loss is not None and loss < _SMALLEST else int(self._space.action[self._choice[row]])
         return ReviewedChoice(number + 1, measure, from_decimal(self._space.layout, decimal), action, best, win, loss)
 
 
