@@ -71,7 +71,7 @@ BUDGET = {
     "play": 2300,
     "arena": 1350,
     "study": 900,
-    "games": 5400,
+    "games": 5350,
     "store": 1850,
     "equilibrium": 1700,
     "records": 1650,

@@ -288,19 +288,15 @@ class Oracle(Protocol):
     def best_action(self, state: Any) -> int:
         """Return a best action of a nonterminal state."""
 
-    def line(self, state: Any) -> list[int]:
-        """Return both players' best actions from a state until the game ends or a position repeats."""
-        game, actions, seen = self.game, [], set()
+    def line(self, state: Any) -> list[tuple[Any, int]]:
+        """Return each state and its best action, from a state until the game ends or a position repeats."""
+        game, steps, seen = self.game, [], set()
         while not game.is_terminal(state) and game.position(state) not in seen:
             seen.add(game.position(state))
-            actions.append(self.best_action(state))
-            state = game.apply(state, actions[-1])
-        return actions
+            steps.append((state, self.best_action(state)))
+            state = game.apply(*steps[-1])
+        return steps
 
     def line_text(self, state: Any) -> list[str]:
         """Describe the actions of `line` in words."""
-        texts = []
-        for action in self.line(state):
-            texts.append(self.game.action_text(state, action))
-            state = self.game.apply(state, action)
-        return texts
+        return [self.game.action_text(*step) for step in self.line(state)]

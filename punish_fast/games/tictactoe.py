@@ -25,9 +25,7 @@ from punish_fast.games.squares import SquareGame
 
 _SIDE = 3
 _SQUARES = _SIDE * _SIDE
-_FULL = (1 << _SQUARES) - 1
 _WORDS = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right")
-_SEPARATOR = "\n---+---+---\n"
 
 
 def _mask(squares: Any) -> int:
@@ -44,7 +42,7 @@ def _symmetries() -> tuple[tuple[int, ...], ...]:
 _IMAGE = _symmetries()
 # Image of every mask under every symmetry.
 _IMAGE_OF_MASK = [
-    [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(_FULL + 1)] for image in _IMAGE
+    [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(1 << _SQUARES)] for image in _IMAGE
 ]
 _LINES = [_mask(map(int, squares)) for squares in ("012", "345", "678", "036", "147", "258", "048", "246")]
 
@@ -147,7 +145,7 @@ class TicTacToe(SquareGame):
         free = {square: str(square + 1) for square in self.actions(state)}
         cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self.cells(state))]
         rows = ["|".join(f" {cell} " for cell in row).rstrip() for row in np.reshape(cells, (_SIDE, _SIDE))]
-        return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
+        return f"X {names[0]}, O {names[1]}\n\n" + "\n---+---+---\n".join(rows)
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of reachable states (``states``) and of reachable positions (``canonical_states``)."""

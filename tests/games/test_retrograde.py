@@ -55,8 +55,9 @@ def test_tapnswap_is_lost_in_26_and_its_best_lines_last_as_long(perfect):
     oracle, positions = RetrogradeOracle(TapnSwap()), perfect.positions
     for number, state in enumerate(positions.states):
         line, after = oracle.line(state), state
-        for action in line:
-            after = positions.game.apply(after, action)
+        for before, action in line:
+            assert before == after
+            after = positions.game.apply(before, action)
         if perfect.value[number] != 0:
             assert (len(line), positions.game.is_terminal(after)) == (perfect.distance[number], True)
         else:

@@ -49,11 +49,6 @@ class StayMover:
         return np.asarray(generator.random(len(states)) < self.stay(states), dtype=np.int64)
 
 
-def random_policy(stay: float = 0.5) -> np.ndarray:
-    """Return the policy that always stays with probability ``stay``."""
-    return np.full(_SHAPE, float(stay))
-
-
 def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
     """Return the policy that leaves at ``points`` points in the round.
 
@@ -99,7 +94,7 @@ def player_named(name: str) -> StayMover:
     if len(points) in (1, N_HAZARDS):
         return policy_mover(threshold_policy(points if len(points) > 1 else points[0]))
     if name == "random":
-        return policy_mover(random_policy())
+        return policy_mover(np.full(_SHAPE, 0.5))
     if name == "rule-of-thumb":
         return policy_mover(threshold_policy(LEAVE_AT))
     if name == "equilibrium":

@@ -44,12 +44,10 @@ from punish_fast.store.bundles import load_bundle, save_bundle
 
 # Opponents of successive sessions; each sequence is combined with all hyperparameters.
 SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
-EPSILONS = tuple(k / 10 for k in range(1, 11))
 # Agents with at least this share of the top score are trained further.
 BEST = 0.9
 # Callback for progress: takes the number of finished tasks and the total number of tasks.
 OnTask = Callable[[int, int], None]
-_LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
 class LeagueError(PunishFastError, ValueError):
@@ -92,7 +90,7 @@ def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]
 
     ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents have the same name.
     """
-    values = {"scheme": ("negamax",), "epsilon": EPSILONS} | dict(grid)
+    values = {"scheme": ("negamax",), "epsilon": [k / 10 for k in range(1, 11)]} | dict(grid)
     methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
     plans = [AgentPlan(agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES]
     if len({plan.name for plan in plans}) < len(plans):
@@ -178,7 +176,7 @@ class _League(NamedTuple):
         """
         path = self.folder / f"round-{number}.h5"
         if path.exists():
-            header, arrays = load_bundle(path, _LAYOUTS)
+            header, arrays = load_bundle(path, {"league": {"points": ("float64", 2)}})
             if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
                 raise LeagueError(f"{path}: belongs to different agents; choose another folder")
             return arrays["points"]

@@ -32,12 +32,8 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
-# Default learning rate and discount of each scheme. Games without chance do not need averages of targets, so negamax
-# has rate 1.
-_OF_SCHEME: dict[str, dict[str, float | None]] = {
-    "negamax": {"rate": 1.0, "discount": 0.95},
-    "author": {"rate": None, "discount": 1.0},
-}
+# Defaults of the scheme "author" that differ from those of "negamax".
+_OF_AUTHOR: dict[str, Any] = {"rate": None, "discount": 1.0}
 
 # Games that reach this number of plies count as endless and are stopped.
 _MAX_PLIES = 1000
@@ -57,6 +53,7 @@ class Hyperparameters(CheckedMethod):
 
     scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all like TapnSwap's author.")
     epsilon: float = hyperparameter(0.5, (0.0, 1.0), "Probability of a random action (epsilon-greedy).")
+    # Games without chance do not need averages of targets, so the rate of negamax is 1.
     rate: float | None = hyperparameter(
         1.0, (TINY, 1.0, None), "Learning rate; none for 1 / visits (default of author)."
     )
@@ -65,7 +62,7 @@ class Hyperparameters(CheckedMethod):
 
 def hyperparameters(**given: Any) -> Hyperparameters:
     """Return hyperparameters with the given values; the others have the defaults of the scheme."""
-    return Hyperparameters(**_OF_SCHEME.get(given.get("scheme", SCHEMES[0]), {}) | given)
+    return Hyperparameters(**(_OF_AUTHOR if given.get("scheme") == "author" else {}) | given)
 
 
 @dataclass
