@@ -72,7 +72,7 @@ BUDGET = {
     "arena": 1350,
     "study": 900,
     "games": 5350,
-    "store": 1850,
+    "store": 1800,
     "equilibrium": 1700,
     "records": 1650,
     "enemies": 650,

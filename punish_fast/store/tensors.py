@@ -116,11 +116,8 @@ class ModelSource:
         return build_compact(space, self.policy, self.progress)
 
 
-def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
-    """Load the values of an agent or checkpoint, float64 ``[n_states]``, and rescale them to an objective and discount.
-
-    By default, the discount is `DEFAULT_DISCOUNT`.
-    """
+def start_values(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
+    """Load the values of an agent or checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
     file = load(path)
     file.must_have_rules(rules)
     if file.kind == CHECKPOINT:
@@ -129,15 +126,14 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float | Non
     else:
         v = file.solution().v
         win, loss = file.terminal_values
-    to_win, to_loss = final_values(DEFAULT_DISCOUNT if discount is None else discount, objective).tolist()
+    to_win, to_loss = final_values(discount, objective).tolist()
     if (win, loss) == (to_win, to_loss) or win <= loss:
         return v
     return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
 
 
-def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float | None) -> None:
+def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float) -> None:
     """Write state values, float64 ``[n_states]``, to a checkpoint that `start_values` can load."""
-    discount = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT if discount is None else discount
     with new_file(path, CHECKPOINT, rules, objective=objective, discount=discount) as out:
         out.array("/solution/v", v)
 

@@ -144,9 +144,9 @@ def test_labels_and_states_that_a_file_cannot_hold_are_refused(game, tiny, tmp_p
 def test_values_of_a_checkpoint_come_back_on_the_scale_of_the_objective(game, tmp_path):
     path, rules, shares = tmp_path / "x.h5", game.space.rules, np.linspace(0, 1, game.space.n_states)
     for objective, discount, win, loss in (
-        ("win-probability", None, 1, 0),
+        ("win-probability", 1.0, 1, 0),
         ("discounted", 0.5, 2, -2),
-        ("discounted", None, 20, -20),
+        ("discounted", 0.95, 20, -20),
     ):
         v = loss + shares * (win - loss)
         save_values(path, rules, v, objective, discount)

@@ -33,7 +33,7 @@ from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, Lar
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring
-from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
+from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Iteration:
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Number of roundings of a row in addition to one per entry, including those of stored probabilities.
-        self._further_terms = 8
+        self._further_terms = FURTHER_TERMS
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
         # Values before the last call to `_back_up_rows`.

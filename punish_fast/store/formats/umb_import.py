@@ -13,20 +13,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.conversion.construction import divisors, from_scipy
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.model import MDP, ModelError
+from punish_fast.mdp.model import ModelError
 from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
 # The reference library writes version 0 if it was installed as a package.
 _VERSIONS = (VERSION, 0)
-_COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
+_KINDS = ("states", "choices", "branches")
+_COUNTS = (*_KINDS, "initial-states", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
 # Names of the members that are read, except for annotations.
@@ -50,14 +51,13 @@ class _Content:
         self._path = path
         self._members: dict[str, bytearray] = {}
 
-    def read(self, index: dict[str, Any], sizes: _Sizes) -> None:
+    def read(self, index: dict[str, Any], sizes: dict[str, int]) -> None:
         """Read all members that might be needed."""
         needed = set(_NEEDED)
         for group in ("aps", "rewards"):
             for folder, _, each in _annotations(self, index, group):
-                kinds = {"states", "choices", "branches"}.intersection(each["applies-to"])
-                needed |= {f"{folder}/{kind}/values.bin" for kind in kinds}
-        largest = max(_LARGEST_NUMBER * (max(sizes) + 1), _LONGEST_NAMES)
+                needed |= {f"{folder}/{kind}/values.bin" for kind in _KINDS if kind in each["applies-to"]}
+        largest = max(_LARGEST_NUMBER * (max(sizes.values()) + 1), _LONGEST_NAMES)
         self._members = read_members(self._path, needed, largest)
 
     def __contains__(self, name: str) -> bool:
@@ -119,16 +119,6 @@ class _Content:
         raise self.fault(f"{name}: {described} of {size} bits is not supported; export doubles")
 
 
-class _Sizes(NamedTuple):
-    """Numbers of states, initial states, choices, branches and actions."""
-
-    states: int
-    initial: int
-    choices: int
-    branches: int
-    actions: int
-
-
 def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     """Read a model in the Unified Markov Binary format, as written by Storm, PRISM and Modest.
 
@@ -140,17 +130,20 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     Raises:
         ReadError: If the file cannot be read, is damaged, or contains an unsupported kind of model.
     """
+    from scipy.sparse import csr_array
+
     path = Path(path)
     content = _Content(path)
     index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
     content.read(index, sizes)
     # In this order, each count is confirmed by the size of a member before it is used.
-    target = content.array("branch-to-target.bin", "<u8", sizes.branches)
-    indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)
-    state_ptr = content.pointer("state-to-choices.bin", sizes.states, sizes.choices)
-    if sizes.branches and target.max() >= sizes.states:
-        raise content.fault(f"branch-to-target.bin: state {target.max():,}, but there are {sizes.states:,}")
+    n_states, n_choices, n_branches = (sizes[kind] for kind in _KINDS)
+    target = content.array("branch-to-target.bin", "<u8", n_branches)
+    indptr = content.pointer("choice-to-branches.bin", n_choices, n_branches)
+    state_ptr = content.pointer("state-to-choices.bin", n_states, n_choices)
+    if n_branches and target.max() >= n_states:
+        raise content.fault(f"branch-to-target.bin: state {target.max():,}, but there are {n_states:,}")
     p = _probabilities(content, system, indptr)
     rewards = _rewards(content, index, sizes, (state_ptr, indptr, p))
     action, names = _actions(content, sizes)
@@ -164,8 +157,16 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
         state_ptr = state_ptr + np.append(0, np.cumsum(np.diff(state_ptr) == 0))
         action = None if action is None else np.insert(action, places, 0)
     labels = _labels(content, index, sizes)
-    is_initial = content.bits("state-is-initial.bin", sizes.states) if sizes.initial else np.zeros(sizes.states, bool)
-    mdp = _process(content, (p, target, indptr), (state_ptr, action), normalize)
+    is_initial = np.zeros(n_states, dtype=bool)
+    if sizes["initial-states"]:
+        is_initial = content.bits("state-is-initial.bin", n_states)
+    dtype = np.int32 if len(p) <= np.iinfo(np.int32).max else np.int64
+    shape = len(indptr) - 1, n_states
+    try:
+        matrix = csr_array((p, target.astype(dtype), indptr.astype(dtype)), shape=shape)
+        mdp = from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize)
+    except ModelError as error:
+        raise content.fault(f"is not a Markov decision process: {error}") from None
     return NamedProcess(
         mdp=mdp,
         labels={"init": is_initial} | labels,
@@ -193,8 +194,8 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
     return index
 
 
-def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
-    """Return the sizes of the model, which must be in discrete time and have at most one player."""
+def _sizes(content: _Content, index: dict[str, Any]) -> dict[str, int]:
+    """Return the numbers of `_COUNTS` in a model, which must be in discrete time and have at most one player."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
@@ -212,7 +213,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
         raise content.fault(f"{counts['states']:,} states; there must be 1 to {_MOST_STATES:,}")
     if counts["players"] == 0 and counts["choices"] != counts["states"]:
         raise content.fault(f"is a chain, but has {counts['choices']:,} choices in {counts['states']:,} states")
-    return _Sizes(*(counts[name] for name in ("states", "initial-states", "choices", "branches", "choice-actions")))
+    return counts
 
 
 def _type_of(kind: Any) -> tuple[str, int]:
@@ -255,18 +256,18 @@ def _annotations(content: _Content, index: dict[str, Any], group: str) -> list[t
     return found
 
 
-def _labels(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str, np.ndarray]:
+def _labels(content: _Content, index: dict[str, Any], sizes: dict[str, int]) -> dict[str, np.ndarray]:
     found = {}
     for folder, name, each in _annotations(content, index, "aps"):
         if "states" in each["applies-to"]:
             if _type_of(each.get("type")) != ("bool", 1):
                 raise content.fault(f"label {printable(name, 60)} is not one bit for each state")
-            found[name] = content.bits(f"{folder}/states/values.bin", sizes.states)
+            found[name] = content.bits(f"{folder}/states/values.bin", sizes["states"])
     return found
 
 
 def _rewards(
-    content: _Content, index: dict[str, Any], sizes: _Sizes, rows: tuple[np.ndarray, np.ndarray, np.ndarray]
+    content: _Content, index: dict[str, Any], sizes: dict[str, int], rows: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches."""
     state_ptr, indptr, p = rows
@@ -276,17 +277,16 @@ def _rewards(
     for folder, name, each in _annotations(content, index, "rewards"):
         if each.get("probability-type") is not None:
             raise content.fault(f"reward {printable(name, 60)} is random, which is not supported")
-        paid = np.zeros(sizes.choices)
+        paid = np.zeros(sizes["choices"])
         by_state = None
         for kind in each["applies-to"]:
-            n = {"states": sizes.states, "choices": sizes.choices, "branches": sizes.branches}.get(kind)
-            if n is None:
+            if kind not in _KINDS:
                 raise content.fault(f"reward {printable(name, 60)} is of {printable(kind, 40)}, which is not supported")
-            values = content.numbers(f"{folder}/{kind}/values.bin", each.get("type"), n)
+            values = content.numbers(f"{folder}/{kind}/values.bin", each.get("type"), sizes[kind])
             if not np.isfinite(values).all():
                 raise content.fault(f"reward {printable(name, 60)} is not finite")
             if kind == "branches":
-                paid += np.add.reduceat(p * values, indptr[:-1]) / divisors(indptr, p) if sizes.choices else 0.0
+                paid += np.add.reduceat(p * values, indptr[:-1]) / divisors(indptr, p)
             elif kind == "choices":
                 paid += values
             else:
@@ -296,35 +296,16 @@ def _rewards(
     return found
 
 
-def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _actions(content: _Content, sizes: dict[str, int]) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Return the index of each choice's action (None if the file has no actions) and the names of the actions."""
-    folder = "actions/choices"
-    if sizes.actions == 0 or f"{folder}/values.bin" not in content:
+    folder, n_actions = "actions/choices", sizes["choice-actions"]
+    if n_actions == 0 or f"{folder}/values.bin" not in content:
         return None, ()
-    action = content.array(f"{folder}/values.bin", "<u4", sizes.choices)
-    if sizes.choices and action.max() >= sizes.actions:
-        raise content.fault(f"{folder}/values.bin: action {action.max():,}, but there are {sizes.actions:,}")
+    action = content.array(f"{folder}/values.bin", "<u4", sizes["choices"])
+    if action.max(initial=0) >= n_actions:
+        raise content.fault(f"{folder}/values.bin: action {action.max():,}, but there are {n_actions:,}")
     if f"{folder}/string-mapping.bin" not in content:
         return action, ()
     text = bytes(content.bytes(f"{folder}/strings.bin"))
-    ends = content.pointer(f"{folder}/string-mapping.bin", sizes.actions, len(text)).tolist()
-    return action, tuple(text[ends[k] : ends[k + 1]].decode(errors="replace") for k in range(sizes.actions))
-
-
-def _process(
-    content: _Content,
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-    states: tuple[np.ndarray, np.ndarray | None],
-    normalize: bool,
-) -> MDP:
-    from scipy.sparse import csr_array
-
-    (p, target, indptr), (state_ptr, action) = rows, states
-    small = len(p) <= np.iinfo(np.int32).max
-    kind = np.int32 if small else np.int64
-    shape = (len(indptr) - 1, len(state_ptr) - 1)
-    try:
-        matrix = csr_array((p, target.astype(kind), indptr.astype(kind)), shape=shape)
-        return from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize)
-    except ModelError as error:
-        raise content.fault(f"is not a Markov decision process: {error}") from None
+    ends = content.pointer(f"{folder}/string-mapping.bin", n_actions, len(text)).tolist()
+    return action, tuple(text[ends[k] : ends[k + 1]].decode(errors="replace") for k in range(n_actions))
