@@ -23,6 +23,8 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SIZE = 512
 _PIECE = 1 << 22
+# Suffixes of models of Storm and PRISM.
+_MODELS = (".prism", ".nm", ".pm", ".sm", ".drn", ".jani")
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
@@ -56,7 +58,8 @@ def check_seal(path: Path) -> None:
             found = file.read(SIZE)
         if not found.startswith(SEALED):
             fault = "a database of games, not an .h5 file" if found.startswith(SQLITE) else "not a file"
-            raise ReadError(f"{path}: {fault} of punish-fast")
+            cure = "; export the model as .umb, see docs/mdp.md" if path.suffix.lower() in _MODELS else ""
+            raise ReadError(f"{path}: {fault} of punish-fast{cure}")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):
             raise ReadError(f"{path}: damaged; the checksum does not match")

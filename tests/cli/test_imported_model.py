@@ -39,6 +39,11 @@ def test_the_report_has_all_of_it(run):
     assert set(report["seconds"]) == {"read", "solve", "total"}
 
 
+def test_a_model_in_another_format_is_refused_with_the_way_to_solve_it(run, folder):
+    (folder / "model.prism").write_text("mdp\n", encoding="utf-8")
+    run("solve", "model.prism").failed_with("not a file of punish-fast; export the model as .umb")
+
+
 @pytest.mark.usefixtures("model")
 def test_infinite_values_have_their_sign(run):
     never = ("solve", "model.umb", "--objective", 'max R{"cost"} [F !true]')

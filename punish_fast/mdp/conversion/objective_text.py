@@ -99,7 +99,7 @@ _UNSUPPORTED = {
     "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
     "a bound on the number of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
     "=> or <=>": r"=>",
-    "an expression of variables": r"\b[A-Za-z_]\w*\s*[=<>]",
+    "an expression of variables": r"\b[A-Za-z_]\w*\s*(=(?!\s*\?)|[<>])",
 }
 
 Formula = Callable[[NamedProcess], np.ndarray]
@@ -205,7 +205,9 @@ def _fault(text: str, found: str = "") -> ObjectiveError:
 
 
 def _reason(text: str) -> str:
-    """Return a message fragment that names the first unsupported operator of a text, or a semicolon if it has none."""
+    """Return a fragment that names unmatched brackets or an unsupported operator; a semicolon if there are neither."""
     unnamed = _NAME.sub('""', text.strip())
+    if any(unnamed.count(left) != unnamed.count(right) for left, right in ("[]", "()", "{}")):
+        return ": brackets do not match; "
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return "; " if found is None else f": {found} is not supported; "
