@@ -106,9 +106,8 @@ def player_table(results: Results) -> list[dict[str, Any]]:
     table = []
     for name in sorted({*results.winner.tolist(), *results.loser.tolist()}):
         wins, losses = int((results.winner == name).sum()), int((results.loser == name).sum())
-        rate = wins / (wins + losses)
         entry = {"name": name, "is_bot": name in bots, "wins": wins, "losses": losses, "games": wins + losses}
-        table.append(entry | {"win_rate": rate})
+        table.append(entry | {"win_rate": wins / (wins + losses)})
     return sorted(table, key=lambda player: -player["wins"])
 
 
@@ -117,13 +116,13 @@ def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
 
     Both are None if there are fewer than two players, or if all have the same number of games or the same win rate.
     """
-    from scipy.stats import rankdata
+    from scipy.stats import spearmanr
 
     played, rates = (np.array([player[key] for player in table], dtype=np.float64) for key in ("games", "win_rate"))
     if len(table) < 2 or np.ptp(played) == 0 or np.ptp(rates) == 0:
         return {"linear": None, "rank": None}
-    pairs = {"linear": (played, rates), "rank": (rankdata(played), rankdata(rates))}
-    return {name: float(np.corrcoef(x, y)[0, 1]) for name, (x, y) in pairs.items()}
+    linear, rank = np.corrcoef(played, rates)[0, 1], spearmanr(played, rates).statistic
+    return {"linear": float(linear), "rank": float(rank)}
 
 
 def _durations(n_breaths: np.ndarray) -> dict[str, Any]:

@@ -222,7 +222,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
     pairs = _pairs_of(games)
     own, enemy = pairs.digits
     fits = np.ones(len(own), dtype=np.bool_)
-    for mask, text in _view_faults(space, own, enemy):
+    for mask, text in view_faults(space, own, enemy):
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
@@ -266,7 +266,7 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
         yield Fault(SUCCESSION, f"breath {gap + 1} is missing")
 
 
-def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
+def view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
     """Yield masks of breaths whose views contradict each other, each with the reason."""
     yield own[:, BREATH] != enemy[:, BREATH], "the views belong to different breaths"
     yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"

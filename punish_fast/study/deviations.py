@@ -27,7 +27,7 @@ from punish_fast.records.games import Choices
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, Grouping, groupings
 from punish_fast.study.observations import columns_of_rows, observe
-from punish_fast.study.reconstruction import Reconstruction, reconstruct
+from punish_fast.study.reconstruction import Reconstruction, certain_states, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
 # Minimum number of choices in a ranked combination of breath, HP and hand.
@@ -98,9 +98,8 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
         view: State space of the view, under the same rules.
         choices: The recorded choices.
     """
-    states = play.graph.space
     find = partial(reconstruct, play, view, choices=choices)
-    return _assess(view, choices, find, states, play.action_values, play.policy)
+    return _assess(view, choices, find, play.graph.space, play.action_values, play.policy)
 
 
 def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, choices: Choices) -> AssessedChoices:
@@ -112,12 +111,7 @@ def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, c
         policy: float64 ``[n_rows]``, policy to compare the choices with.
         choices: The recorded choices.
     """
-
-    def find(row: np.ndarray) -> Reconstruction:
-        known = np.flatnonzero(row >= 0)
-        return Reconstruction(known, row[known], np.ones(len(known)), len(known))
-
-    return _assess(view, choices, find, view, values, policy)
+    return _assess(view, choices, certain_states, view, values, policy)
 
 
 def _assess(

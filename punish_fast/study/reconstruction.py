@@ -18,15 +18,14 @@ import numpy as np
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
 from punish_fast.punish.clash import NOTHING
-from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, rows_of, split_digits
+from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, HAND, STATUS, rows_of, split_digits
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to
 from punish_fast.records.games import Choices
+from punish_fast.records.validation import view_faults
 from punish_fast.study.selfplay import SelfPlay
 
-# Indices of the player's and the enemy's statuses among the digits of a state.
-_OWN, _ENEMY = [6, 7, 8], [9, 11, 12]
 # Cards that a player remembers, as one digit for each kind of card.
 Cards = tuple[int, ...]
 
@@ -50,9 +49,8 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
         choices: The recorded choices.
     """
     space = play.graph.space
-    known = np.flatnonzero(row >= 0)
     if space.is_view:
-        return Reconstruction(known, row[known], np.ones(len(known)), len(known))
+        return certain_states(row)
     mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
     candidates = _Reconstructor(space, view, choices).states()
     match = belongs_to(space, view)
@@ -62,13 +60,19 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     empty = np.zeros(0, dtype=np.int64)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
-    for choice in known:
+    for choice in np.flatnonzero(row >= 0):
         states = np.array(candidates[choice] or order[first[row[choice]] : first[row[choice] + 1]], dtype=np.int64)
         n_exact += len(states) == 1
         weight = mass[states] if mass[states].sum() > 0 else np.ones(len(states))
         parts.append((np.full(len(states), choice), states, weight / weight.sum()))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Reconstruction(columns[0], columns[1], columns[2], n_exact)
+
+
+def certain_states(row: np.ndarray) -> Reconstruction:
+    """Return the rows of the choices' states, int64 ``[n]``, as the only possible states; -1 skips a choice."""
+    known = np.flatnonzero(row >= 0)
+    return Reconstruction(known, row[known], np.ones(len(known)), len(known))
 
 
 class _Reconstructor:
@@ -126,15 +130,7 @@ class _Reconstructor:
 
     def _are_one(self, own: int, other: int) -> bool:
         """Return True if two records show the same breath from both sides."""
-        seen, there = self._digits[own], self._digits[other]
-        return bool(
-            seen[BREATH] == there[BREATH]
-            and seen[_OWN].tolist() == there[_ENEMY].tolist()
-            and seen[_ENEMY].tolist() == there[_OWN].tolist()
-            and seen[ENEMY_HAND] == there[HAND].sum()
-            and there[ENEMY_HAND] == seen[HAND].sum()
-            and np.array_equal(seen[DISCARD], there[DISCARD])
-        )
+        return not any(mask.any() for mask, _ in view_faults(self._view, self._digits[[own]], self._digits[[other]]))
 
     def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
         places, digits = self._places, list(cards)

@@ -151,9 +151,8 @@ def results_of(client, function, tasks):
     def submit_all(left):
         return [submit(client, function, *arguments, retries=2) for _, arguments in left]
 
-    numbered = dict(enumerate(enumerate(tasks)))
-    found = {number: result for (number, _), result in finished(client, lambda: numbered, submit_all, lambda: None)}
-    return [found[number] for number in numbered]
+    found = {number: result for (number, _), result in finished(client, [*enumerate(tasks)], submit_all, lambda: None)}
+    return [found[number] for number in range(len(tasks))]
 
 
 def test_results_come_with_the_numbers_of_their_tasks(client):

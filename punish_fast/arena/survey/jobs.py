@@ -96,7 +96,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
             warnings.filterwarnings("ignore", "Sending large graph")
             return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
-    yield from finished(client, lambda: dict(enumerate(jobs)), submit_all, lambda: None)
+    yield from finished(client, jobs, submit_all, lambda: None)
 
 
 def work_on(job: Job, stage: JobStage = nullcontext) -> Outcome:

@@ -101,13 +101,12 @@ class ClusterBlocks:
         given = arrays._replace(reward=None if arrays.reward is self._own_reward else arrays.reward)
         paces: list[float] = []
         parts: dict[int, list[Any]] = {}
-
-        tasks = {task.number: task for task in self._tasks(layer)}
+        tasks = self._tasks(layer)
 
         def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
             return self._submit(work, layer, tasks, given)
 
-        for task, found in finished(self._client, lambda: tasks, submit_all, self._forget):
+        for task, found in finished(self._client, tasks, submit_all, self._forget):
             paces.append(found.seconds / task.n_entries)
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
             if self._progress is not None:

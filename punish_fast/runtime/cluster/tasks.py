@@ -11,7 +11,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -104,23 +104,22 @@ _POLL_SECONDS = 0.002
 
 def finished(
     client: Client,
-    begin: Callable[[], Mapping[int, T]],
+    tasks: Sequence[T],
     submit: Callable[[list[T]], list[Future[Any]]],
     on_loss: Callable[[], None],
 ) -> Iterator[tuple[T, Any]]:
     """Run all tasks; yield each with its result as it completes.
 
     Args:
-        begin: Function that returns the tasks by number.
+        tasks: The tasks.
         submit: Function that submits tasks and returns their futures.
         on_loss: Function called before unfinished tasks are submitted again; it must drop references to data on the
             cluster.
     """
-    left: dict[int, T] | None = None
+    left = dict(enumerate(tasks))
     for _ in range(_ATTEMPTS):
         futures: list[Future[Any]] = []
         try:
-            left = dict(begin()) if left is None else left
             numbers = list(left)
             futures = submit(list(left.values()))
             number_of = {future.key: number for future, number in zip(futures, numbers, strict=True)}
