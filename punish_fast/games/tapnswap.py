@@ -110,7 +110,7 @@ class TapnSwap(Game):
 
         Actions specify numbers of fingers, not hands, so the symmetry does not renumber actions.
         """
-        return _sorted(state.own), _sorted(state.other)
+        return max(state.own, state.own[::-1]), max(state.other, state.other[::-1])
 
     def text(self, state: TapnSwapState) -> str:
         """Return the mover's hands, the opponent's hands and the mover, for example ``"3-1 2-4 player 1"``."""
@@ -223,10 +223,6 @@ def _near_and_far(state: TapnSwapState, viewer: int) -> tuple[Pair, Pair]:
 def _swapped(pair: Pair, low: int) -> Pair:
     high = sum(pair) - low
     return (high, low) if pair[0] > pair[1] else (low, high)
-
-
-def _sorted(pair: Pair) -> Pair:
-    return (pair[0], pair[1]) if pair[0] >= pair[1] else (pair[1], pair[0])
 
 
 def _pair_text(pair: Pair) -> str:

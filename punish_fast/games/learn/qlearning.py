@@ -32,7 +32,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
-# Defaults of the scheme "author" that differ from those of "negamax".
+# Default hyperparameters of the scheme "author", except those that equal the defaults of "negamax".
 _OF_AUTHOR: dict[str, Any] = {"rate": None, "discount": 1.0}
 
 # Games that reach this number of plies count as endless and are stopped.

@@ -63,12 +63,9 @@ class PackedGame:
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state."""
-        n, players = len(states), self.game.n_players
-        after, returns, ended = (
-            np.empty((n, self.n_words), np.int64),
-            np.empty((n, players), np.float32),
-            np.empty(n, "?"),
-        )
+        n = len(states)
+        after, returns = np.empty((n, self.n_words), np.int64), np.empty((n, self.game.n_players), np.float32)
+        ended = np.empty(n, np.bool_)
         self.kernels.step(signed(states), np.ascontiguousarray(actions, np.int64), *self.rules, after, returns, ended)
         return after.view(np.uint64), returns, ended
 
