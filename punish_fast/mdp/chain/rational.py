@@ -47,6 +47,10 @@ class Equation(NamedTuple):
     constant: Fraction
     coefficient: dict[int, Fraction]
 
+    def at(self, x: Numbers) -> Fraction:
+        """Return the right-hand side."""
+        return self.constant + sum((p * x[t] for t, p in self.coefficient.items()), Fraction(0))
+
 
 def is_small(mdp: MDP) -> bool:
     """Return True if an MDP can be solved in rational arithmetic within about a second."""
@@ -60,7 +64,7 @@ class RationalProcess:
         """Convert an MDP that is not compact; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
-        self._state_ptr, self._factor = ends, Fraction(discount)
+        factor = Fraction(discount)
         self.rows: list[list[Equation]] = []  # Rewards and discounted probabilities of each state's rows
         for state in range(mdp.n_states):
             equations = []
@@ -69,7 +73,7 @@ class RationalProcess:
                 to: dict[int, Fraction] = {}
                 for k in range(begins[row], begins[row + 1]):
                     if data[k]:
-                        to[columns[k]] = to.get(columns[k], Fraction(0)) + self._factor * data[k] / total
+                        to[columns[k]] = to.get(columns[k], Fraction(0)) + factor * data[k] / total
                 equations.append(Equation(Fraction(paid[row]), to))
             self.rows.append(equations)
         # Successors come first, so that components are eliminated one at a time.
@@ -85,10 +89,8 @@ class RationalProcess:
         equations = []
         for state in self._order:
             constant, to = self.rows[state][choice[state]]
-            inside = {position[t]: p for t, p in to.items() if t < n}
-            equations.append(
-                Equation(constant + sum((p * worth[t - n] for t, p in to.items() if t >= n), Fraction(0)), inside)
-            )
+            paid = Equation(constant, {t - n: p for t, p in to.items() if t >= n}).at(worth)
+            equations.append(Equation(paid, {position[t]: p for t, p in to.items() if t < n}))
         x = solved(equations)
         return [x[position[state]] for state in range(n)] + worth
 
@@ -131,13 +133,11 @@ class RationalProcess:
 
         The policy must never leave these states, and must visit the first of them with probability 1.
         """
-        position, sums = {state: k for k, state in enumerate(states)}, []
-        for pays in (True, False):
-            rows = [self.rows[state][choice[state]] for state in states]
-            inside = [{position[t]: p for t, p in row.coefficient.items() if t != states[0]} for row in rows]
-            paid = [row.constant if pays else Fraction(1) for row in rows]
-            sums.append(solved([Equation(*row) for row in zip(paid, inside, strict=True)]))
-        reward, steps = sums
+        position = {state: k for k, state in enumerate(states)}
+        rows = [self.rows[state][choice[state]] for state in states]
+        inside = [{position[t]: p for t, p in row.coefficient.items() if t != states[0]} for row in rows]
+        reward = solved([Equation(row.constant, to) for row, to in zip(rows, inside, strict=True)])
+        steps = solved([Equation(Fraction(1), to) for to in inside])
         gain = reward[0] / steps[0]
         return gain, {state: reward[k] - gain * steps[k] if k else Fraction(0) for k, state in enumerate(states)}
 
@@ -160,24 +160,16 @@ class RationalProcess:
         other.rows = [[row._replace(constant=raised(row.constant, share)) for row in rows] for rows in self.rows]
         return other
 
-    def value_of(self, equation: Equation, values: Numbers) -> Fraction:
-        """Return the value of a row."""
-        return equation.constant + sum((p * values[t] for t, p in equation.coefficient.items()), Fraction(0))
-
     def improve(self, choice: list[int], values: Numbers, target: Numbers) -> bool:
         """Switch to the first best row in states where its value exceeds ``target``; return True if any row changed."""
         changed = False
         for state, rows in enumerate(self.rows):
-            q = [self.value_of(row, values) for row in rows]
+            q = [row.at(values) for row in rows]
             best = max(q)
             if best > target[state]:
                 choice[state] = q.index(best)
                 changed = True
         return changed
-
-    def rows_of(self, choice: Sequence[int]) -> np.ndarray:
-        """Convert rows that are counted from 0 in each state to rows of the MDP, int64 ``[n_states]``."""
-        return np.array(self._state_ptr[:-1], dtype=np.int64) + np.array(choice, dtype=np.int64)
 
 
 def solved(equations: Sequence[Equation]) -> Numbers:
@@ -195,8 +187,8 @@ def solved(equations: Sequence[Equation]) -> Numbers:
                     into[t] = into.get(t, Fraction(0)) + weight * p
                 rows[s] = Equation(rows[s].constant + weight * rows[k].constant, into)
     x: Numbers = []
-    for constant, to in rows:
-        x.append(constant + sum((p * x[t] for t, p in to.items()), Fraction(0)))
+    for row in rows:
+        x.append(row.at(x))
     return x
 
 
@@ -244,10 +236,9 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
         ) from None
     try:
         v = np.array([float(x) for x in values[:n]])
-        ends = [(Fraction(x) - low, high - Fraction(x)) for x, low, high in zip(v.tolist(), below, above, strict=False)]
-        return Exact(
-            v, process.rows_of(policy), upward(max((max(pair) for pair in ends), default=Fraction(0))), rounds, rounds
-        )
+        bounds = zip(map(Fraction, v.tolist()), below, above, strict=False)
+        distance = max(max(x - low, high - x) for x, low, high in bounds)
+        return Exact(v, mdp.state_ptr[:-1] + policy, upward(distance), rounds, rounds)
     except OverflowError:
         raise SolveError("reward: a value is too large for floating point") from None
 
@@ -262,7 +253,7 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
     first = [
-        next(k for k, row in enumerate(rows) if process.value_of(row, bias) == bias[state] + gain)
+        next(k for k, row in enumerate(rows) if row.at(bias) == bias[state] + gain)
         for state, rows in enumerate(process.rows)
     ]
     # All recurrent classes of this policy have the same gain.
@@ -270,7 +261,7 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     upper, _ = process.changed(process.share).best(policy)
     try:
         relative = np.array([_nearest(x - bias[0]) for x in bias])
-        return np.array([-upward(-lower)]), np.array([upward(upper)]), relative, process.rows_of(first)
+        return np.array([-upward(-lower)]), np.array([upward(upper)]), relative, mdp.state_ptr[:-1] + first
     except OverflowError:
         raise SolveError("reward: the average reward is too large for floating point") from None
 
