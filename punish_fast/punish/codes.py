@@ -152,7 +152,8 @@ def _problem(layout: Layout, state: State) -> str | None:
     problem = _cards_problem(layout, state)
     if problem is not None:
         return problem
-    drawn = _drawn(layout, state)
+    deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
+    drawn = layout.deck_size - deck
     if between and not 0 <= drawn <= 2 * layout.feints:
         return f"{drawn} cards were drawn from the deck; the maximum is {2 * layout.feints}"
     if not between and drawn != state.own_feinted + state.enemy_feinted:
@@ -170,12 +171,6 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
     if sum(state.hand) > layout.hand_size:
         return f"hand has {sum(state.hand)} cards; the maximum is {layout.hand_size}"
     return None
-
-
-def _drawn(layout: Layout, state: State) -> int:
-    """Return the number of cards drawn from the deck in this measure, given the sizes of hands and discard pile."""
-    deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
-    return layout.deck_size - deck
 
 
 def encode(layout: Layout, state: State) -> int:

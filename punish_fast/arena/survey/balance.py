@@ -129,8 +129,7 @@ class Balance:
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
         if hand is not None and hand.base is not None and hand.changed is not None:
-            worth = f"{100 * hand.changed:+.1f} points of win rate instead of {100 * hand.base:+.1f}"
-            parts.append(f"one more {hand.name} in hand is worth {worth}")
+            parts.append(f"{worth_text(hand.name, hand.changed)} instead of {100 * hand.base:+.1f}")
         if play is not None and play.base is not None and play.changed is not None:
             what = "feints are" if play.name == "feint" else f"{play.name} is"
             parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.base:.0f} %")

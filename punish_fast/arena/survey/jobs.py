@@ -19,6 +19,7 @@ from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_
 from punish_fast.duel.graph import DuelError
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.runtime.cluster.tasks import finished, submit
+from punish_fast.study.lessons import Stage
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 IMPOSSIBLE = (DuelError, SolveError, MemoryError)
 # Maximum number of times that Dask reassigns a job to another worker.
 _RETRIES = 10
-
-JobStage = Callable[[str], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
     yield from finished(client, jobs, submit_all, lambda: None)
 
 
-def work_on(job: Job, stage: JobStage = nullcontext) -> Outcome:
+def work_on(job: Job, stage: Stage = nullcontext) -> Outcome:
     """Run a job; if it raises one of the errors in `IMPOSSIBLE`, store the message as the reason in the outcome."""
     begin = time.perf_counter()
     try:
