@@ -181,8 +181,9 @@ def check_options(
     objective: str = "discounted",
 ) -> None:
     """Check options of `solve` and their combination."""
-    _check_choice("objective", objective, OBJECTIVES)
-    _check_choice("method", method, METHODS)
+    for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
+        if value not in allowed:
+            raise SolveError(f"{option}: {value!r} is not allowed; it must be one of {', '.join(allowed)}")
     if objective == "win-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
     if objective == "win-probability" and method not in ("auto", LAYERED):
@@ -205,8 +206,3 @@ def _is_real(number: object) -> bool:
 
 def _is_whole(number: object) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
-
-
-def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SolveError(f"{option}: {value!r} is not allowed; it must be one of {', '.join(allowed)}")

@@ -103,11 +103,14 @@ def finite_horizon(
     values, choices = np.empty((n_kept + keep_all, n)), np.empty((n_kept, n), dtype=np.int64)
     if keep_all:
         values[-1] = v[:n]
-    rows = RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))
+    payment, rows = Payment(mdp.reward, discount), RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))
     bound = largest_bound = 0.0
     with np.errstate(all="ignore"):
         for step in reversed(range(n_steps)):
-            before, v = v, _backed_up(mdp, Payment(mdp.reward, discount), rows, v)
+            before, v = v, v.copy()
+            for layer in range(mdp.n_layers):
+                mdp.backups.close(layer, payment, rows, before, v)
+            v[n:] = mdp.terminal_reward + discount * before[n:]
             rounding = _rounding(mdp, discount, before, v)
             choice = first_best(mdp.state_ptr, rows.q, v[:n], _TIE * rounding)
             tie = float((v[:n] - rows.q[choice]).max(initial=0))
@@ -129,15 +132,6 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
             raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")
         v[: len(given)] = given
     return v
-
-
-def _backed_up(mdp: MDP, payment: Payment, rows: RowChoices, v: np.ndarray) -> np.ndarray:
-    """Return the values with one more step to go; ``rows`` receives row values and choices."""
-    out = v.copy()
-    for layer in range(mdp.n_layers):
-        mdp.backups.close(layer, payment, rows, v, out)
-    out[mdp.n_states :] = mdp.terminal_reward + payment.discount * v[mdp.n_states :]
-    return out
 
 
 def _rounding(mdp: MDP, discount: float, before: np.ndarray, v: np.ndarray) -> float:

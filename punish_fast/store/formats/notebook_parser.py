@@ -167,19 +167,15 @@ _MOST_BYTES = 1 << 28
 def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
     """Read the weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer."""
     path = Path(path)
-    arrays = _parse(path)
+    try:
+        arrays = json.loads(_read(path, _MOST_BYTES, f"larger than {_MOST_BYTES:,} bytes"))
+    except (ValueError, RecursionError):
+        raise ReadError(f"{path}: not a JSON file") from None
     if not isinstance(arrays, list) or not arrays or len(arrays) % 2:
         raise ReadError(f"{path}: not a list of alternating weights and biases, as the notebook writes them")
     return [
         (_array(path, arrays, number, 2), _array(path, arrays, number + 1, 1)) for number in range(0, len(arrays), 2)
     ]
-
-
-def _parse(path: Path) -> Any:
-    try:
-        return json.loads(_read(path, _MOST_BYTES, f"larger than {_MOST_BYTES:,} bytes"))
-    except (ValueError, RecursionError):
-        raise ReadError(f"{path}: not a JSON file") from None
 
 
 def _array(path: Path, arrays: list[Any], number: int, dimensions: int) -> np.ndarray:
