@@ -70,7 +70,7 @@ BUDGET = {
     "web": 1400,
     "play": 2300,
     "arena": 1350,
-    "study": 900,
+    "study": 850,
     "games": 5350,
     "store": 1800,
     "equilibrium": 1700,
