@@ -176,7 +176,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     play_out(page, by_clicks)
     game = must_be_kept(page, database, "Ada")
     page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
-    page.get_by_text("Judged by Nina: chances of winning with the best moves against Nina.").wait_for()
+    page.get_by_text("Each chance is that of winning with the best moves against Nina.").wait_for()
     visit.end()
     assert visit.troubles == []
     return game
@@ -330,6 +330,25 @@ def test_a_game_goes_on_once_the_server_answers_again(browser, address):
     page.context.set_offline(False)
     play_out(page, by_clicks)
     assert page.locator(".ending").is_visible()
+    each.end()
+
+
+def test_a_game_that_went_on_or_was_lost_elsewhere_is_explained(browser, address):
+    # Refused requests are errors in the console.
+    each = Visit(browser, address)
+    page = sit_down(each, "Lou", "perfect-tictactoe")
+    assert page.locator("#undo").is_disabled()
+    table = page.evaluate("JSON.parse(localStorage['punish.table'])")
+    headers = "{'Content-Type': 'application/json'}"
+    send = f"([path, method, body]) => fetch(`tables/{table}${{path}}`, {{method, body, headers: {headers}}})"
+    page.evaluate(send, ["/choice", "POST", json.dumps({"action": 0, "n_events": 0})])
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    page.get_by_text("This game went on in another tab; here is its current state.").wait_for()
+    assert (page.locator(".log p").count(), page.locator("#undo").is_enabled()) == (2, True)
+    page.evaluate(send, ["", "DELETE", None])
+    page.reload()
+    page.get_by_text("This game is lost, because the server was restarted").wait_for()
     each.end()
 
 
@@ -528,7 +547,8 @@ def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
 
 
 def test_that_game_is_reviewed(visit, played):
-    page = visit().go("#/review", "table.games a")
+    each = visit()
+    page = each.go("#/review", "table.games a")
     page.locator(f"table.games a[href='#/review/{played.id}']").click()
     page.wait_for_selector(".chart .mark")
     assert page.locator("h1").inner_text() in ("Ada beat Nina", "Nina beat Ada")
@@ -543,6 +563,12 @@ def test_that_game_is_reviewed(visit, played):
         assert abs(percents(best_chance) - percents(chance) - float(lost or 0)) <= 1.1
     assert page.locator(".mark").count() == 2 * len(played.winner.actions)
     assert re.search(r"lost \d+\.\d points of win probability", page.locator(".worst").inner_text())
+
+    # A link opens any choice of both.
+    for side in (played.winner, played.loser):
+        page.goto(f"{each.address}/#/review/{played.id}/{'0' * 32}/{side.states[-1]}")
+        page.locator(".stepping .next[disabled]").wait_for()
+        page.goto(f"{each.address}/#/learn")
 
 
 def rows_of_choices(page: Page, name: str) -> list[list[str]]:
@@ -760,4 +786,5 @@ def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
     assert page.locator(".player .hp").all_inner_texts() == ["2 hearts", "3 hearts"]
     assert each.flaws() == []
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Play against Clara").wait_for()
+    page.wait_for_selector(".log")
+    assert page.locator(".foe h2").inner_text() == "Clara"

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { columns } from "./chart.js";
-import { h, percent, title } from "./dom.js";
+import { breakable, h, percent, title } from "./dom.js";
 
 // Minimum number of games for plots and of players for the correlation; with fewer, both show mostly noise.
 const FEWEST_TO_PLOT = 10;
@@ -64,7 +64,7 @@ function players(list) {
     h(
       "tr",
       {},
-      h("th", { scope: "row", class: "who" }, player.person, player.is_bot && h("span", { class: "status" }, "bot")),
+      h("th", { scope: "row", class: "who" }, breakable(player.person), player.is_bot && h("span", { class: "status" }, "bot")),
       h("td", { class: "number" }, player.games),
       h("td", { class: "rate" }, h("span", { class: "bar", vars: { share: `${100 * player.win_rate}%` } })),
       h("td", { class: "number" }, percent(player.win_rate)),

@@ -62,6 +62,9 @@ export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%
 /** Format a number with its noun, such as "1 card" or "2 cards". */
 export const counted = (n, noun, plural = `${noun}s`) => `${n} ${n === 1 ? noun : plural}`;
 
+/** A player's name, which may be broken after underscores. */
+export const breakable = (name) => name.split(/(?<=_)/).flatMap((part) => [h("wbr"), part]);
+
 /** A heading with a lead-in sentence. */
 export const title = (text, lead) => h("header", { class: "title" }, h("h1", {}, text), lead && h("p", {}, lead));
 

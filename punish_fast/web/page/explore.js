@@ -111,7 +111,9 @@ class Explorer {
     const has = sum(f.discard);
     const held = sum(f.hand);
     if (held > rules.hand_size) return `Your hand has ${counted(held, "card")}, but the maximum is ${rules.hand_size}.`;
-    if (f.breath > rules.breaths || has === needed) return null;
+    if (f.breath > rules.breaths) return null;
+    const least = rules.hand_size - f.breath + 1;
+    if (has === needed) return Math.min(held, f.enemy_hand) < least ? `In breath ${f.breath}, both players have at least ${counted(least, "card")}.` : null;
     return `The discard pile has ${counted(has, "card")}, but must have ${needed}: ${rules.n_cards} in play, minus ${sum(f.hand)} in your hand, ${f.enemy_hand} in the enemy's and ${deck} in the deck.`;
   }
 

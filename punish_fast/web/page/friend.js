@@ -1,6 +1,6 @@
 /** Page for a game between two people: create an invitation link, accept an invitation, and play. */
 
-import { GONE, get, modelsThat, pause, post, remove } from "./api.js";
+import { ApiError, GONE, get, modelsThat, pause, post, remove } from "./api.js";
 import { calm, choice, complain, h, title } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
@@ -18,6 +18,8 @@ const REASONS = {
   409: "Both seats at this table are taken, and only two people can play.",
   422: "This link is not complete. Ask your friend to send it again.",
 };
+
+const LOST = new ApiError(0, "The connection is lost; the page tries to reach the server again.");
 
 const keyOfSeat = (invitation) => `friend.${invitation}`;
 
@@ -169,10 +171,15 @@ class FriendSeat extends Seat {
       if (signal.aborted) return;
       if (error.status === GONE) return void this.welcome();
       this.isLost = true;
-      complain(error);
+      complain(error.status ? error : LOST);
       await pause(RETRY);
     }
     if (!signal.aborted) this.follow(next);
+  }
+
+  mend(error, id) {
+    this.isLost ||= !error.status;
+    return super.mend(error.status ? error : LOST, id);
   }
 
   takeBack = () => remove(`/tables/${this.table.table}/choice`).then((table) => this.take(table), complain);

@@ -1,9 +1,13 @@
 /** Learn in a minute: a measure with fixed cards, at the real table; only the card that the step names can be played. */
 
+import { post } from "./api.js";
 import { CARDS } from "./cards.js";
-import { announce, h, isTouch } from "./dom.js";
+import { announce, complain, h, isTouch } from "./dom.js";
 import { keyOf } from "./keys.js";
+import { keep, recall } from "./memory.js";
+import { SEAT } from "./play.js";
 import { Punish } from "./punish.js";
+import { lastChoice, open, opponents } from "./welcome.js";
 
 const RULES = { hp: 3, feints: 1, damage: [0, 1, 0, 2, 3], effects: [] };
 // State before each step; a test checks it by the rules. `play` has your card, Clara's card and the card that you draw.
@@ -34,7 +38,7 @@ function tableAt(step) {
   const exhausted = STEPS[step - 1]?.play?.[1] === "punish";
   return {
     rules: RULES, names: ["you", "Clara"], seat: 0, is_on: true,
-    legal: play ? [{ action: 10 * (CARDS.indexOf(own) + 1) + (drawn ? 1 : 0), name: own }] : [],
+    legal: play ? [{ action: 10 * (CARDS.indexOf(own) + 1) + (drawn ? 1 : 0), name: drawn ? `feint with ${own}` : own }] : [],
     view: {
       breath, breaths: 4, measure: step < LAST ? 1 : 2, hand, discard, deck, unseen: hand.map((n, kind) => 3 - n - discard[kind]),
       own: { hp: hp[0], cards: hand.reduce((sum, n) => sum + n), exhausted: false, feinted }, enemy: { hp: hp[1], cards, exhausted, feinted: 0 },
@@ -57,13 +61,26 @@ function demand([own, , drawn]) {
   return `${isTouch() ? "Tap" : "Click"} ${drawn ? `Feint${key("f")}, then ` : ""}your ${own}${key(own[0])}, then Play${key("Enter")}.`;
 }
 
-export function show(main) {
+/** Begin a game against the easy opponent, if there is one and no other game is on; then go to the table. */
+async function begin(isCurrent) {
+  const easy = (await opponents()).find(({ level }) => level === "easy");
+  const model = easy && !recall(SEAT, null) && (await open(easy, isCurrent));
+  if (!isCurrent()) return;
+  if (model) {
+    keep("opponent", { hash: model.hash, game: model.game });
+    keep(SEAT, (await post("/tables", lastChoice())).table);
+  }
+  location.hash = "#/play";
+}
+
+export function show(main, _rest, isCurrent) {
   let step = 0;
   const [board, words, press, count] = [h("div", { class: "board" }), h("p"), h("span", { class: "good" }), h("span", { class: "quiet small" })];
   const advance = () => {
     step += 1;
-    if (step > LAST) location.hash = "#/play";
-    else draw();
+    if (step <= LAST) return void draw();
+    next.disabled = true;
+    begin(isCurrent).catch(complain).finally(() => (next.disabled = false));
   };
   const next = h("button", { type: "button", class: "main large", onclick: advance });
   const table = new Lesson(board, advance);

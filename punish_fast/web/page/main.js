@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{hash}/{state},
- * #/review/{game}, #/practice, #/you/{player} or #/dashboard. */
+ * #/review/{game}/{judge}/{state}, #/practice, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { dress } from "./theme.js";
@@ -47,7 +47,7 @@ async function route() {
     if (link.hash === `#/${key}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  main.replaceChildren();
+  main.replaceChildren(h("p", { class: "quiet loading" }, "Loading …"));
   main.className = `page-${key}`;
   main.setAttribute("aria-busy", "true");
   try {

@@ -14,20 +14,23 @@ export const SEAT = "table";
 const TRIES = 25;
 // Milliseconds to wait for a response before showing a message.
 const PATIENCE = 300;
-// Milliseconds after the end of a game during which Enter does not begin another game.
-const QUIET = 1500;
+// Milliseconds after the end of a game during which Enter does not begin another game, so that a double press does not
+// skip the result.
+const QUIET = 300;
 
 export async function show(main, _rest, isCurrent) {
   const models = await opponents();
   if (!isCurrent()) return null;
   const known = recall(SEAT, null);
-  const table = known && (await get(`/tables/${known}`).catch(nothingIfGone));
+  let lost = null;
+  const table = known && (await get(`/tables/${known}`).catch((error) => nothingIfGone((lost = error))));
   if (!isCurrent()) return null;
   // Games with friends have their own page.
   if (table?.is_on && table.friend) return void location.replace(`#/friend/${table.friend.invitation}`);
   const seat = new Seat(main, models);
   if (table?.is_on) seat.sitDown(table);
   else seat.welcome();
+  if (lost) complain(lost);
   return () => seat.leave();
 }
 
@@ -94,7 +97,7 @@ export class Seat {
     const buttons = [
       this.offers("coaches", table) && this.coachToggle(),
       this.offers("hints", table) && keyButton("Hint", "h", { id: "hint", onclick: () => this.hint() }),
-      rendererOf(table.game).isInTurn && keyButton("Undo", "u", { id: "undo", onclick: () => this.undo() }),
+      rendererOf(table.game).isInTurn && keyButton("Undo", "u", { id: "undo", disabled: true, onclick: () => this.undo() }),
       keyButton("Rules", "?", { onclick: () => this.help() }),
       this.leaveButton(),
     ];
@@ -161,7 +164,7 @@ export class Seat {
       announce("Your last move is undone.");
       if (focused === "undo") document.getElementById("undo").focus();
     } catch (error) {
-      if (this.isAt(table)) complain(error);
+      await this.mend(error, table);
     } finally {
       this.isBusy = false;
     }
@@ -182,6 +185,8 @@ export class Seat {
     this.seen = table.n_events;
     this.renderer.update(table, events);
     this.record(events);
+    const undo = document.getElementById("undo");
+    if (undo && events.some(({ kind, seat }) => kind === "move" && seat === table.seat)) undo.disabled = false;
     const over = table.is_on || isTouch() || table.friend?.is_here === false ? "" : " Press Enter to play again.";
     announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
     if (table.is_on) this.advise();
@@ -222,7 +227,9 @@ export class Seat {
     complain(error);
     try {
       const table = await get(`/tables/${id}`);
-      if (this.isAt(id) && table.n_events > this.seen) this.take(table);
+      if (!this.isAt(id) || table.n_events === this.seen) return;
+      this.sitDown(table);
+      if (error.status) complain({ message: "This game went on in another tab; here is its current state." });
     } catch (problem) {
       // Leave the table only if it is gone; a lost connection may recover.
       if (this.isAt(id) && problem.status === GONE) this.welcome();
@@ -258,6 +265,7 @@ export class Seat {
   }
 
   finish(words) {
+    keep(SEAT, null);
     this.coach.replaceChildren();
     for (const id of ["hint", "coach"]) document.getElementById(id)?.remove();
     this.exit.hidden = true;
@@ -282,9 +290,9 @@ export class Seat {
   costliest() {
     const { table, opponent } = this.table;
     const place = h("div", { class: "costliest" });
-    const fill = ({ judge, enemy, choice }) => {
+    const fill = ({ enemy, choice }) => {
       const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
-      place.replaceChildren(...words, h("div", { class: "quiet small" }, `Judged by ${judge}: chances of winning with the best moves against ${enemy}.`));
+      place.replaceChildren(...words, h("div", { class: "quiet small" }, `Each chance is that of winning with the best moves against ${enemy}.`));
     };
     get(`/tables/${table}/costliest`).then(fill, () => place.remove());
     return place;
@@ -350,7 +358,7 @@ export class Seat {
     if (key === "?") this.help();
     else if (key === "c") document.getElementById("coach")?.click();
     else if (key === "h" && document.getElementById("hint")) this.hint();
-    else if (key === "u" && document.getElementById("undo")) this.undo();
+    else if (key === "u") document.getElementById("undo")?.click();
     else if (!this.table.is_on && (key === "n" || (key === "Enter" && performance.now() - this.ended > QUIET))) this.deal();
     else if (!this.renderer.press(key)) return;
     event.preventDefault();

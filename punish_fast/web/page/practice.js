@@ -18,6 +18,9 @@ export const points = (loss) => (100 * loss).toFixed(1);
 const scoreWords = ({ asked, right, lost }) => `${right} of ${asked} right, ${points(lost / asked)} points of win probability lost on average`;
 const added = (score, isRight, loss) => ({ asked: score.asked + 1, right: score.right + Number(isRight), lost: score.lost + loss });
 
+/** A link to the review of a game by a judge, at a position. */
+export const gameLink = (game, judge, state) => h("a", { href: `#/review/${game}/${judge}/${state}` }, "Open the game");
+
 /** An item of a list: a position, the move that was chosen, and the best move. */
 export function mistake({ words, actions, best }, chosen, did, link) {
   const [move, top] = [chosen, best].map((wanted) => actions.find(({ action }) => action === wanted));
@@ -143,7 +146,7 @@ export class Quiz {
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
       person && h("p", { class: "quiet" }, `In the recorded game, ${person} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
-      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && h("a", { href: `#/review/${game}` }, "Open the game")),
+      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && gameLink(game, this.model, state)),
     );
     announce(words);
     next.focus();

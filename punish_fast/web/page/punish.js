@@ -274,7 +274,8 @@ export class Punish {
       { class: "hand", role: "group", "aria-label": "Your hand", tabindex: "-1", "data-focus": "hand" },
       kinds(view.hand).map((kind, index) => {
         const move = this.isOn ? this.move(kind) : undefined;
-        const win = move && this.coach?.chances.find(({ action }) => action === move.action)?.win;
+        const feint = this.advisedFeint === 10 * (kind + 1) + 1;
+        const win = feint ? most : move && this.coach?.chances.find(({ action }) => action === move.action)?.win;
         const isPicked = index === mine;
         return cardButton(
           CARDS[kind],
@@ -287,16 +288,17 @@ export class Punish {
             title: rules.effects[kind],
             onclick: () => this.pick(kind, index),
           },
-          win !== undefined && h("span", { class: win === most ? "chance best" : "chance" }, unseen("wins "), percent(win, 0)),
+          win !== undefined && h("span", { class: win === most ? "chance best" : "chance" }, feint && "feint ", unseen("wins "), percent(win, 0)),
         );
       }),
       view.own.cards === 0 && h("p", { class: "quiet" }, "No cards left in this measure."),
     );
   }
 
-  /** True if the coach's best move is a feint, but feinting is not selected. */
-  get advisesFeint() {
-    return this.coach && !this.feints && isFeint(this.coach.chances[0].action);
+  /** The coach's best move if it is a feint and feinting is not selected. */
+  get advisedFeint() {
+    const best = this.coach?.chances[0].action;
+    return !this.feints && isFeint(best) ? best : null;
   }
 
   controls() {
@@ -309,13 +311,7 @@ export class Punish {
       name && button(`Play ${name}`, "Enter", "main confirm", () => this.confirm()),
       (name || this.feints) && button("Take back", "Esc", "back-out", () => this.takeBack()),
       this.mayFeint &&
-        h(
-          "button",
-          { type: "button", class: "feint", "aria-pressed": String(this.feints), "data-focus": "feint", onclick: () => this.toggleFeint() },
-          "Feint ",
-          h("kbd", { "aria-hidden": "true" }, "f"),
-          this.advisesFeint && h("span", { class: "chance best" }, unseen("best: "), percent(this.coach.chances[0].win, 0)),
-        ),
+        keyButton("Feint", "f", { class: "feint", "aria-pressed": String(this.feints), "data-focus": "feint", onclick: () => this.toggleFeint() }),
       h("p", { class: "words", "aria-live": "polite" }, this.hint(name)),
     );
   }

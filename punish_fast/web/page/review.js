@@ -4,14 +4,14 @@ import { allModels, get, modelsThat } from "./api.js";
 import { position } from "./board.js";
 import { actionTag, tag } from "./cards.js";
 import { chances } from "./chart.js";
-import { choice, counted, h, percent, tableHead, title } from "./dom.js";
+import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
 
 const PAGE = 40;
 // Loss of win probability from which a choice is marked as costly.
 const COSTLY = 0.05;
 
-export async function show(main, [game], isCurrent) {
-  if (game) return showGame(main, game, isCurrent);
+export async function show(main, [game, ...at], isCurrent) {
+  if (game) return showGame(main, game, at, isCurrent);
   return showList(main, isCurrent);
 }
 
@@ -61,16 +61,17 @@ async function showList(main, isCurrent) {
 
 function gameRow({ game, played, persons: [winner, loser], breaths }) {
   const link = h("a", { href: `#/review/${game}` }, dateOf(played));
-  return h("tr", {}, h("td", {}, link), h("td", { class: "who" }, winner), h("td", { class: "who" }, loser), h("td", { class: "number" }, breaths));
+  return h("tr", {}, h("td", {}, link), h("td", { class: "who" }, breakable(winner)), h("td", { class: "who" }, breakable(loser)), h("td", { class: "number" }, breaths));
 }
 
-async function showGame(main, game, isCurrent) {
+/** Show a game, judged by the agent with hash `wanted` and opened at the choice in `state`, if given. */
+async function showGame(main, game, [wanted, state], isCurrent) {
   if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
   const { winner, loser } = await get(`/games/${game}`);
   const bot = [winner, loser].find(({ is_bot: isBot }) => isBot)?.name.split("@")[0];
-  const first = (judges.find(({ name }) => name === bot) ?? judges[0])?.hash;
+  const first = [({ hash }) => hash === wanted, ({ name }) => name === bot, () => true].map((fits) => judges.find(fits)).find(Boolean)?.hash;
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   let turn = 0;
@@ -78,7 +79,7 @@ async function showGame(main, game, isCurrent) {
     const mine = ++turn;
     try {
       const found = await get(`/games/${game}/review`, { model });
-      if (isCurrent() && mine === turn) body.replaceChildren(...new Story(found, isPerson).parts);
+      if (isCurrent() && mine === turn) body.replaceChildren(...new Story(found, isPerson, state).parts);
     } catch (error) {
       if (mine === turn) body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
@@ -105,7 +106,7 @@ async function people() {
 
 /** Review of a game: a chart, the worst choices, a table of all choices, and one breath in detail. */
 class Story {
-  constructor(review, isPerson) {
+  constructor(review, isPerson, state) {
     this.review = review;
     // List people first, because they read the review.
     this.players = [...review.players].sort((a, b) => isPerson(b.name) - isPerson(a.name));
@@ -118,21 +119,21 @@ class Story {
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
     this.parts = [
-      title(`${winner.person} beat ${loser.person}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances of winning assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      title(`${winner.person} beat ${loser.person}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}.`),
       h(
         "div",
         { class: "review" },
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance of winning, from what they could see"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%, because each player knows only their own hand.")),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance of winning, from what they could see"), this.chart, h("p", { class: "quiet small" }, `Each chance assumes the best moves from there on${review.enemy ? ` against ${review.enemy}` : ""}, so the two need not add up to 100%.`)),
           h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
           h("section", { class: "panel" }, h("h2", {}, "All choices"), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
         ),
         h("section", { class: "panel breath", "aria-label": "One breath" }, this.breathPlace),
       ),
     ];
-    this.go(this.worstNumber());
+    this.go(this.players.flatMap(({ choices }) => choices).find((each) => each.state === state)?.number ?? this.worstNumber());
   }
 
   /** Return the number of the people's costliest choice, or of the agents' if no person played; 1 if none is costly. */

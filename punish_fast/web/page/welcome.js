@@ -35,7 +35,7 @@ export function lastChoice() {
 }
 
 /** Wait until the server has opened an agent, and enter its hash. Return null if the user has left the start page. */
-async function open(model, isCurrent) {
+export async function open(model, isCurrent) {
   for (;;) {
     const { hash, flaw } = (await allModels()).find(({ name, game }) => name === model.name && game === model.game);
     if (!isCurrent()) return null;

@@ -1,9 +1,9 @@
 /** You page: a person's results, costly habits and worst positions, and a quiz with these positions. */
 
 import { get, modelsThat } from "./api.js";
-import { choice, counted, h, percent, tableHead, title } from "./dom.js";
+import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
 import { recall } from "./memory.js";
-import { Quiz, mistake, points } from "./practice.js";
+import { Quiz, gameLink, mistake, points } from "./practice.js";
 
 // Minimum share for a play of the reference player to be listed.
 const LEAST_SHARE = 0.05;
@@ -16,7 +16,7 @@ export async function show(main, [wanted], isCurrent) {
   const name = wanted ?? people.find((each) => each === recall("name", "you"));
   if (name && !people.includes(name)) throw new Error(`There are no games of ${name.slice(0, 40)}.`);
   const answer = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
-  const found = answer && { ...answer, reference: judges[0].person };
+  const found = answer && { ...answer, judge: judges[0].hash, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
   const practise = (positions, lead) => {
@@ -34,11 +34,11 @@ export async function show(main, [wanted], isCurrent) {
 const results = ({ games, win_rate: won, loss }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game.`;
 
 function report(found, practise) {
-  const { reference, habits, opponents, trend, positions } = found;
+  const { judge, reference, habits, opponents, trend, positions } = found;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
     h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
-  const position = (each) => mistake(each, each.played, "Played:", h("a", { href: `#/review/${each.game}` }, "Open the game"));
+  const position = (each) => mistake(each, each.played, "Played:", gameLink(each.game, judge, each.state));
   return [
     h(
       "div",
@@ -54,5 +54,5 @@ function report(found, practise) {
 /** A table whose rows end with the share of games won and the points lost per game. */
 function table(labels, rows) {
   const cells = (row) => [...row.slice(1, -1), percent(row.at(-1).win_rate, 0), points(row.at(-1).loss)].map((text) => h("td", { class: "number" }, text));
-  return h("table", {}, tableHead(labels, [1, 2, 3]), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", class: "who" }, row[0]), cells(row)))));
+  return h("table", {}, tableHead(labels, [1, 2, 3]), h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", class: "who" }, breakable(row[0])), cells(row)))));
 }
