@@ -31,8 +31,7 @@ from punish_fast.enemies.training import TrainingOptions, examples_of, train
 from punish_fast.punish.codes import digits_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
-
-QUANTILE = 1.96  # quantile of the normal distribution for 95% intervals
+from punish_fast.runtime.intervals import Z_95
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class GameMean:
     @property
     def interval(self) -> tuple[float, float]:
         """95% confidence interval, as its lower and upper limit."""
-        return self.value - QUANTILE * self.error, self.value + QUANTILE * self.error
+        return self.value - Z_95 * self.error, self.value + Z_95 * self.error
 
 
 # A function that maps rows of states and a mask of their legal actions to action probabilities.

@@ -13,6 +13,7 @@ from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.punish.states.openings import worth_of_cards
 from punish_fast.runtime.figures import INK, VERMILION, draw_pairs, draw_share_map, name_rows, picture, set_headline
+from punish_fast.runtime.intervals import Z_95
 from punish_fast.study.deviations import Deviations
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons
@@ -27,7 +28,6 @@ ROWS = ("worth", "hands", "frequencies", "people")
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
 # Smaller shares are not labelled because the number would not fit.
 _LEAST_LABEL = 0.055
-_QUANTILE = 1.96  # quantile of the normal distribution for 95% intervals
 
 
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
@@ -157,7 +157,7 @@ def _draw_losses(axes: Axes, people: Deviations, overall: float) -> None:
     costs = [cost for cost in people.costs if cost.grouping in ("play", "breath", "enemy")]
     places = _places_of(costs)
     mean = np.array([100 * cost.loss for cost in costs])
-    error = np.array([_QUANTILE * 100 * cost.loss_error if np.isfinite(cost.loss_error) else 0.0 for cost in costs])
+    error = np.array([Z_95 * 100 * cost.loss_error if np.isfinite(cost.loss_error) else 0.0 for cost in costs])
     axes.errorbar(mean, places, xerr=error, fmt="o", color=VERMILION, ecolor=INK, markersize=5, elinewidth=1)
     own = 100 * people.policy_per_choice
     axes.axvline(own, color=INK, linestyle="--", linewidth=1)

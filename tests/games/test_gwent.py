@@ -103,8 +103,8 @@ def test_slots_and_pictures_show_the_own_hand():
     state = after(MIXED, DEAL, "second 1 pass")
     assert MIXED.draw(state, 0, ("Ann", "Ben")).splitlines() == [
         "round 1 of 3",
-        "Ann (you): 10 cards in hand, 15 to draw, total 0, won 0, out",
-        "Ben: 9 cards in hand, 15 to draw, total 1, won 0",
+        "Ann (you): 10 in hand, 15 to draw, total 0, won 0, out",
+        "Ben: 9 in hand, 15 to draw, total 1, won 0",
         "Ben still has 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 76, in hand or to draw",
         "slot  1  2  3  4  5  6  7  8  9 10",
         "card  1  1  1  1  1  2  3  4  5  6",

@@ -225,7 +225,7 @@ class Gwent(Game):
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):
             lines.append(
-                f"{name}{' (you)' * (player == viewer and name != 'you')}: {len(state.hands[player])} cards in hand, "
+                f"{name}{' (you)' * (player == viewer and name != 'you')}: {len(state.hands[player])} in hand, "
                 f"{len(state.piles[player])} to draw, total {state.totals[player]}, won {state.wins[player]}"
                 f"{', out' * state.out[player]}"
             )
