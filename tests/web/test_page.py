@@ -669,6 +669,11 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
     each = visit()
     change_answers(each.page, "**/practice?*", even_out)
     page = each.go("#/practice", "button.answer")
+    # The same answer again gives it, as at the table.
+    page.locator("button.answer").last.click()
+    assert (page.locator("p.verdict").count(), page.locator("button.answer[aria-pressed=true]").count()) == (0, 1)
+    page.keyboard.press("Escape")
+    page.locator("button.answer").last.click()
     page.locator("button.answer").last.click()
     assert page.locator("p.verdict.good").inner_text().startswith("✓ Nearly as good")
     assert page.locator(".score").inner_text().startswith("All rounds: 1 of 1 right, 0.5 points")

@@ -3,7 +3,7 @@
 import { get, modelsThat } from "./api.js";
 import { position } from "./board.js";
 import { actionTag, cardOf, isFeint } from "./cards.js";
-import { announce, choice, h, percent, title } from "./dom.js";
+import { announce, choice, h, keyButton, percent, title } from "./dom.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 
@@ -93,12 +93,13 @@ export class Quiz {
   ask() {
     const question = this.questions[this.number];
     this.isOpen = true;
+    this.picked = null;
     const keys = h("p", { class: "quiet small keys" }, "Type a letter to pick a card, f to feint with it, and Enter to answer.");
     this.verdict = h("div", { class: "stack" }, keys);
     this.buttons = question.actions.map((action) =>
       h(
         "button",
-        { type: "button", class: "answer", "data-action": action.action, onclick: () => this.answer(action) },
+        { type: "button", class: "answer", "data-action": action.action, onclick: () => this.pick(action) },
         h("kbd", { "aria-hidden": "true" }, isFeint(action.action) && "f ", cardOf(action.action)[0]),
         actionTag(action.action, action.name),
         h("span", { class: "found" }),
@@ -120,6 +121,19 @@ export class Quiz {
     );
   }
 
+  /** Pick an answer, as at the table; picking it again gives it. */
+  pick(action) {
+    if (action === this.picked) return void this.answer(action);
+    this.picked = action;
+    for (const button of this.buttons) {
+      const isPicked = Number(button.dataset.action) === action.action;
+      button.setAttribute("aria-pressed", String(isPicked));
+      if (isPicked) button.focus();
+    }
+    const confirm = keyButton(`Play ${action.name}`, "Enter", { class: "main", onclick: () => this.answer(action) });
+    this.verdict.replaceChildren(h("div", { class: "row" }, confirm));
+  }
+
   answer(action) {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -131,6 +145,7 @@ export class Quiz {
     for (const [k, button] of this.buttons.entries()) {
       const each = actions[k];
       button.disabled = true;
+      button.removeAttribute("aria-pressed");
       button.classList.toggle("right", top.value - each.value < MOST_OF_RIGHT);
       button.classList.toggle("mine", each === action);
       button.querySelector(".found").replaceChildren(h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }), h("span", { class: "number" }, percent(each.value)));
@@ -182,21 +197,21 @@ export class Quiz {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     // A held Enter key must not skip the verdict.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
-    if (this.questions && this.isOpen) this.pick(keyOf(event));
+    if (this.questions && this.isOpen) this.press(keyOf(event));
   }
 
-  /** Focus the answer that a key selects, as at the table: initials select cards, and f switches between playing a card
-   * and feinting. */
-  pick(key) {
-    const focused = this.buttons.indexOf(document.activeElement);
+  /** Pick the answer that a key selects: initials select cards, f switches between playing a card
+   * and feinting, and Escape undoes the pick. */
+  press(key) {
+    if (key === "Escape") return void this.ask();
     const { actions } = this.questions[this.number];
-    const now = actions[focused]?.action;
+    const now = this.picked?.action;
     const feints = now !== undefined && isFeint(now);
     const wanted =
       key === "f"
         ? (action) => isFeint(action) !== feints && (now === undefined || cardOf(action) === cardOf(now))
         : (action) => isFeint(action) === feints && cardOf(action)[0] === key;
-    const found = actions.findIndex(({ action }) => wanted(action));
-    this.buttons[found]?.focus();
+    const found = actions.find(({ action }) => wanted(action));
+    if (found && found !== this.picked) this.pick(found);
   }
 }
