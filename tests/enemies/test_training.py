@@ -304,7 +304,7 @@ def test_standard_error_is_that_of_a_ratio_of_sums_over_games():
     mean = mean_by_games(cost, np.arange(400))
     assert mean.value == pytest.approx(cost.mean())
     assert mean.error == pytest.approx(cost.std(ddof=1) / 20)
-    assert mean.interval == pytest.approx((mean.value - 1.96 * mean.error, mean.value + 1.96 * mean.error))
+    assert mean.interval == pytest.approx((mean.value - 1.959964 * mean.error, mean.value + 1.959964 * mean.error))
 
 
 def test_a_single_game_has_no_error_to_speak_of():

@@ -136,7 +136,7 @@ def test_gwent_is_played_with_hidden_hands(run, say):
     assert [(len(deck), sum(map(int, deck))) for deck in decks] == [(25, 100)] * 2
     assert result["story"][2].startswith("You draw ")
     assert result["story"][3] == "rule-of-thumb draws 10 cards."
-    assert "rule-of-thumb: 9 cards in hand, 15 to draw, total" in done.err
+    assert "rule-of-thumb: 9 in hand, 15 to draw, total" in done.err
     assert "you, your move (0 to 10, ? for help): " in done.err
     assert "'11' is not a move. Type the number of a move, or the move in words; rules, or q to leave." in done.err
     # Slot 9 holds a 5, and slot 4 a 2.
