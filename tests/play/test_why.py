@@ -123,7 +123,7 @@ def test_between_two_measures_nothing_is_played(tabletop_like):
 
 def test_values_against_another_enemy_are_not_explained(tiny, table):
     explainer = Explainer(table, mixed(tiny, 4), solve(build(tiny, mixed(tiny, 3))))
-    with pytest.raises(match=r"enemy: the values were not solved against this enemy; .* would be worth"):
+    with pytest.raises(match=r"enemy: not the enemy against which the values were solved, .*; .* would be worth"):
         explainer.explain(tiny.state(0))
 
 

@@ -77,7 +77,9 @@ def test_games_are_listed_from_the_latest_on(client):
     mine = client.get("/games", params={"player": "Ann"}).json()
     assert mine == [entry for entry in listed if "Ann" in (entry["winner"], entry["loser"])]
     assert client.get("/games", params={"player": " Ann\u00a0"}).json() == mine
-    assert client.get("/games", params={"player": "nobody"}).json() == []
+    unknown = client.get("/games", params={"player": "nobody"})
+    assert unknown.status_code == 409
+    assert "there is no player 'nobody'; players: " in unknown.json()["detail"]
 
 
 def test_numbers_in_a_query_have_limits(client, naive):
