@@ -39,9 +39,9 @@ class Target:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value is not None and not value > 0:
-                raise TargetError(f"{name}: {value}; it must be above 0")
+                raise TargetError(f"{name}: {value} is not allowed; it must be above 0")
         if self.iterations is not None and self.iterations > MAX_ITERATIONS:
-            raise TargetError(f"iterations: {self.iterations}; the maximum is {MAX_ITERATIONS}")
+            raise TargetError(f"iterations: {self.iterations} is not allowed; the maximum is {MAX_ITERATIONS}")
 
     @property
     def max_iterations(self) -> int:

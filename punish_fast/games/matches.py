@@ -30,7 +30,7 @@ class GameResponse:
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
     win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
-    row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of our actions.
+    row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of our actions, allowed or not.
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,8 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
     n_live = len(positions.live)
     win = (positions.payoff > 0).astype(np.float64)
     win[positions.live] = v[:n_live]
-    row_win = mdp.to_scipy()[: positions.n_rows] @ np.append(v, worth)
+    number = np.cumsum(~positions.is_terminal) - 1
+    row_win = np.append(v, worth)[_columns(positions, number, n_live, is_enemy=False)]
     return GameResponse(float(v[0]), float(v[n_live]), win, row_win)
 
 

@@ -76,7 +76,7 @@ def compare(
     own, others = choices
     disagreement = np.abs(first[own] - first[others]) + np.abs(second[own] - second[others])
     changed = own != others
-    clear = changed & (disagreement > _TIE * np.abs([first, second]).max())
+    clear = changed & (disagreement > _TIE * max(np.abs(first).max(initial=0), np.abs(second).max(initial=0)))
     return Comparison(
         q=_differences(first, second),
         v=_differences(first[own], second[others]),
@@ -95,6 +95,8 @@ def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:
 
 def _differences(first: np.ndarray, second: np.ndarray) -> Differences:
     difference = second - first
+    if len(difference) == 0:
+        return Differences(0.0, 0.0, 0.0, 0.0)
     absolute = np.abs(difference)
     return Differences(
         largest=float(absolute.max()),

@@ -47,7 +47,7 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     header = _header(file)
     kind = header.get("kind")
     if not isinstance(kind, str) or kind not in layouts:
-        raise file.error("kind", f"{str(kind)[:20]!r}; it must be {' or '.join(layouts)}, from games train")
+        raise file.error("kind", f"{str(kind)[:20]!r}; it must be {' or '.join(layouts)}")
     arrays = {
         name: file.array(
             f"/arrays/{name}",

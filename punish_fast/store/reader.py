@@ -128,7 +128,8 @@ class Artefact(CheckedFile):
             raise self.error("kind", "a strategy has no tensor")
         if not self.has_transitions:
             raise self.error(
-                "/transitions/indptr", "missing; the file was written without its tensor (solve --no-tensor)"
+                "/transitions/indptr",
+                "missing; written without it, as by solve --no-tensor and import",
             )
 
     def mdp(self) -> MDP:

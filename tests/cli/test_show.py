@@ -91,6 +91,8 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     run("openings", "tensor.h5").failed_with("is a tensor")
+    run("show", "agent.h5@0.2").refused("agent.h5@0.2: there is no such file")
+    run("show", 300 * "a").failed_with("no such file")
     for verb in ("openings", "show"):
         run(verb, "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
 

@@ -320,5 +320,5 @@ def test_an_interrupted_run_ends_its_iteration_and_saves(equilibrium):
     [("iterations", 0), ("iterations", 10_001), ("exploitability", -1.0), ("exploitability", np.nan), ("seconds", 0.0)],
 )
 def test_impossible_targets_are_refused(name, value):
-    with pytest.raises(TargetError, match=f"{name}: {value}; (it must be above 0|the maximum)"):
+    with pytest.raises(TargetError, match=f"{name}: {value} is not allowed; (it must be above 0|the maximum)"):
         Target(**{name: value})

@@ -54,6 +54,13 @@ def test_winning_policies_win_as_often_as_best_responses(game, is_safe):
     for score, win in zip(both_scores(positions, policy, enemy), (response.first, response.second), strict=True):
         # A position without an allowed action counts as lost.
         assert score.win == pytest.approx(win, abs=1e-12) or is_safe
+    if is_safe:
+        # There, the policy takes the action that would win most often.
+        first_row, win = positions.live_ptr[:-1], response.row_win
+        is_lost = ~np.logical_or.reduceat(allowed, first_row)
+        taken, most = np.add.reduceat(policy * win, first_row), np.maximum.reduceat(win, first_row)
+        assert is_lost.any()
+        assert taken[is_lost] == pytest.approx(most[is_lost], abs=1e-9)
 
 
 def test_known_probabilities_and_their_error_bounds(tapnswap):

@@ -344,7 +344,7 @@ def test_a_game_that_went_on_or_was_lost_elsewhere_is_explained(browser, address
     page.evaluate(send, ["/choice", "POST", json.dumps({"action": 0, "n_events": 0})])
     page.keyboard.press("5")
     page.keyboard.press("Enter")
-    page.get_by_text("This game went on in another tab; here is its current state.").wait_for()
+    page.get_by_text("The game went on meanwhile; here is its current state.").wait_for()
     assert (page.locator(".log p").count(), page.locator("#undo").is_enabled()) == (2, True)
     page.evaluate(send, ["", "DELETE", None])
     page.reload()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
@@ -90,8 +90,10 @@ def show(options: ShowOptions) -> None:
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
-    is_player = is_built_in(options.file) or not Path(options.file).exists()
-    file = Player(options.file) if is_player else load(options.file)
+    if not os.path.exists(options.file):  # noqa: PTH110 - Path.exists() raises an error for long names
+        # An error for an unknown name suggests similar ones.
+        Player(options.file)
+    file = Player(options.file) if is_built_in(options.file) else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:

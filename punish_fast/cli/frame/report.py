@@ -60,7 +60,7 @@ def plain(result: Any, text: Callable[[str], str] = str) -> Any:
     if is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in fields(result)}
     if isinstance(result, Mapping):
-        return {text(str(name)): plain(value, text) for name, value in result.items()}
+        return {text(name) if isinstance(name, str) else name: plain(value, text) for name, value in result.items()}
     if hasattr(result, "tolist"):
         result = result.tolist()
     if isinstance(result, list | tuple):

@@ -74,11 +74,12 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """Return a policy that maximizes the win probability against ``enemy``; ties go to the first action.
 
-    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses; by default, all actions are allowed.
-    Positions must not repeat.
+    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses and are taken only if no other is allowed;
+    by default, all actions are allowed.
     """
     win = best_response(positions, enemy, allowed).row_win.round(_DIGITS)
-    return greedy(positions.live_ptr, win if allowed is None else np.where(allowed, win, -1.0))
+    # Win probabilities are at most 1, so each allowed action is better than all others.
+    return greedy(positions.live_ptr, win if allowed is None else win - 2.0 * ~allowed)
 
 
 def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:

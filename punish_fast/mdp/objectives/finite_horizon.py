@@ -27,7 +27,6 @@ from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices, rounding_of_backup
-from punish_fast.mdp.solution import check_options
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0
@@ -91,7 +90,8 @@ def finite_horizon(
     check_arrays(mdp)
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
-    check_options(discount)
+    if not 0 <= discount <= 1:
+        raise SolveError(f"discount: {discount} is not allowed; it must be from 0 to 1")
     if weight is not None:
         found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps

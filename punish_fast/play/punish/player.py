@@ -275,7 +275,8 @@ class PunishPlayer(Player, ServedPlayer):
             {"action": action, "name": action_name(action), "q": value, "probability": chance}
             for action, value, chance in zip(actions, q, p, strict=True)
         ]
-        return {"state": str(decimal), "v": None if solution is None else max(q), "actions": entries}
+        v = None if solution is None else float(solution.v[space.row(state)])
+        return {"state": str(decimal), "v": v, "actions": entries}
 
     def _policy(self, temperature: float | None) -> np.ndarray:
         if temperature not in self._policies:

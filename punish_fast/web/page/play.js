@@ -229,7 +229,7 @@ export class Seat {
       const table = await get(`/tables/${id}`);
       if (!this.isAt(id) || table.n_events === this.seen) return;
       this.sitDown(table);
-      if (error.status) complain({ message: "This game went on in another tab; here is its current state." });
+      if (error.status) complain({ message: "The game went on meanwhile; here is its current state." });
     } catch (problem) {
       // Leave the table only if it is gone; a lost connection may recover.
       if (this.isAt(id) && problem.status === GONE) this.welcome();
@@ -265,7 +265,8 @@ export class Seat {
   }
 
   finish(words) {
-    keep(SEAT, null);
+    // Another tab may have begun another game.
+    if (recall(SEAT, null) === this.table.table) keep(SEAT, null);
     this.coach.replaceChildren();
     for (const id of ["hint", "coach"]) document.getElementById(id)?.remove();
     this.exit.hidden = true;
