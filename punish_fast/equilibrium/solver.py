@@ -113,7 +113,7 @@ class Equilibrium:
 
     @property
     def exploiter_start(self) -> Start:
-        """Start of the search for an exploiter of the average: the response, or the average if there is no response."""
+        """Start of the search for an exploiter of the average: the response, or else the average."""
         response = self._whole.response
         if response is None:
             policy, values = self.average, self.nodes

@@ -43,7 +43,7 @@ class SituationFrequencies(NamedTuple):
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
     when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible; NaN if none
-    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
+    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN without feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:

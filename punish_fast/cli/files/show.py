@@ -90,10 +90,11 @@ def show(options: ShowOptions) -> None:
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
-    if not os.path.exists(options.file):  # noqa: PTH110 - Path.exists() raises an error for long names
+    is_known = is_built_in(options.file)
+    if not (is_known or os.path.exists(options.file)):  # noqa: PTH110 - Path.exists() raises an error for long names
         # An error for an unknown name suggests similar ones.
         Player(options.file)
-    file = Player(options.file) if is_built_in(options.file) else load(options.file)
+    file = Player(options.file) if is_known else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:

@@ -131,7 +131,7 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
             kept = copy(trainer)
-            # If training resumes from the file, there is no time limit.
+            # Training that resumes from the file has no time limit.
             if limit is not None and options.games is None:
                 kept.drop_plans()
             save_agent(output, kept)

@@ -32,7 +32,7 @@ class ServeOptions(CommonOptions):
 
     agents: list[str] | None = argument(
         "AGENT",
-        "Additional opponents: built-in agents (see `agents`), or agent files, including those of other games.",
+        "Additional opponents: built-in agents (see `agents`), or agent files, also of other games.",
         default=None,
     )
     db: KeptGamesOption = None
