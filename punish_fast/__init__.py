@@ -5,11 +5,10 @@ Public names are imported on first use, so importing the package is fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from punish_fast.runtime import __version__ as __version__
-from punish_fast.runtime.exports import on_first_use
+from punish_fast.runtime.exports import import_later, on_first_use
 
 _NAMES = {
     "arena.players": ["Player"],
@@ -94,19 +93,10 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 
-# Functions that accept players by name or file, which requires that the module named in `_PLAYERS` is imported.
-_PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper_bound")
-_PLAYERS = "arena.players"
+# `policy_of` accepts names and files of players after this module is imported.
+import_later["policy_of"] = f"{__name__}.arena.players"
 
-
-_find = on_first_use(__name__, _NAMES)
-
-
-def __getattr__(name: str) -> Any:
-    value = _find(name)
-    if name in _PLAYED:
-        import_module(f"{__name__}.{_PLAYERS}")
-    return value
+__getattr__ = on_first_use(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

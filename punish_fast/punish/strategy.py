@@ -8,11 +8,13 @@ Files, recorded choices and networks use tables. In states without a row in the 
 likely.
 
 Functions that take a policy also accept an agent's `Solution`, a loaded file or the name of a player. Support for files
-and names is registered by the modules ``store/reader.py`` and ``arena/players.py``.
+and names is registered by the modules ``store/reader.py`` and ``arena/players.py``; the latter is imported when it is
+needed.
 """
 
 from functools import singledispatch
 from hashlib import blake2b
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from punish_fast.punish.codes import ACTIONS, cards_digits, to_decimal
 from punish_fast.punish.states.information import digits_within
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.exports import import_later
 
 # Column of each two-digit action code in a table; -1 for other numbers.
 COLUMN = np.full(256, -1, dtype=np.int64)
@@ -194,6 +197,9 @@ def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     ``player`` is a policy, a `Solution` (for its greedy policy), a loaded agent or strategy, or the name of a player or
     a file.
     """
+    import_module(import_later["policy_of"])
+    if (of_type := policy_of.dispatch(type(player))) is not policy_of.dispatch(object):
+        return of_type(player, space)
     raise TypeError(
         f"policy: {type(player).__name__} is not allowed; it must be float64 {space.action.shape}, a Solution, "
         "a loaded agent or strategy, or the name of a player or a file"

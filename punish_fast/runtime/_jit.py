@@ -7,16 +7,14 @@ arrays and tuples, write into arrays allocated by the caller, and never raise.
 To validate cached machine code, Numba checks only the kernel's source file, so it would miss changes to functions that
 the kernel calls from other files. The cache is therefore stored in a folder named after a digest of all kernel sources,
 of the files that define named tuples, and of the compiler settings. The folder is in ``NUMBA_CACHE_DIR`` if this
-variable is set, and otherwise in the user's cache directory.
+variable is set, and otherwise in the user's cache folder (``folders.py``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,14 +22,13 @@ from typing import Any
 
 import numba
 import numpy as np
-import platformdirs
 from numba import extending, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
-from punish_fast.runtime import __version__
-from punish_fast.runtime.compile_progress import announce
+from punish_fast.runtime import __version__, compile_progress
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
@@ -56,39 +53,34 @@ def source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _find_cache_folder() -> str | None:
-    """Create and return the folder of the kernel cache; return None if it is not writable or the JIT is disabled."""
+def _find_cache_folder() -> Place:
+    """Find or create the folder of the kernel cache; its path is None if the JIT is disabled or no folder is usable."""
     if config.DISABLE_JIT:
-        return None
-    base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
-    folder = Path(base) / f"kernels-{source_digest()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        warnings.warn(f"kernels will be compiled again in every process: cannot write {folder} ({error})", stacklevel=2)
-        return None
-    return str(folder)
+        return Place(None, "NUMBA_DISABLE_JIT")
+    return find_folder("cache", f"kernels-{source_digest()}", given=config.CACHE_DIR)
 
 
-cache_folder: str | None = _find_cache_folder()
+cache_folder, cache_reason = _find_cache_folder()
 
 
 _kernels: set[Any] = set()
-_compiled: set[Any] = set()
 
 
 class _Announcer(Listener):
     """Announces the compilation of kernels, but not of routines."""
 
     def on_start(self, event: Event) -> None:
-        dispatcher = event.data["dispatcher"]
-        if dispatcher in _kernels:
-            _compiled.add(dispatcher)
-            announce(dispatcher.__name__, len(_compiled), len(_kernels))
+        if event.data["dispatcher"] in _kernels:
+            compile_progress.begin(_name_of(event.data["dispatcher"]))
 
     def on_end(self, event: Event) -> None:
-        pass
+        if event.data["dispatcher"] in _kernels:
+            compile_progress.end(_name_of(event.data["dispatcher"]))
+
+
+def _name_of(dispatcher: Any) -> str:
+    """Return the name of a kernel's cache files, or the name of its function if it is not cached."""
+    return str(getattr(dispatcher._cache, "name", dispatcher.__name__))
 
 
 class _Nesting(threading.local):
@@ -137,7 +129,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
-        compiled._cache = KernelFiles.of(function, Path(cache_folder))
+        compiled._cache = KernelFiles.of(function, cache_folder)
     _kernels.add(compiled)
     return compiled
 

@@ -1,9 +1,12 @@
-"""Lazy import of a package's public names on first use, so that importing the package is fast."""
+"""Lazy imports of public names and extensions on first use, so that importing the package is fast."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
+
+# Modules that extend a function, by its name. The function imports its module when it needs the extension.
+import_later: dict[str, str] = {}
 
 
 def on_first_use(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -24,14 +25,15 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from punish_fast.runtime.compile_progress import announce
+from punish_fast.runtime.compile_progress import announce, begin, end, expected
+from punish_fast.runtime.folders import read_own
 from punish_fast.runtime.limits import usable_cores
 
 _DIGEST_BYTES = 16
@@ -87,7 +89,7 @@ class KernelFiles:
     def load(self, key: Any) -> Any:
         """Return the data saved under a key, or None if there is no valid file for the key."""
         try:
-            content = self._path(key).read_bytes()
+            content = read_own(self._path(key))
         except OSError:
             return None
         pickled = content[_DIGEST_BYTES:]
@@ -103,6 +105,8 @@ class KernelFiles:
         temporary = self._folder / f"{uuid.uuid4().hex[:16]}.tmp"
         with suppress(OSError):
             try:
+                # `read_own` rejects files that the group can write.
+                temporary.touch(mode=0o600)
                 temporary.write_bytes(_digest(pickled) + pickled)
                 temporary.replace(path)
             finally:
@@ -130,16 +134,18 @@ def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     n_processes = min(n_threads, usable_cores()) - 1
     caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]
     missing = [(function, files) for function, files in caches if any(each.is_empty for each in files)]
-    announce("", 0, sum(each.is_empty for _, files in missing for each in files))
+    expected.update((each.name, partial(getattr, each, "is_empty")) for _, files in missing for each in files)
+    announce()
     for first in range(min(n_processes, len(missing)) if sys.executable else 0):
         mine = missing[first::n_processes]
         functions = [function for function, _ in mine]
         code = "; ".join(f"from {each.__module__} import {each.__name__}; {each.__name__}()" for each in functions)
         # With -P, modules in the current folder are not imported.
         command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(missing[0][1][0].cache_path).parent)}
         # If no process can be started, this one compiles the kernels.
         with suppress(OSError):
-            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)
             atexit.register(process.kill)
             _processes.update((each.name, process) for _, files in mine for each in files)
 
@@ -159,11 +165,17 @@ def _files_of(kernel: Any) -> KernelFiles | None:
 
 def wait_for(name: str, load: Callable[[], Any]) -> Any:
     """Return the first result of ``load`` that is not None, or None if no other process may compile kernel ``name``."""
-    process = _processes.get(name)
-    while True:
-        # Before loading, because the process may save the kernel and end in between.
-        has_ended = process is None or process.poll() is not None
-        found = load()
-        if found is not None or has_ended:
-            return found
-        time.sleep(_SECONDS_BETWEEN_CHECKS)
+    process, found = _processes.get(name), load()
+    if process is None or found is not None:
+        return found
+    begin(name)
+    try:
+        while True:
+            # Before loading, because the process may save the kernel and end in between.
+            has_ended = process.poll() is not None
+            found = load()
+            if found is not None or has_ended:
+                return found
+            time.sleep(_SECONDS_BETWEEN_CHECKS)
+    finally:
+        end(name)

@@ -124,11 +124,13 @@ class CheckedFile:
 
     def _attribute(self, file: h5py.File, name: str) -> Any:
         """Read an attribute and check its type and value."""
-        attribute = ATTRIBUTES[name]
-        wanted = attribute.type
         if name not in file.attrs:
             raise self.error(name, "missing")
-        value: Any = file.attrs[name]
+        return self.checked(name, file.attrs[name], ATTRIBUTES[name])
+
+    def checked(self, name: str, value: Any, attribute: Attribute) -> Any:
+        """Return the value of an attribute as a Python object, after checking its type and value."""
+        wanted = attribute.type
         try:
             value = _plain(value, wanted)
         except (ValueError, RecursionError):

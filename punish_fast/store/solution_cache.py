@@ -1,44 +1,53 @@
 """Cache of solutions in the user's cache folder, so that no game is solved twice against the same enemy.
 
-A solution is stored under a digest of everything that determines it, including all files of the package. Damaged files
-are ignored and replaced. If the files take more than `MOST_BYTES`, those that were not used for longest are removed.
+A solution is stored, without its log, under a digest of everything that determines it, including all files of the
+package. Files are
+checked like agent files; damaged or forged files and links are ignored and replaced. If the files take more than
+`MOST_BYTES`, those that were not used for longest are removed.
 """
 
 import hashlib
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 
 from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.runtime.cluster.connection import versions
-from punish_fast.runtime.errors import ReadError, StoreError
-from punish_fast.store.bundles import load_bundle, save_bundle
+from punish_fast.runtime.errors import StoreError
+from punish_fast.runtime.folders import Place, find_folder
+from punish_fast.store.bundles import save_bundle
+from punish_fast.store.checked_file import CheckedFile
+from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
 
 MOST_BYTES = 10**9
 # Games with fewer states are solved faster than a file is read.
 _FEW_STATES = 20_000
-_KIND, _LAYOUT = "solution", {"v": ("<f8", 1), "q": ("<f8", 1), "rows_taken": ("<i8", 1)}
+_KIND = "solution"
+# Entries of the header and arrays, checked like those of agent files.
+_ENTRIES = {name: ATTRIBUTES[name] for name in ("objective", "discount", "tolerance", "sweeps", "residual")}
+_ENTRIES |= {"error_bound": ATTRIBUTES["error_bound"], "method": Attribute(str, ())}
+_ARRAYS = {name: DATASETS[f"/solution/{name}"] for name in ("v", "q")} | {"rows_taken": Dataset("int64", ("n_states",))}
 
 
-def folder() -> Path:
-    """Return the folder of the cache, which might not exist."""
-    return Path(platformdirs.user_cache_dir("punish-fast", appauthor=False)) / "solutions"
+def place() -> Place:
+    """Find or create the folder of the cache."""
+    return find_folder("cache", "solutions")
 
 
 def files() -> list[Path]:
     """Return the cached files, the least recently used first."""
     found = []
-    for path in folder().glob("*.h5"):
+    inside = place().folder
+    for path in [] if inside is None else inside.glob("*.h5"):
         # Another process may have removed the file.
         with suppress(OSError):
-            found.append((path.stat().st_mtime, path))
+            found.append((path.lstat().st_mtime, path))
     return [path for _, path in sorted(found)]
 
 
@@ -52,13 +61,16 @@ def cached_solution(
         policy: Policy of the enemy, float64 ``[n_rows]``; None if the enemy is uniform.
         settings: Digest of the rules, and all options of the solver.
     """
-    if len(state_ptr) - 1 < _FEW_STATES:
+    if len(state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
         return solve()
     digest = hashlib.sha256(repr((versions(), settings)).encode())
     if policy is not None:
         digest.update(policy.tobytes())
-    path = folder() / f"{digest.hexdigest()[:32]}.h5"
-    with suppress(StoreError, OSError, TypeError):
+    path = inside / f"{digest.hexdigest()[:32]}.h5"
+    with suppress(StoreError, OSError):
+        # Otherwise its target would be replaced.
+        if path.is_symlink():
+            path.unlink()
         return _load(path, state_ptr)
     solution = solve()
     # Without a cache, the next process solves the game again.
@@ -68,26 +80,29 @@ def cached_solution(
 
 
 def _load(path: Path, state_ptr: np.ndarray) -> Solution:
-    header, arrays = load_bundle(path, {_KIND: _LAYOUT})
-    header.pop("kind")
-    if not len(arrays["rows_taken"]) == len(arrays["v"]) == len(state_ptr) - 1 or len(arrays["q"]) != state_ptr[-1]:
-        raise ReadError(f"{path}: solution of another game")
+    """Read a solution; raise `ReadError` if it would be invalid in an agent file or belongs to another game."""
+    file = CheckedFile(path)
+    header = file.attributes.get("header", {})
+    entries = {name: file.checked(name, header.get(name), attribute) for name, attribute in _ENTRIES.items()}
+    v, q, rows = (file.array(f"/arrays/{name}", dataset) for name, dataset in _ARRAYS.items())
+    if len(q) != state_ptr[-1] or not np.array_equal(best_values(state_ptr, q), v):
+        raise file.error("v", "must be the largest `q` of each state")
+    if len(rows) != len(v) or (rows < state_ptr[:-1]).any() or (rows >= state_ptr[1:]).any():
+        raise file.error("rows_taken", "must be a row of each state")
     # A folder that cannot be written is still read.
     with suppress(OSError):
         path.touch()
-    header["log"] = Log(**header["log"])
-    fields: dict[str, Any] = {**header, **arrays, "state_ptr": state_ptr}
-    return Solution(**fields)
+    entries["tolerance"] = None if math.isnan(entries["tolerance"]) else entries["tolerance"]
+    return Solution(v=v, q=q, rows_taken=rows, state_ptr=state_ptr, log=Log(), **entries)
 
 
 def _save(path: Path, solution: Solution) -> None:
     arrays = {"v": solution.v, "q": solution.q, "rows_taken": solution.choice}
     if not math.isfinite(solution.error_bound) or sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    names = ("objective", "discount", "method", "tolerance", "sweeps", "residual", "error_bound", "policies", "reason")
-    header = {name: getattr(solution, name) for name in names}
-    save_bundle(path, _KIND, header | {"log": asdict(solution.log)}, arrays)
+    header = {name: getattr(solution, name) for name in _ENTRIES}
+    header["tolerance"] = math.nan if solution.tolerance is None else solution.tolerance
+    save_bundle(path, _KIND, header, arrays)
     found = files()
     total = sum(each.stat().st_size for each in found)
     for each in found:

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -15,8 +16,9 @@ from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 
 # Maximum number of connections waiting to be accepted, and of connections accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
-# Number of open files reserved for purposes other than connections, and requested limit on open files.
-_OTHER_FILES, _WANTED_FILES = 100 + 2 * _ACCEPTED, 16384
+# Number of open files reserved for purposes other than connections, requested limit on open files, and maximum limit of
+# older versions of macOS.
+_OTHER_FILES, _WANTED_FILES, _FILES_ON_MACOS = 100 + 2 * _ACCEPTED, 16384, 10240
 # Wildcard addresses, and the loopback address under which a browser reaches each of them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -68,11 +70,13 @@ def _connections() -> int | None:
     except ImportError:  # Windows
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard == resource.RLIM_INFINITY or hard > _WANTED_FILES:
-        hard = _WANTED_FILES
-    if soft != resource.RLIM_INFINITY and soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-        soft = hard
+    most = _WANTED_FILES if hard == resource.RLIM_INFINITY else hard
+    for wanted in (min(most, each) for each in (_WANTED_FILES, _FILES_ON_MACOS)):
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            # The system can refuse a limit that is below the maximum that it reports.
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+                soft = wanted
     return _WANTED_FILES if soft == resource.RLIM_INFINITY else max(soft - _OTHER_FILES, 1)
 
 

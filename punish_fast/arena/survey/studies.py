@@ -186,8 +186,8 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
         def progress(status: IterationStatus) -> None:
             if callable(show):
                 # The time limit has passed while the results are measured.
-                left = f"{status.seconds_left:.0f} s left" if status.seconds_left else "measuring"
-                show(f"iteration {status.iteration} of {iterations}, {left}")
+                measuring = "" if status.seconds_left else ", measuring"
+                show(f"iteration {status.iteration} of {iterations}{measuring}", left=status.seconds_left or 0.0)
 
         run = run_equilibrium(learner, Target(iterations=iterations, seconds=seconds), progress=progress)
     report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}

@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
 from punish_fast.cli.frame.report import count
+from punish_fast.runtime.compile_progress import announce, current
 
 if TYPE_CHECKING:
     from punish_fast.arena.survey.jobs import Job, Watch
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
-# Seconds that a first run of `solve` compiles on two cores, per announced kernel. Shorter times than
-# `_LONG_COMPILATION` are not reported.
-_SECONDS_PER_KERNEL = 2.4
-_LONG_COMPILATION = 3.0
 
 
 @contextmanager
@@ -77,7 +74,7 @@ class Progress:
         self._live = sys.stderr.isatty()
         self._begin = clock()
         self._last = 0.0 if self._live else self._begin
-        self._latest = ""
+        self._latest, self._ends = "", 0.0
         # The first message about compilation is shown immediately.
         self._compiling_shown = -_SECONDS_BETWEEN_LINES
 
@@ -93,8 +90,8 @@ class Progress:
     def step(self, stage: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` steps of a stage are done."""
         elapsed = max(self.seconds, 1e-9)
-        left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
-        self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s{left})", is_last=done == total)
+        left = elapsed / done * (total - done) if done else 0.0
+        self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s)", is_last=done == total, left=left)
 
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
         """Report the number of sweeps made or policies evaluated by the solver, and the error bound."""
@@ -111,19 +108,19 @@ class Progress:
         self.show(f"{stage}: {text} ({self.seconds:.1f} s)")
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Callable[[str], None]]:
+    def stage(self, name: str, left: float = 0.0) -> Iterator[Callable[..., None]]:
         """Show a stage; while nothing new is reported, repeat the latest line with the elapsed seconds.
 
-        Yield a function that shows details after the name.
+        While kernels are compiled, report this instead. Yield a function like `show` for details after the name.
         """
         self.start()
-        self.show(name)
+        self.show(name, left=left)
         ended = threading.Event()
         heartbeat = threading.Thread(target=self._beat, args=(ended,), daemon=True)
         if not self._quiet:
             heartbeat.start()
         try:
-            yield lambda details: self.show(f"{name}, {details}")
+            yield lambda details, left=0.0: self.show(f"{name}, {details}", left=left)
         finally:
             ended.set()
             if not self._quiet:
@@ -135,31 +132,34 @@ class Progress:
             now = self._clock()
             if now - self._last >= pause:
                 self._last = now
-                self._write(f"{self._latest}, {self.seconds:.0f} s")
+                if current:
+                    announce()
+                else:
+                    self._write(f"{self._line(now)}, {self.seconds:.0f} s")
 
-    def show(self, text: str, is_last: bool = False) -> None:
-        """Show the progress of a stage in one line, unless the previous line is too recent."""
+    def show(self, text: str, is_last: bool = False, left: float = 0.0) -> None:
+        """Show the progress of a stage in one line, unless the previous line is too recent.
+
+        ``left`` is an estimate of the remaining seconds, or 0. It is counted down, and not shown if it has passed.
+        """
         check_interrupt()
-        self._latest = text
         now = self._clock()
+        self._latest, self._ends = text, now + left
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
         if not self._quiet and (now - self._last >= pause or (self._live and is_last)):
             self._last = now
-            self._write(text)
+            self._write(self._line(now))
 
-    def compiling(self, kernel: str, number: int, total: int) -> None:
-        """Report that kernel ``number`` of at most ``total`` is being compiled; can be called from any thread.
+    def _line(self, now: float) -> str:
+        minutes, seconds = divmod(round(self._ends - now), 60)
+        return self._latest + (f", {minutes}:{seconds:02} left" if (minutes, seconds) > (0, 0) else "")
 
-        If ``number`` is 0, report the time that ``total`` kernels take, unless it is short.
-        """
+    def compiling(self, _kernel: str, left: int) -> None:
+        """Report that at least ``left`` kernels are left to compile; can be called from any thread."""
         now = self._clock()
-        if number == 0:
-            if (seconds := total * _SECONDS_PER_KERNEL) > _LONG_COMPILATION:
-                self._compiling_shown = now
-                say(f"compiling kernels, once per installation: about {seconds:.0f} s")
-        elif self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
+        if left and (self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES):
             self._compiling_shown = now
-            self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
+            self._write(f"compiling kernels, at least {left} left, {now - self._begin:.0f} s")
 
     def _write(self, text: str) -> None:
         (show_progress if self._live else say)(text)
@@ -186,17 +186,17 @@ def watch_jobs(verb: str, quiet: bool) -> Watch:
     """Return a watch that shows the number of finished jobs, the current job and the time left."""
     from punish_fast.arena.survey.jobs import Watch
 
-    lines, clock, latest = Progress(quiet), Progress(quiet), ""
+    lines, clock, latest, ends = Progress(quiet), Progress(quiet), "", 0.0
 
     def done(n_done: int, total: int) -> None:
-        nonlocal latest
+        nonlocal latest, ends
         if n_done == 0:
             clock.start()
-        left = f", {clock.seconds / n_done * (total - n_done):.0f} s left" if 0 < n_done < total else ""
-        latest = f"{verb}: {n_done} of {count(total, 'job')} done{left}"
-        lines.show(latest, is_last=n_done == total)
+        left = clock.seconds / n_done * (total - n_done) if n_done else 0.0
+        latest, ends = f"{verb}: {n_done} of {count(total, 'job')} done", clock.seconds + left
+        lines.show(latest, is_last=n_done == total, left=left)
 
     def stage(job: Job, name: str) -> AbstractContextManager[object]:
-        return lines.stage(f"{latest}; {job.label}, {name}")
+        return lines.stage(f"{latest}; {job.label}, {name}", left=ends - clock.seconds)
 
     return Watch(done, stage)

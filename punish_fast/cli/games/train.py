@@ -126,7 +126,7 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
         if limit is not None:
             left = min(left, max(limit - elapsed, 0.0))
         wins = f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
-        progress.show(f"train: {trainer.games:,} games, {left:.0f} s left{wins}")
+        progress.show(f"train: {trainer.games:,} games{wins}", left=left)
         if limit is not None and elapsed >= limit:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:

@@ -8,6 +8,7 @@ from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime import __version__
+from punish_fast.runtime.folders import find_folder
 from punish_fast.runtime.limits import total_memory
 
 # Rush and strike in hand, punish revealed, full HP. The value was computed in exact fractions.
@@ -32,7 +33,7 @@ def doctor(options: DoctorOptions) -> None:
 
     if options.clear:
         solution_cache.clear()
-    solutions = [path.stat().st_size for path in solution_cache.files()]
+    solutions = [path.lstat().st_size for path in solution_cache.files()]
     checks = _self_test()
     report: dict[str, Any] = {
         "punish_fast": __version__,
@@ -43,7 +44,9 @@ def doctor(options: DoctorOptions) -> None:
         "max_threads": _jit.max_threads(),
         "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
-        "solutions": {"folder": solution_cache.folder(), "files": len(solutions), "bytes": sum(solutions)},
+        "cache_reason": _jit.cache_reason,
+        "solutions": solution_cache.place()._asdict() | {"files": len(solutions), "bytes": sum(solutions)},
+        "games": find_folder("data")._asdict(),
         "memory": total_memory(),
         "checks": checks,
         "ok": all(checks.values()),

@@ -10,6 +10,7 @@ from typing import IO, Any, cast
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
+from punish_fast.runtime.folders import find_folder
 
 _STANDARD = "games.db"
 
@@ -94,32 +95,28 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named or the rules' default database; None if the data folder cannot be created."""
+    """Return the named or the rules' default database; None if there is no folder for it."""
     if named is not None:
         return named
-    folder = _data_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        say(f"warning: games are not saved: {folder} cannot be created ({error.strerror}); use --db")
-        return None
     # Each set of rules has its own database.
-    return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db")
+    name = _STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db"
+    folder, reason = find_folder("data", holding=name)
+    if folder is None:
+        say(f"warning: games are not saved: {reason}; use --db")
+        return None
+    return folder / name
 
 
 def played_database(named: Path | None) -> Path:
     """Return the named database, or the default database under tabletop rules; raise UsageError if that is missing."""
     if named is not None:
         return named
-    found = _data_folder() / _STANDARD
+    folder, reason = find_folder("data", holding=_STANDARD)
+    if folder is None:
+        raise UsageError(f"there are no games: {reason}; choose a database with --db")
+    found = folder / _STANDARD
     if not found.exists():
         raise UsageError(
             f"{found} does not exist yet; finish a game with punish-fast play, or choose a database with --db"
         )
     return found
-
-
-def _data_folder() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("punish-fast", appauthor=False))

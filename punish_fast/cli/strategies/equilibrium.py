@@ -175,9 +175,11 @@ def _run(
 
     # With the information model memory, computing a best response takes minutes.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
-        run = run_equilibrium(
-            learner, target, save, lambda status: progress.show(status_line(status)), progress.response
-        )
+
+        def show(status: IterationStatus) -> None:
+            progress.show(status_line(status), left=status.seconds_left or 0.0)
+
+        run = run_equilibrium(learner, target, save, show, progress.response)
     stages.clock.seconds |= run.seconds
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
     first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
@@ -191,12 +193,9 @@ def _run(
 
 
 def status_line(status: IterationStatus) -> str:
-    """Format the status of an iteration: ``equilibrium: iteration 13 of 80, 2.1 s each, 2:21 left``."""
+    """Format the status of an iteration: ``equilibrium: iteration 13 of 80, 2.1 s each``."""
     parts = [f"iteration {status.iteration:,}" + ("" if status.last is None else f" of {status.last:,}")]
     parts.append(f"{status.seconds_each:.{1 if status.seconds_each >= 1 else 3}f} s each")
-    if status.seconds_left is not None:
-        minutes, seconds = divmod(round(status.seconds_left), 60)
-        parts.append(f"{minutes}:{seconds:02} left")
     if status.exploitability is not None:
         parts.append(f"exploitability {status.exploitability:.3f}")
     return f"equilibrium: {', '.join(parts)}"

@@ -1,0 +1,102 @@
+"""Folders in which kernels, solutions and games are stored.
+
+They are in the user's folders. If such a folder cannot be determined, created or written, as in a container without a
+home, a private folder of the user under the temporary folder is used instead, and one warning is issued.
+
+Cached kernels are executed, so whoever can write to their folder can run code as this user. A folder of the cache is
+therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by
+everybody; if it is writable by its group, its mode is changed to 0700. Each file is checked when it is read
+(`read_own`). On Windows, where profiles are closed to other users, these checks are omitted.
+"""
+
+import errno
+import os
+import stat
+import tempfile
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+
+_NAME = "punish-fast"
+# Set in the environment after the warning, so that child processes do not repeat it.
+_WARNED = "PUNISH_FAST_FOLDER_WARNED"
+
+
+class Place(NamedTuple):
+    """A folder, and the reason for choosing it."""
+
+    folder: Path | None  # None if no folder can be used
+    reason: str
+
+
+def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -> Place:
+    """Find or create the folder ``name`` in a folder of the cache or of data.
+
+    Args:
+        kind: ``cache`` or ``data``.
+        name: Name of the folder; empty for the folder of the cache or of data itself.
+        given: Value of ``NUMBA_CACHE_DIR``, which replaces the user's folder unless it is empty.
+        holding: Name of a file. A folder that contains it is used even if it is not writable.
+    """
+    try:
+        folder = Path(given).absolute() / name if given else _user_folder(kind) / name
+        if not (holding and (folder / holding).exists()):
+            _prepare(folder, is_private=kind == "cache")
+        return Place(folder, "NUMBA_CACHE_DIR" if given else f"the user's {kind} folder")
+    except OSError as error:
+        fault = str(error)
+    try:
+        private = Path(tempfile.gettempdir()) / f"{_NAME}-{getattr(os, 'geteuid', str)()}"
+        for folder in (private, private / kind / name):
+            _prepare(folder, is_private=True)
+        found, effect = Place(folder, f"private folder: {fault}"), f"{private} is used for kernels, solutions and games"
+    except OSError as error:
+        fault += f"; {error}"
+        found, effect = Place(None, fault), "kernels will be compiled again in every process"
+    if _WARNED not in os.environ:
+        os.environ[_WARNED] = "1"
+        warnings.warn(f"{effect}: {fault}", stacklevel=2)
+    return found
+
+
+def read_own(path: Path) -> bytes:
+    """Read a file of the cache; raise OSError if other users own it or can write it."""
+    with path.open("rb") as file:
+        _check_owner(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH)
+        return file.read()
+
+
+def _user_folder(kind: str) -> Path:
+    """Return the user's folder of a kind; raise OSError if it is unknown."""
+    find = platformdirs.user_cache_dir if kind == "cache" else platformdirs.user_data_dir
+    with suppress(RuntimeError):
+        found = Path(find(_NAME, appauthor=False))
+        # Older versions of platformdirs return a path that begins with ~.
+        if found.is_absolute():
+            return found
+    raise OSError("the user has no home folder")
+
+
+def _prepare(folder: Path, is_private: bool) -> None:
+    """Create a folder; raise OSError if it is not writable or, for a private one, if others own it or can write it."""
+    try:
+        folder.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
+        if is_private:
+            _check_owner(folder.lstat(), stat.S_IWOTH)
+            # Some file systems have no permissions; the files are checked, too.
+            with suppress(OSError):
+                folder.chmod(0o700)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OSError(f"cannot use {folder} ({error.strerror})") from None
+
+
+def _check_owner(found: os.stat_result, forbidden: int) -> None:
+    """Raise OSError if a file is a link, belongs to another user, or has any of the ``forbidden`` permissions."""
+    if hasattr(os, "geteuid") and (
+        stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & forbidden
+    ):
+        raise OSError(errno.EPERM, "a link, or another user owns it or can write it")
