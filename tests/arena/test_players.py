@@ -1,4 +1,8 @@
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +70,30 @@ def test_what_is_built_in_is_a_policy(space, graph, name):
     found = Player(name).in_game(space)
     assert found.name == name
     policy_of(found.policy, graph.space)
+
+
+NAMED = """
+from pathlib import Path
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import policy_of
+space = StateSpace(true_rules(PRESETS["tiny"]))
+for player in (PLAYER, Path("agent.h5"), "table.h5"):
+    assert policy_of(player, space).shape == space.action.shape
+try:
+    policy_of([1.0], space)
+except TypeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("player", ["'careful'", "Path('agent.h5')"])
+def test_names_and_files_are_policies_whatever_was_imported_before(player):
+    command = [sys.executable, "-c", NAMED.replace("PLAYER", player)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith("policy: list is not allowed; it must be float64"), done.stderr
 
 
 @given(house_rules())

@@ -13,6 +13,7 @@ from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 from punish_fast.cli.installation import warmup
 from punish_fast.runtime import _jit
+from punish_fast.runtime.folders import Place
 from punish_fast.store import solution_cache
 
 
@@ -27,19 +28,22 @@ def test_doctor_finds_nothing(run, folder, monkeypatch):
     assert report["max_threads"] == _jit.max_threads()
     assert 1 <= report["threads"] <= report["max_threads"]
     assert report["jit"] == (not numba.config.DISABLE_JIT)
-    assert report["cache"] == _jit.cache_folder
+    assert report["cache"] == (_jit.cache_folder and str(_jit.cache_folder))
+    assert report["cache_reason"] == _jit.cache_reason
+    assert report["games"].keys() == {"folder", "reason"}
     assert list(folder.iterdir()) == []
     monkeypatch.setattr(_jit, "cache_folder", None)
     done = run("doctor")
     assert "46, 462 and 50 states by breath" in done.out
-    assert re.search("^cache", done.out, re.MULTILINE) is None
+    assert re.search("^cache  ", done.out, re.MULTILINE) is None
+    assert re.search("^cache reason  ", done.out, re.MULTILINE)
 
 
 def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(solution_cache, "folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(solution_cache, "place", lambda: Place(tmp_path / "cache", "a test"))
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "a.h5").write_bytes(b"12345")
-    shown = {"folder": str(tmp_path / "cache"), "files": 1, "bytes": 5}
+    shown = {"folder": str(tmp_path / "cache"), "reason": "a test", "files": 1, "bytes": 5}
     assert run("doctor", "--json").report["solutions"] == shown
     assert run("doctor", "--clear", "--json").report["solutions"] == shown | {"files": 0, "bytes": 0}
 
@@ -50,7 +54,7 @@ def test_warmup_runs_its_commands_and_tells_where(run, folder, monkeypatch):
     monkeypatch.setattr(warmup, "_call_library", lambda: None)
     report = run("warmup", "--json").report
     assert report["seconds"] > 0
-    assert report["cache"] == _jit.cache_folder
+    assert report["cache"] == str(_jit.cache_folder)
     assert Path(report["cache"]).is_dir()
     assert list(folder.iterdir()) == []
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from queue import Queue
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame import report
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
-from punish_fast.runtime.compile_progress import announce, announce_to
+from punish_fast.runtime.compile_progress import announce_to, begin, end
 
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]
@@ -100,16 +101,39 @@ def test_fields_are_told_in_words():
 
 
 def test_compilation_is_reported_at_once_and_then_every_ten_seconds(capsys):
-    clock = iter([0.0, 0.0, 9.9, 10.1])
+    clock = iter([0.0, 1.0, 10.9, 11.1])
     announce_to(Progress(clock=clock.__next__).compiling)
     try:
-        for number in (1, 2, 3):
-            announce("fill_blocks", number, 43)
+        for _ in range(3):
+            begin("fill_blocks")
+            end("fill_blocks")
     finally:
         announce_to(None)
-    announce("sweep", 4, 43)
-    line = "compiling kernels (first run only): fill_blocks, {} of at most 43"
-    assert capsys.readouterr().err.splitlines() == [line.format(1), line.format(3)]
+    begin("sweep")
+    end("sweep")
+    lines = [f"compiling kernels, at least 1 left, {seconds} s" for seconds in (1, 11)]
+    assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_a_stage_says_that_kernels_are_compiled_instead_of_its_own_line(monkeypatch):
+    said = Queue()
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(reporting, "say", said.put)
+    now = [0.0]
+    announce_to(Progress(clock=lambda: now[0]).compiling)
+    try:
+        with Progress(clock=lambda: now[0]).stage("exploit: uniform"):
+            assert said.get(timeout=60) == "exploit: uniform"
+            begin("respond_full")
+            assert said.get(timeout=60) == "compiling kernels, at least 1 left, 0 s"
+            now[0] = 190.0
+            assert said.get(timeout=60) == "compiling kernels, at least 1 left, 190 s"
+            end("respond_full")
+            now[0] = 192.0
+            assert said.get(timeout=60) == "exploit: uniform, 192 s"
+    finally:
+        announce_to(None)
+    assert said.empty()
 
 
 def test_a_silent_stage_says_how_long_it_has_taken(monkeypatch):
@@ -117,8 +141,8 @@ def test_a_silent_stage_says_how_long_it_has_taken(monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr(reporting, "say", said.put)
     progress = Progress(clock=lambda: now[0])
-    for begin, name, latest in ((0.0, "exploit: memory", "exploit: memory"), (100.0, "train", "train: 1 of 2")):
-        now[0] = begin
+    for start, name, latest in ((0.0, "exploit: memory", "exploit: memory"), (100.0, "train", "train: 1 of 2")):
+        now[0] = start
         with progress.stage(name):
             assert said.get(timeout=60) == name
             if latest != name:
@@ -129,19 +153,39 @@ def test_a_silent_stage_says_how_long_it_has_taken(monkeypatch):
     assert said.empty()
 
 
-def test_progress_tells_the_time_left(monkeypatch, capfd):
-    now = [0.0]
+def test_the_time_left_is_counted_down_until_it_has_passed(monkeypatch):
+    now, said = [0.0], Queue()
+    monkeypatch.setattr(reporting, "say", said.put)
     progress = Progress(clock=lambda: now[0])
-    now[0] = 20.0
+    now[0] = 60.0
     progress.step("states", 4, 10)
-    assert capfd.readouterr().err == "states: 4 of 10 (0.2/s, 30.0 s left)\n"
+    assert said.get(timeout=60) == "states: 4 of 10 (0.1/s), 1:30 left"
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
+    with progress.stage("train", left=90.0):
+        assert said.get(timeout=60) == "train, 1:30 left"
+        for later, line in (
+            (80.0, "train, 1:10 left, 20 s"),
+            (149.0, "train, 0:01 left, 89 s"),
+            (340.0, "train, 280 s"),
+        ):
+            now[0] = later
+            assert said.get(timeout=60) == line
+
+
+def test_jobs_tell_the_time_left(monkeypatch, capfd):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr(Progress, "seconds", property(lambda _self: 10.0))
     watch = reporting.watch_jobs("survey", quiet=False)
     for n_done in (0, 2, 5):
         watch.done(n_done, 5)
+        with watch.stage(SimpleNamespace(label="tiny"), "graph"):
+            pass
     lines = capfd.readouterr().err.splitlines()
-    assert lines == [f"survey: {n} of 5 jobs done{left}" for n, left in ((0, ""), (2, ", 15 s left"), (5, ""))]
+    assert lines == [
+        f"survey: {n} of 5 jobs done{stage}{left}"
+        for n, left in ((0, ""), (2, ", 0:15 left"), (5, ""))
+        for stage in ("", "; tiny, graph")
+    ]
 
 
 def test_progress_tells_sweeps_and_policies_apart_with_their_bound(capfd):
@@ -167,12 +211,3 @@ def test_long_names_are_shortened_in_a_narrow_table_but_numbers_are_not(monkeypa
     monkeypatch.setenv("COLUMNS", "1000")
     print_table(rows)
     assert capsys.readouterr().out.count(names[3]) == 2
-
-
-def test_the_time_to_compile_missing_kernels_is_estimated_once(capsys):
-    progress = Progress()
-    for total in (0, 1, 16):
-        progress.compiling("", 0, total)
-    progress.compiling("mark_keys", 1, 60)
-    seconds = 16 * reporting._SECONDS_PER_KERNEL
-    assert capsys.readouterr().err == f"compiling kernels, once per installation: about {seconds:.0f} s\n"

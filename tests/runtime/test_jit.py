@@ -6,13 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import platformdirs
 import pytest
 from numba import config
 
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
 from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
-from punish_fast.runtime import _jit, kernel_files
+from punish_fast.runtime import _jit, compile_progress, kernel_files
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_ahead, compile_missing, wait_for
 
@@ -25,8 +26,8 @@ told = []
 announce_to(lambda *announced: told.append(announced))
 from punish_fast.punish import _codes
 assert _codes.pair_digit(1, 2) == 7
-print([name for name, number, total in told], sum(_codes.pair_digit.stats.cache_hits.values()))
-assert all(1 <= number <= total for _, number, total in told)
+print([name.split(".")[-2] for name, left in told], sum(_codes.pair_digit.stats.cache_hits.values()))
+assert all(left == 1 for _, left in told)
 """
 
 
@@ -47,6 +48,29 @@ def test_a_kernel_is_cached_for_other_processes_and_compiled_again_if_its_file_i
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     assert run_in(tmp_path, "-c", CALLS).strip() == "['pair_digit'] 0"
+
+
+NOBODY = """
+import pwd
+def nobody(_user):
+    raise KeyError
+pwd.getpwuid = nobody
+"""
+
+
+@WITH_JIT
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no password file")
+@pytest.mark.parametrize("home", [None, "relative"])
+def test_without_a_home_the_second_process_finds_the_kernels_of_the_first(tmp_path, home):
+    unset = ("HOME", "NUMBA_CACHE_DIR", "PUNISH_FAST_FOLDER_WARNED")
+    kept = {name: value for name, value in os.environ.items() if name not in unset and not name.startswith("XDG_")}
+    environment = kept | {"TMPDIR": str(tmp_path)} | ({} if home is None else {"HOME": home})
+    for expected in ("['pair_digit'] 0", "[] 1"):
+        command = [sys.executable, "-c", NOBODY + CALLS]
+        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stdout.strip() == expected, done.stderr
+        assert done.stderr.count("UserWarning") == done.stderr.count("is used for kernels, solutions and games") == 1
+    assert [path.name for path in tmp_path.iterdir()] == [f"punish-fast-{os.geteuid()}"]
 
 
 # A kernel whose folder cannot be written any more.
@@ -76,7 +100,7 @@ def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch):
         return 2 * n
 
     def interrupt(*announced):
-        assert announced[0] == "double"
+        assert announced == ("double", 1)
         signal.raise_signal(signal.SIGINT)
 
     announce_to(interrupt)
@@ -95,34 +119,27 @@ def home(monkeypatch, tmp_path):
     """A cache folder of the user's own, with nothing set that overrides it."""
     monkeypatch.setattr(config, "DISABLE_JIT", 0)
     monkeypatch.setattr(config, "CACHE_DIR", "")
-    monkeypatch.setattr(_jit.platformdirs, "user_cache_dir", lambda *_args, **_options: str(tmp_path / "cache"))
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda *_args, **_options: str(tmp_path / "cache"))
     return tmp_path
 
 
 def test_kernels_are_cached_in_a_folder_named_by_their_sources(home):
-    folder = _jit._find_cache_folder()
-    assert folder == str(home / "cache" / f"kernels-{_jit.source_digest()}")
-    assert list((home / "cache").iterdir()) == [home / "cache" / f"kernels-{_jit.source_digest()}"]
-    assert _jit._find_cache_folder() == folder
+    name = f"kernels-{_jit.source_digest()}"
+    for _ in range(2):
+        assert _jit._find_cache_folder() == (home / "cache" / name, "the user's cache folder")
+    assert list((home / "cache").iterdir()) == [home / "cache" / name]
 
 
 def test_a_folder_from_the_environment_holds_it(monkeypatch, home):
     monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
-    assert _jit._find_cache_folder() == str(home / "elsewhere" / f"kernels-{_jit.source_digest()}")
+    assert _jit._find_cache_folder().folder == home / "elsewhere" / f"kernels-{_jit.source_digest()}"
     assert not (home / "cache").exists()
 
 
 def test_nothing_is_cached_with_the_jit_off(monkeypatch, home):
     monkeypatch.setattr(config, "DISABLE_JIT", 1)
-    assert _jit._find_cache_folder() is None
+    assert _jit._find_cache_folder() == (None, "NUMBA_DISABLE_JIT")
     assert not (home / "cache").exists()
-
-
-def test_without_a_folder_there_is_no_cache_and_one_warning(home):
-    (home / "cache").write_text("a file in the way", encoding="utf-8")
-    with pytest.warns(UserWarning, match="kernels will be compiled again in every process: cannot write") as caught:
-        assert _jit._find_cache_folder() is None
-    assert len(caught) == 1
 
 
 def test_digest_changes_with_kernels_and_named_tuples_and_with_nothing_else(monkeypatch, tmp_path):
@@ -257,7 +274,8 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
     class Process:
         kill = poll = staticmethod(lambda: 0)
 
-        def __init__(self, command, **_streams):
+        def __init__(self, command, env, **_streams):
+            assert env["NUMBA_CACHE_DIR"] == str(tmp_path.parent)
             started.append(command)
 
     monkeypatch.setattr(subprocess, "Popen", Process)
@@ -270,7 +288,11 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
         assert len(started) == n_processes
         started.clear()
     monkeypatch.setattr(kernel_files, "_processes", {})
-    compiled = []
+    compiled, told = [], []
+    announce_to(lambda *announced: told.append(announced))
+    compile_ahead([group], 1)
+    announce_to(None)
+    assert told == [("", 1)]
     own = KernelGroup(lambda: compiled.append(1), group.kernels)
     compile_missing(own)
     group.kernels[0]._cache.save("key", "data")
@@ -282,8 +304,32 @@ def test_only_missing_kernels_are_compiled_and_only_on_other_cores(tmp_path, mon
 def test_a_kernel_that_no_process_compiles_is_not_waited_for(monkeypatch):
     polls = iter([None, None, None, 0])
     monkeypatch.setattr(kernel_files, "_processes", {"kernel": SimpleNamespace(poll=lambda: next(polls))})
-    answers = iter([None, None, "compiled"])
+    told, answers = [], iter([None, None, "compiled"])
+    announce_to(lambda *announced: told.append((*announced, list(compile_progress.current))))
     assert wait_for("kernel", lambda: next(answers)) == "compiled"
+    assert wait_for("kernel", lambda: "compiled") == "compiled"
     assert wait_for("kernel", lambda: None) is None
+    announce_to(None)
     assert list(polls) == []
     assert wait_for("other", lambda: None) is None
+    # Waiting counts as compiling.
+    assert told == [("kernel", 1, ["kernel"])] * 2
+    assert compile_progress.current == []
+
+
+def test_kernels_are_left_until_any_process_has_compiled_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_progress, "expected", {})
+    monkeypatch.setattr(kernel_files, "expected", compile_progress.expected)
+    files = [KernelFiles(tmp_path, name, b"") for name in ("one", "two", "three")]
+    told = []
+    announce_to(lambda _name, left: told.append(left))
+    compile_ahead([KernelGroup(compile_nothing, tuple(SimpleNamespace(_cache=each) for each in files))], 1)
+    compile_progress.begin("one")
+    # A kernel that cannot be saved is not left, either.
+    compile_progress.end("one")
+    files[1].save("key", "data")
+    for name in ("three", "unexpected"):
+        compile_progress.begin(name)
+        compile_progress.end(name)
+    announce_to(None)
+    assert told == [3, 3, 1, 1]

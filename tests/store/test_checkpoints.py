@@ -1,3 +1,4 @@
+import json
 import os
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.folders import Place
 from punish_fast.store import solution_cache
 from punish_fast.store.policies import Checkpoint, load_checkpoint, save_checkpoint, save_policy
 from punish_fast.store.reader import load
@@ -131,7 +133,8 @@ def test_attributes_out_of_range_and_of_earlier_versions_are_refused(tmp_path, s
 @pytest.fixture
 def ask(tiny, tiny_mdp, tmp_path, monkeypatch):
     """Ask the cache for a solution; return it and True if it had to be computed."""
-    monkeypatch.setattr(solution_cache, "folder", lambda: tmp_path / "solutions")
+    (tmp_path / "solutions").mkdir()
+    monkeypatch.setattr(solution_cache, "place", lambda: Place(tmp_path / "solutions", "a test"))
     monkeypatch.setattr(solution_cache, "_FEW_STATES", 0)
 
     def asked(policy=None, settings="wins"):
@@ -151,7 +154,7 @@ def test_a_solution_is_computed_once_for_each_enemy_and_setting(ask, tiny):
         (first, computed), (second, again) = ask(*arguments), ask(*arguments)
         assert (computed, again) == (True, False)
         for name, value in vars(first).items():
-            if name != "rows_taken":
+            if name not in ("rows_taken", "log"):
                 assert np.array_equal(getattr(second, name), value), name
         assert np.array_equal(first.choice, second.choice)
     assert len(solution_cache.files()) == 3
@@ -178,6 +181,81 @@ def test_damaged_files_are_replaced_and_the_oldest_are_removed(ask, monkeypatch)
     assert not solution_cache.files()
 
 
+def _change(name, value):
+    def change(file):
+        file.attrs["header"] = json.dumps(json.loads(file.attrs["header"]) | {name: value})
+
+    return change
+
+
+def _fill(name, value, at=slice(None)):
+    def change(file):
+        file[f"/arrays/{name}"][at] = value
+
+    return change
+
+
+def _drop(file):
+    header = json.loads(file.attrs["header"])
+    file.attrs["header"] = json.dumps({name: value for name, value in header.items() if name != "residual"})
+
+
+def _replace(name, value):
+    def change(file):
+        del file[f"/arrays/{name}"]
+        file[f"/arrays/{name}"] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _drop,
+        *(_change("error_bound", value) for value in ("no", None, -1.0, True, float("nan"))),
+        *(_change("objective", value) for value in (7, "profit", None)),
+        *(
+            _change(name, value)
+            for name, value in (("sweeps", 1.5), ("discount", 2.0), ("method", 3), ("tolerance", []))
+        ),
+        *(_fill("v", value) for value in (1e9, np.nan)),
+        *(_fill("q", value) for value in (2.0, -np.inf, 1e200)),
+        *(_fill("rows_taken", value, 1) for value in (-1, 0, 10**12)),
+        *(_replace(name, np.zeros(2)) for name in ("v", "q")),
+        *(_replace("rows_taken", value) for value in (np.zeros(3), np.zeros(0, np.int64))),
+        lambda file: file.__delitem__("/arrays/q"),
+        lambda file: file.attrs.__delitem__("header"),
+        lambda file: file.attrs.modify("kind", "agent"),
+    ],
+)
+def test_forged_solutions_are_ignored_and_replaced(ask, change):
+    right, _ = ask()
+    [path] = solution_cache.files()
+    with editing(path) as file:
+        change(file)
+    for is_computed in (True, False):
+        found, computed = ask()
+        assert computed is is_computed
+        assert np.array_equal(found.v, right.v)
+        assert (found.objective, found.error_bound) == (right.objective, right.error_bound)
+
+
+def test_a_link_in_the_cache_is_replaced_and_its_target_is_not(ask, tmp_path):
+    ask()
+    [path] = solution_cache.files()
+    target = tmp_path / "target"
+    for content in (path.read_bytes(), b"mine"):
+        target.write_bytes(content)
+        path.unlink()
+        try:
+            path.symlink_to(target)
+        except OSError:
+            pytest.skip("this user must not make links")
+        assert ask()[1]
+        assert (target.read_bytes(), path.is_symlink()) == (content, False)
+        assert not ask()[1]
+
+
 def test_a_cache_that_cannot_be_written_is_read(ask, monkeypatch):
     def refuse(path, **_):
         raise PermissionError(path)
@@ -190,7 +268,11 @@ def test_a_cache_that_cannot_be_written_is_read(ask, monkeypatch):
     assert len(solution_cache.files()) == 1
 
 
-def test_without_a_folder_solutions_are_computed(ask, tmp_path):
+def test_without_a_folder_solutions_are_computed(ask, tmp_path, monkeypatch):
+    (tmp_path / "solutions").rmdir()
     (tmp_path / "solutions").write_text("a file")
     assert ask()[1]
     assert ask()[1]
+    monkeypatch.setattr(solution_cache, "place", lambda: Place(None, "a test"))
+    assert ask()[1]
+    assert solution_cache.files() == []

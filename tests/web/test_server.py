@@ -50,6 +50,24 @@ def test_connections_fit_in_the_limit_on_open_files(monkeypatch, soft, hard, rai
     assert set_limits == ([] if raised is None else [(raised, hard)])
 
 
+@pytest.mark.parametrize(
+    ("error", "most", "n_connections"),
+    [(ValueError, 10240, 10012), (OSError, 10240, 10012), (ValueError, 256, 28), (PermissionError, 256, 28)],
+)
+def test_a_limit_that_the_system_refuses_stays(monkeypatch, error, most, n_connections):
+    # macOS reports no limit, but refuses numbers above its own.
+    resource = pytest.importorskip("resource")
+
+    def refuse(_what, limits):
+        if limits[0] > most:
+            raise error("current limit exceeds maximum limit")
+
+    monkeypatch.setattr(resource, "RLIM_INFINITY", 2**63 - 1)
+    monkeypatch.setattr(resource, "getrlimit", lambda _what: (256, 2**63 - 1))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert server._connections() == n_connections
+
+
 def client_seen(peer, forwarded, *proxies):
     """The address that limits apply to, of a request by a peer that forwards others."""
     seen = []
