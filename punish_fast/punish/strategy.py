@@ -8,8 +8,8 @@ Files, recorded choices and networks use tables. In states without a row in the 
 likely.
 
 Functions that take a policy also accept an agent's `Solution`, a loaded file or the name of a player. Support for files
-and names is registered by the modules ``store/reader.py`` and ``arena/players.py``; the latter is imported when it is
-needed.
+and names is registered by the modules ``store/reader.py`` and ``arena/players.py``. `policy_of` imports
+``arena/players.py`` for types that it does not know.
 """
 
 from functools import singledispatch

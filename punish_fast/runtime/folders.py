@@ -1,12 +1,12 @@
 """Folders in which kernels, solutions and games are stored.
 
-They are in the user's folders. If such a folder cannot be determined, created or written, as in a container without a
-home, a private folder of the user under the temporary folder is used instead, and one warning is issued.
+They are the user's folders. Containers and service accounts might have no home folder, or one that they cannot write.
+In this case, all are stored in a private folder of the user in the system's temporary folder, and one warning is issued.
 
-Cached kernels are executed, so whoever can write to their folder can run code as this user. A folder of the cache is
-therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by
+Cached kernels are executed, so a user who can write to their folder can run code as another user. A folder of the cache
+is therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by
 everybody; if it is writable by its group, its mode is changed to 0700. Each file is checked when it is read
-(`read_own`). On Windows, where profiles are closed to other users, these checks are omitted.
+(`read_own`). Windows closes profiles to other users, so these checks are omitted there.
 """
 
 import errno

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -134,7 +134,7 @@ def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
     n_processes = min(n_threads, usable_cores()) - 1
     caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]
     missing = [(function, files) for function, files in caches if any(each.is_empty for each in files)]
-    expected.update((each.name, partial(getattr, each, "is_empty")) for _, files in missing for each in files)
+    _expect(each for _, files in missing for each in files)
     announce()
     for first in range(min(n_processes, len(missing)) if sys.executable else 0):
         mine = missing[first::n_processes]
@@ -152,9 +152,14 @@ def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
 
 def compile_missing(*groups: KernelGroup) -> None:
     """Compile, in this process, the groups that lack kernels, while other processes compile other groups."""
+    _expect(files for group in groups for kernel in group.kernels if (files := _files_of(kernel)))
     for group in groups:
         if any(files.is_empty for kernel in group.kernels if (files := _files_of(kernel))):
             group.compile()
+
+
+def _expect(files: Iterable[KernelFiles]) -> None:
+    expected.update((each.name, partial(getattr, each, "is_empty")) for each in files)
 
 
 def _files_of(kernel: Any) -> KernelFiles | None:

@@ -61,11 +61,15 @@ def _self_test() -> dict[str, bool]:
     """Solve the tiny game; return True or False for each check of the result against known figures."""
     import numpy as np
 
-    from punish_fast.mdp.solver import solve
+    from punish_fast.mdp.solver import SWEEPS, solve
     from punish_fast.punish.codes import from_decimal
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.tensor import build
+    from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
+    from punish_fast.runtime._jit import threads
+    from punish_fast.runtime.kernel_files import compile_ahead, compile_missing
 
+    compile_ahead([TENSOR], threads())
+    compile_missing(REDEALS, SWEEPS)
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     layered = solve(mdp)

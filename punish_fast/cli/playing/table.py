@@ -95,7 +95,7 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named or the rules' default database; None if there is no folder for it."""
+    """Return the named or the rules' default database; None if no folder can be used."""
     if named is not None:
         return named
     # Each set of rules has its own database.
@@ -111,12 +111,8 @@ def played_database(named: Path | None) -> Path:
     """Return the named database, or the default database under tabletop rules; raise UsageError if that is missing."""
     if named is not None:
         return named
-    folder, reason = find_folder("data", holding=_STANDARD)
-    if folder is None:
-        raise UsageError(f"there are no games: {reason}; choose a database with --db")
-    found = folder / _STANDARD
-    if not found.exists():
-        raise UsageError(
-            f"{found} does not exist yet; finish a game with punish-fast play, or choose a database with --db"
-        )
+    found = games_database(None, PRESETS["tabletop"])
+    if found is None or not found.exists():
+        cure = "finish a game with punish-fast play, or choose a database with --db"
+        raise UsageError(f"{found or 'a database'} does not exist yet; {cure}")
     return found
