@@ -1,7 +1,7 @@
 """Folders in which kernels, solutions and games are stored.
 
 They are the user's folders. Containers and service accounts might have no home folder, or one that they cannot write.
-In this case, all are stored in a private folder of the user in the system's temporary folder, and one warning is issued.
+In this case, a private folder of the user in the system's temporary folder is used, and one warning is issued.
 
 Cached kernels are executed, so a user who can write to their folder can run code as another user. A folder of the cache
 is therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by

@@ -1,9 +1,8 @@
 """Cache of solutions in the user's cache folder, so that no game is solved twice against the same enemy.
 
 A solution is stored, without its log, under a digest of everything that determines it, including all files of the
-package. Files are
-checked like agent files; damaged or forged files and links are ignored and replaced. If the files take more than
-`MOST_BYTES`, those that were not used for longest are removed.
+package. Files are checked like agent files; damaged or forged files and links are ignored and replaced. If the files
+take more than `MOST_BYTES`, those that were not used for longest are removed.
 """
 
 import hashlib
