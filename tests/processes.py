@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ def empty_process(terminals: Sequence[float] = ()) -> MDP:
 def exact_values(states: States, terminals: Sequence[float], discount: float) -> list[Fraction]:
     """Optimal values by policy iteration in fractions; with discount 1, play must end under every policy."""
     g, n = Fraction(discount), len(states)
-    settled = [Fraction(reward) / (1 - g) if g < 1 else Fraction(0) for reward in terminals]
+    settled = [Fraction(reward) / (1 - g if g < 1 else 1) for reward in terminals]
     rows = [list(map(_exact, state)) for state in states]
     policy = [0] * n
     while True:
@@ -83,6 +84,12 @@ def arrivals(states: States, terminals: Sequence[float]) -> States:
     return [[(sum(successors.get(win, 0.0) for win in wins), successors) for _, successors in rows] for rows in states]
 
 
+def valued(sample: Any, objective: str) -> tuple[States, Sequence[float]]:
+    """Rows and terminals whose total rewards are the values of an objective."""
+    states, _, terminals = sample
+    return (states, terminals) if objective == "discounted" else (arrivals(states, terminals), [0.0] * len(terminals))
+
+
 def end_components(states: States) -> list[set[int]]:
     """The maximal sets of states that some policy can stay in for ever and visit all of, by trying every set."""
     subsets = chain.from_iterable(combinations(range(len(states)), k) for k in range(len(states), 0, -1))
@@ -109,13 +116,13 @@ def endless_values(states: States, terminals: Sequence[float]) -> list[Fraction]
     for component in end_components(states):
         if any(reward for s in component for reward, row in states[s] if set(row) <= component):
             return None
-    values = [total_rewards(list(rows), len(terminals)) for rows in product(*states)]
+    values = [total_rewards(list(rows), terminals) for rows in product(*states)]
     return [max(column) for column in zip(*values, strict=True)]
 
 
-def total_rewards(rows: list[Row], n_terminals: int) -> list[Fraction]:
-    """The total rewards of a policy, which must not be paid for ever."""
-    values = totals(Chain(list(map(_exact, rows)), [Fraction(0)] * n_terminals))
+def total_rewards(rows: list[Row], terminals: Sequence[float]) -> list[Fraction]:
+    """The total rewards of a policy, which must not be paid for ever, and of the terminal reached."""
+    values = totals(Chain(list(map(_exact, rows)), list(map(Fraction, terminals))))
     assert values is not None
     return values
 

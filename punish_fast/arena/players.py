@@ -26,7 +26,7 @@ from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.duel.graph import GRAPH, Graph
-from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
+from punish_fast.mdp.policy import PolicyError, check_temperature
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
@@ -291,7 +291,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
         return veteran.veteran_policy(space)
     if name != "naive":
         return best_scored(space, HEURISTICS[name])
-    return policy_of_values(space.state_ptr, naive_solution(space).q, temperature)
+    return naive_solution(space).policy(temperature)
 
 
 def naive_solution(space: StateSpace) -> Solution:

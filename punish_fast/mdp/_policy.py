@@ -1,4 +1,4 @@
-"""Kernels that choose a row in each state or adjust row values to match given choices."""
+"""Kernel that chooses a row in each state."""
 
 from __future__ import annotations
 
@@ -18,20 +18,3 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
         while chosen + 1 < state_ptr[state + 1] and q[chosen] < best - tie:
             chosen += 1
         choice[state] = chosen
-
-
-@kernel
-def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
-    """Copy ``q`` to ``preferred`` and adjust it so that the chosen row of each state is the first maximum.
-
-    The chosen row receives ``maximum``, the largest ``q`` of its state. Earlier rows of the state are reduced to at
-    most ``max(maximum - margin, least)``.
-    """
-    for state in range(begin, end):
-        best = -np.inf
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            best = max(best, q[row])
-        ceiling = max(best - margin, least)
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            preferred[row] = min(q[row], ceiling) if row < choice[state] else q[row]
-        preferred[choice[state]] = best

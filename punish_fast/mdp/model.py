@@ -3,7 +3,7 @@
 A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over successors.
 States are grouped into *layers*, runs of consecutive states that are updated together. The states are followed by
 absorbing *terminals*. A terminal leads to itself and pays its reward at every step, so its value is
-``reward / (1 - discount)``; without a discount, a terminal ends play and its value is 0.
+``reward / (1 - discount)``; without a discount, its reward counts once, on entry.
 
 The arrays follow the layout of QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r``
 with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
@@ -22,6 +22,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.conversion.row_sums import flaw_of_rows, largest_deviation
+from punish_fast.mdp.policy import MASKED
 from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
@@ -55,6 +56,8 @@ class MDP(Process):
         action: uint8 ``[n_rows]``, action label of each row; uint16 or uint32 if a label is above 255.
         data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``; None if
             the MDP is not compact.
+        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as in Punish.
+            Without a discount, `terminal_reward` is then not counted again.
     """
 
     state_ptr: np.ndarray
@@ -66,6 +69,7 @@ class MDP(Process):
     layer_ptr: np.ndarray
     action: np.ndarray
     data_ptr: np.ndarray | None = None
+    rows_pay_ends: bool = False
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
@@ -266,7 +270,10 @@ class MDP(Process):
 def check_arrays(mdp: object) -> None:
     """Check dtypes, lengths, pointers and rewards; to save time, do not check columns and probabilities."""
     if not isinstance(mdp, MDP):
-        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space)")
+        raise ModelError(
+            f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space), MDP.from_dense(P, R), "
+            "MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows(states)"
+        )
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
     n_rows = len(mdp.indptr) - 1
@@ -311,6 +318,8 @@ def check(mdp: MDP) -> MDP:
 
 
 def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
+    if isinstance(array, np.ma.MaskedArray):
+        raise ModelError(f"{name}: {MASKED}")
     if array.ndim != 1 or array.dtype != dtype:
         raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:

@@ -13,10 +13,12 @@ values up to the error bound; otherwise it takes the rows of a policy for which 
 (``component_solver.py``).
 """
 
+from typing import Any
+
 import numpy as np
 
 from punish_fast.mdp import _policy
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, as_float, shown
 from punish_fast.runtime.parallel import for_chunks
 
 # Tolerance for the sum of the probabilities in a state.
@@ -25,12 +27,29 @@ SUM_TOLERANCE = 1e-9
 TIE = 1e-12
 
 
+# Told about arguments with masked entries; NumPy would use the numbers beneath.
+MASKED = "has masked entries; pass an array without a mask, such as array.filled(value)"
+
+
 class PolicyError(PunishFastError, ValueError):
     """Raised for an invalid policy or invalid options; the message names the option."""
 
 
+def is_masked(given: Any) -> bool:
+    """Return True if an array, or an item of a list at any depth, is masked."""
+    return any(map(is_masked, given)) if isinstance(given, list | tuple) else bool(np.ma.is_masked(given))
+
+
+def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyError) -> None:
+    """Raise an error if an argument has masked entries."""
+    if is_masked(given):
+        raise error(f"{name}: {MASKED}")
+
+
 def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
     """Describe the first flaw of the policy ``weight``, float64 ``[n_rows]``; return None if the policy is valid."""
+    if is_masked(weight):
+        return MASKED
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
         return f"{weight.dtype} {weight.shape}; it must be float64 {shape}"
@@ -43,11 +62,11 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
 
 def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
-    policy = np.asarray(policy)
+    policy = np.asanyarray(policy)
     flaw = flaw_of(state_ptr, policy)
     if flaw is not None:
         raise PolicyError(f"policy: {flaw}")
-    return policy
+    return np.asarray(policy)
 
 
 def tie_of(v: np.ndarray) -> float:
@@ -75,25 +94,18 @@ def first_best(
     return choice
 
 
-def preferring(
-    state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
-) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``, for which ``choice`` is the first best row of each state.
-
-    The chosen row receives the largest ``q`` of its state. Earlier rows of the state are lower by at least twice the
-    tie tolerance of the state values ``v``, except that they are not reduced below 0 if no ``q`` is negative. If
-    ``out`` is given, the result is written there; ``out`` may be ``q``.
-    """
-    least = 0.0 if q.min(initial=0) >= 0 else -np.inf
-    preferred = np.empty(len(q)) if out is None else out
-    for_chunks(_policy.prefer, state_ptr, state_ptr, q, choice, 2 * tie_of(v), least, preferred)
-    return preferred
+def taking(n_rows: int, choice: np.ndarray) -> np.ndarray:
+    """Return the policy that takes the rows ``choice``, int64 ``[n_states]``, as float64 ``[n_rows]``."""
+    weight = np.zeros(n_rows)
+    weight[choice] = 1.0
+    return weight
 
 
 def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
     for name, array in {"state_ptr": state_ptr, "q": q}.items():
         if not isinstance(array, np.ndarray):
             raise PolicyError(f"{name}: is a {type(array).__name__}; it must be an array")
+        refuse_mask(name, array)
     if q.shape != (state_ptr[-1],):
         raise PolicyError(f"q: has the shape {q.shape}; it must be ({state_ptr[-1]},), a value for each row")
 
@@ -113,14 +125,7 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
             solution.
     """
     _check_arrays(state_ptr, q)
-    weight = np.zeros(len(q))
-    weight[first_best(state_ptr, q)] = 1.0
-    return weight
-
-
-def policy_of_values(state_ptr: np.ndarray, q: np.ndarray, temperature: float | None) -> np.ndarray:
-    """Return the `softmax` policy at the given temperature, or the `greedy` policy if it is None."""
-    return greedy(state_ptr, q) if temperature is None else softmax(state_ptr, q, temperature)
+    return taking(len(q), first_best(state_ptr, q))
 
 
 def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndarray:
@@ -139,7 +144,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
             shape.
     """
     _check_arrays(state_ptr, q)
-    check_temperature(temperature)
+    temperature = check_temperature(temperature)
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)
     with np.errstate(over="ignore"):  # at very low temperatures, overflow to minus infinity is correct
@@ -149,7 +154,8 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     return weight
 
 
-def check_temperature(temperature: float) -> None:
-    """Check that a temperature is positive and finite."""
-    if not 0 < temperature < np.inf:
-        raise PolicyError(f"temperature: {temperature} is not allowed; it must be above 0")
+def check_temperature(temperature: Any) -> float:
+    """Return a temperature, a real number of any type, as a float, after checking that it is positive and finite."""
+    if not 0 < (number := as_float(temperature)) < np.inf:
+        raise PolicyError(f"temperature: {shown(temperature)} is not allowed; it must be above 0")
+    return number

@@ -96,6 +96,9 @@ class Process(ABC):
     terminal_reward: np.ndarray
     layer_ptr: np.ndarray
     action: np.ndarray
+    # True if the rewards of rows already contain the reward of the terminal on entry, so that total rewards without a
+    # discount must not count it again.
+    rows_pay_ends: bool
 
     @property
     def n_states(self) -> int:

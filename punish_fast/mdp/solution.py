@@ -7,13 +7,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.policy import first_best, greedy, softmax
+from punish_fast.mdp.policy import first_best, softmax, taking
+from punish_fast.runtime.errors import as_float, shown
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ class Solution:
         return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     def greedy(self) -> np.ndarray:
-        """Return the policy that takes the first best row of each state, float64 ``[n_rows]``."""
-        return greedy(self.state_ptr, self.q)
+        """Return the policy that takes the row `choice` of each state, float64 ``[n_rows]``."""
+        return taking(len(self.q), self.choice)
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``, float64 ``[n_rows]``.
@@ -86,6 +88,10 @@ class Solution:
             PolicyError: If the temperature is not positive and finite.
         """
         return softmax(self.state_ptr, self.q, temperature)
+
+    def policy(self, temperature: float | None) -> np.ndarray:
+        """Return the `softmax` policy at a temperature, or the `greedy` policy if the temperature is None."""
+        return self.greedy() if temperature is None else self.softmax(temperature)
 
     @property
     def lower(self) -> np.ndarray:
@@ -179,11 +185,12 @@ def check_options(
     tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     objective: str = "discounted",
-) -> None:
-    """Check options of `solve` and their combination."""
+) -> tuple[float | None, float]:
+    """Check options of `solve` and their combination; return the discount and the tolerance as floats."""
     for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
         if value not in allowed:
-            raise SolveError(f"{option}: {value!r} is not allowed; it must be one of {', '.join(allowed)}")
+            raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}")
+    discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
     if objective == "win-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
     if objective == "win-probability" and method not in ("auto", LAYERED):
@@ -192,16 +199,25 @@ def check_options(
         raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}; the method must be {LAYERED} or {JACOBI}")
-    if discount is not None and not (_is_real(discount) and 0 <= discount <= 1):
-        raise SolveError(f"discount: {discount!r} is not allowed; it must be from 0 to 1")
-    if not (_is_real(tolerance) and 0 < tolerance < math.inf):
-        raise SolveError(f"tolerance: {tolerance!r} is not allowed; it must be above 0")
+    if not 0 < bound < math.inf:
+        raise SolveError(f"tolerance: {shown(tolerance)} is not allowed; it must be a number above 0")
     if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
         raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")
+    return discount, bound
 
 
-def _is_real(number: object) -> bool:
-    return isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+def discount_of(given: Any) -> float:
+    """Convert a discount, a real number of any type, to float.
+
+    Raises:
+        SolveError: If the discount is not from 0 to 1, or is not 1 but rounds to 1.
+    """
+    discount = as_float(given)
+    if not 0 <= discount <= 1 or given < 0:
+        raise SolveError(f"discount: {shown(given)} is not allowed; it must be a number from 0 to 1")
+    if discount == 1 and given != 1:
+        raise SolveError(f"discount: {shown(given)} rounds to 1; it must be 1 or at most 1 - 2**-53")
+    return discount
 
 
 def _is_whole(number: object) -> bool:

@@ -1,9 +1,9 @@
 """Solver of sparse Markov decision processes: optimal values, or values of a policy, with a certified error bound.
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
-reward until a terminal is reached, and play that never ends must not earn or cost anything. ``"win-probability"``
-maximizes the probability of reaching a terminal with a positive reward and ignores all other rewards; it has no
-discount.
+reward, including the reward of the terminal reached, and play that never ends must not earn or cost anything.
+``"win-probability"`` maximizes the probability of reaching a terminal with a positive reward and ignores all other
+rewards; it has no discount.
 
 MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
 ``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError
-from punish_fast.mdp.chain.induced_chain import induced_chain
+from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError, terminal_values
+from punish_fast.mdp.chain.induced_chain import induced_chain, policy_weight
 from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed
@@ -39,7 +39,7 @@ from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered,
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.objectives.discounted_solver import solve_discounted
 from punish_fast.mdp.objectives.reachability import largest_probability
-from punish_fast.mdp.policy import flaw_of, preferring
+from punish_fast.mdp.policy import refuse_mask
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import (
     DEFAULT_DISCOUNT,
@@ -51,6 +51,7 @@ from punish_fast.mdp.solution import (
     Progress,
     Solution,
     check_options,
+    discount_of,
 )
 from punish_fast.runtime.kernel_files import KernelGroup
 
@@ -117,9 +118,11 @@ def solve(
         array([0.333333, 0.666667])
     """
     effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
-    check_options(discount, method, effort.tolerance, sweeps, objective)
     mdp = _checked(mdp)
+    discount, goal = check_options(discount, method, effort.tolerance, sweeps, objective)
+    effort = replace(effort, tolerance=goal)
     if start is not None:
+        refuse_mask("start", start, SolveError)
         start = np.asarray(start, dtype=np.float64)
         if method == JACOBI:
             raise SolveError("start: initial values are not allowed with the method jacobi")
@@ -194,11 +197,11 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
         q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
     else:
         endless = endless_states(mdp) if endless is None else endless
-        payoff = Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+        payoff = Payoff(mdp.reward, terminal_values(mdp, 1.0))
         found, q = solve_by_component(mdp, endless, payoff, effort)
     return Solution(
         v=found.v,
-        q=preferring(mdp.state_ptr, q, found.choice, found.v),
+        q=q,
         state_ptr=mdp.state_ptr,
         objective=options.objective,
         discount=1.0,
@@ -278,12 +281,9 @@ def evaluate(
             under the policy, or ``max_sweeps`` is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
     """
-    check_options(discount, tolerance=tolerance)
     mdp = _checked(mdp)
-    weight = np.asarray(weight, dtype=np.float64)
-    flaw = flaw_of(mdp.state_ptr, weight)
-    if flaw is not None:
-        raise SolveError(f"weight: {flaw}")
+    discount, (_, tolerance) = discount_of(discount), check_options(tolerance=tolerance)
+    weight = policy_weight(mdp, weight)
     if isinstance(mdp, MDP) and mdp.n_layers == 1:
         return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
     with np.errstate(all="ignore"):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import SUM_TOLERANCE, PolicyError, check_policy, greedy
+from punish_fast.mdp.policy import SUM_TOLERANCE, PolicyError, check_policy
 from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, cards_digits, to_decimal
 from punish_fast.punish.states.information import digits_within
@@ -194,8 +194,8 @@ def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, val
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     """Return the policy of a player, float64 ``[n_rows]``, after checking it.
 
-    ``player`` is a policy, a `Solution` (for its greedy policy), a loaded agent or strategy, or the name of a player or
-    a file.
+    ``player`` is a policy, a `Solution` (for its ``choice``), a loaded agent or strategy, or the name of a player or a
+    file.
     """
     import_module(import_later["policy_of"])
     if (of_type := policy_of.dispatch(type(player))) is not policy_of.dispatch(object):
@@ -215,4 +215,4 @@ def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
 def _(player: Solution, space: StateSpace) -> np.ndarray:
     if player.q.shape != space.action.shape:
         raise PolicyError(f"policy: the solution has {len(player.q)} rows, but the game has {len(space.action)}")
-    return greedy(space.state_ptr, player.q)
+    return player.greedy()

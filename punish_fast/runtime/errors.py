@@ -1,8 +1,12 @@
 """Base class of the package's errors, missing extras (optional dependencies), and untrusted values in messages."""
 
 import difflib
+import math
 from collections.abc import Iterable
+from decimal import Decimal
 from importlib.util import find_spec
+from numbers import Real
+from typing import Any
 
 
 class PunishFastError(Exception):
@@ -87,6 +91,23 @@ def is_whole(value: object, low: int, high: int) -> bool:
 def is_number(value: object, low: float, high: float) -> bool:
     """Return True if a value is a finite number from ``low`` to ``high``."""
     return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
+
+
+def as_float(value: Any) -> float:
+    """Convert a real number of any type, also in an array without dimensions, to float; return NaN for other values."""
+    value = value[()] if getattr(value, "shape", None) == () else value
+    try:
+        return float(value) if isinstance(value, Real | Decimal) and not isinstance(value, bool) else math.nan
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def shown(value: object) -> str:
+    """Return the representation of a value for a message, in at most 60 characters."""
+    try:
+        return printable(repr(value), _MOST_CHARACTERS)
+    except Exception:  # repr may fail for a number with too many digits, or for any other object
+        return type(value).__name__
 
 
 def brief(value: object) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, ModelError, check
-from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
+from punish_fast.mdp.policy import PolicyError, best_values, taking
 from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
@@ -29,6 +29,8 @@ from punish_fast.store.policies import policy_of_units
 
 # Nouns for kinds of bundles whose names are not nouns.
 _NOUNS = {"muzero": "network"}
+# Policy of a solution; if it is missing, the policy takes the first best rows.
+_CHOICE = "/solution/choice"
 
 
 class Artefact(CheckedFile):
@@ -138,7 +140,8 @@ class Artefact(CheckedFile):
         state_ptr, action, reward = self.rows
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
         try:
-            return check(MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action))
+            transitions, ends = (state_ptr, indptr, indices, data), TERMINAL_REWARD.copy()
+            return check(MDP(*transitions, reward, ends, self.layer_ptr, action, rows_pay_ends=True))
         except ModelError as error:
             raise ReadError(f"{self.path}: /transitions/{error}") from None
 
@@ -182,6 +185,7 @@ class Artefact(CheckedFile):
             residual=a["residual"],
             error_bound=a["error_bound"],
             log=log,
+            rows_taken=self._rows_at(_CHOICE, state_ptr) if _CHOICE in self.shapes else None,
         )
 
     @cached_property
@@ -237,8 +241,7 @@ class Artefact(CheckedFile):
             return lift(space, own, self.policy(own, temperature))
         if self.kind == "agent":
             self.must_have_states(space)
-            q = self.solution().q
-            return policy_of_values(space.state_ptr, q, temperature)
+            return self.solution().policy(temperature)
         if not space.is_view:
             self.must_have_shape("/strategy/rows", space.action.shape)
             return policy_of_units(space, self.array("/strategy/rows"))
@@ -265,12 +268,14 @@ class Artefact(CheckedFile):
         if name not in self.shapes or self.information != space.information.name:
             return None
         self.must_have_shape(name, (space.n_states,))
-        rows = space.state_ptr[:-1] + self.array(name)
-        if (rows >= space.state_ptr[1:]).any():
+        return taking(len(space.action), self._rows_at(name, space.state_ptr))
+
+    def _rows_at(self, name: str, state_ptr: np.ndarray) -> np.ndarray:
+        """Read the index of an action in each state, and return the rows, int64 ``[n_states]``."""
+        rows: np.ndarray = state_ptr[:-1] + self.array(name)
+        if (rows >= state_ptr[1:]).any():
             raise self.error(name, "an action is not legal in its state")
-        policy = np.zeros(len(space.action))
-        policy[rows] = 1.0
-        return policy
+        return rows
 
     def identity(self) -> str | None:
         """Return the identity (see ``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""

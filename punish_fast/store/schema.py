@@ -92,6 +92,7 @@ DATASETS = {
     "/transitions/data": Dataset("float64", ("n_entries",), 0, 1),
     "/solution/v": Dataset("float64", ("n_states",), *_Q),
     "/solution/q": Dataset("float64", ("n_rows",), *_Q),
+    "/solution/choice": Dataset("uint8", ("n_states",), is_compressed=True),
     "/log/residual": Dataset("float64", ("n_sweeps",), 0),
     "/log/seconds": Dataset("float64", ("n_sweeps",), 0),
     "/log/rmse": Dataset("float64", ("n_sweeps",), 0),

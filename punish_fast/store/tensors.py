@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
 from punish_fast.mdp.solver import SWEEPS, solve
@@ -225,6 +226,8 @@ def write_solution(out: Writer, solution: Solution) -> None:
     log = solution.log
     out.array("/solution/v", solution.v)
     out.array("/solution/q", solution.q)
+    if not np.array_equal(solution.choice, first_best(solution.state_ptr, solution.q)):
+        out.array("/solution/choice", solution.choice - solution.state_ptr[:-1])
     out.array("/log/residual", np.array(log.residual))
     out.array("/log/seconds", np.array(log.seconds))
     if log.rmse:

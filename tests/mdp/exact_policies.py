@@ -212,8 +212,8 @@ def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
 
 
 def totals(chain: Chain) -> list[Fraction] | None:
-    """Total rewards until a terminal; None if a recurrent class has a reward."""
-    worth = dict.fromkeys(chain.ends, _ZERO)
+    """Total rewards, including the reward of the terminal reached; None if a recurrent class has a reward."""
+    worth = dict(zip(chain.ends, chain.terminals, strict=True))
     for members in recurrent(chain, chain.ends):
         if any(chain.rows[s][0] for s in members):
             return None
@@ -298,6 +298,9 @@ def random_sample(seed: int) -> Sample:
     ]
     _tie(rng, states)
     terminals = [0.0 if rng.random() < 0.4 else paid(rng, 1) for _ in range(n_terminals)]
+    # Another generator, so that the other numbers of a seed do not depend on extreme terminals.
+    if n_terminals and (extreme := Random(-seed - 2)).random() < 0.1:
+        terminals[-1] = extreme.choice([-1, 1]) * extreme.uniform(1, 1.7) * 10.0 ** extreme.randint(285, 308)
     is_sparse = rng.random() < 0.5
     for rows in states if is_sparse or rng.random() < 0.1 else []:
         rows[:] = [(reward, _stored(rng, entries, n + n_terminals, is_sparse)) for reward, entries in rows]

@@ -13,7 +13,10 @@ policy
 equal, tie, near tie
     The policy takes a later copy of a row, or a later row than the first of several optimal ones.
 q
-    The value of a state is not the largest value of its rows.
+    The value of a state is not the largest value of its rows, or the value of a row is off by more than the error bound
+    and the rounding errors of one backup of the row.
+accepted
+    The call returns values that it must refuse.
 """
 
 import argparse
@@ -54,6 +57,7 @@ _TINY = Fraction(1, 10**300)
 _SMALLEST = Fraction(5e-324)
 # Share of values with absolute rewards that rounding may take from values that cancel.
 _SHARE_OF_SIZE = Fraction(1, 10**12)
+_UNIT = Fraction(1, 2**53)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -95,6 +99,7 @@ class Question:
         earned: The values of the policy of a choice.
         sign: 1 to maximize, -1 to minimize.
         may_refuse: True if a `SolveError` is documented for this process.
+        must_refuse: True if only a `SolveError` is right.
         q: Exact values of the rows for each entry of `Found.choice`; None if they do not define ties.
         is_paid: True if rewards count.
     """
@@ -105,8 +110,10 @@ class Question:
     earned: Callable[[list[int]], list[Value]] | None = None
     sign: int = 1
     may_refuse: bool = False
+    must_refuse: bool = False
     q: list[list[Value]] | None = None
     is_paid: bool = True
+    rounding: list[Value] | None = None  # rounding errors of one backup of each row
 
 
 class Case:
@@ -143,6 +150,25 @@ class Case:
         """The states from which some policy almost surely reaches the goal."""
         values = [exact.goal_totals(chain, self.goal) for chain in self.process.policies]
         return {s for s, column in enumerate(zip(*values, strict=True)) if min(column) < math.inf}
+
+    @property
+    def largest_end(self) -> float:
+        """A bound on the values of terminals at all discounts below 1."""
+        return max(map(abs, map(float, self.process.terminals)), default=0.0) * 2.0**40
+
+    def costs(self, policies: Sequence[Chain]) -> tuple[bool, bool]:
+        """Return whether a state misses the goal only in loops with costs, and whether a loop costs almost nothing."""
+        stops, missed, freely, is_open = self.goal | self.ends, set[int](), set[int](), False
+        for chain in policies:
+            classes = {members: exact.class_gain(chain, members) for members in exact.recurrent(chain, stops)}
+            ends = {*(stops - self.goal), *(s for members in classes for s in members)}
+            costly = {s for members, gain in classes.items() if gain < 0 for s in members}
+            for s, seen in enumerate(exact.reached(chain, stops)):
+                missed |= {s} if seen & ends else set()
+                freely |= {s} if seen & (ends - costly) else set()
+            for members, gain in classes.items():
+                is_open |= abs(gain) <= _NO_GAIN * exact.class_gain(chain.absolute, members) + _SMALLEST and gain < 0
+        return missed != freely, is_open
 
     def may_gain_nothing(self) -> bool:
         """Return True if an end component with negative rewards has a smallest gain of 0, up to rounding."""
@@ -219,12 +245,16 @@ def _optimum(
     best = max if sign > 0 else min
     right = [best(column) for column in zip(*found, strict=True)]
     size = values(case.process.policies[found.index(right)].absolute)
-    q = None
+    q = rounding = None
     if worth is not None:
         v = dict(enumerate(right)) | worth
         rows = [[row if is_paid else (_ZERO, row[1]) for row in rows] for rows in case.process.rows]
         q = [[v[s] if s in worth else _backed_up(row, v, discount) for row in rows] for s, rows in enumerate(rows)]
-    return Question(ask, right, size, lambda choice: values(case.process.chain(choice)), sign, q=q, is_paid=is_paid)
+        terms = {column: abs(x) for column, x in v.items()}
+        paid = [(abs(reward), row) for rows in case.process.rows for reward, row in rows]
+        rounding = [(len(row[1]) + 12) * _UNIT * _backed_up(row, terms, discount) + _SMALLEST for row in paid]
+    earned = lambda choice: values(case.process.chain(choice))  # noqa: E731
+    return Question(ask, right, size, earned, sign, q=q, is_paid=is_paid, rounding=rounding)
 
 
 def _backed_up(row: Row, v: dict[int, Value], discount: Fraction) -> Value:
@@ -256,7 +286,7 @@ def _total(case: Case) -> Question:
         case,
         lambda: _of_solution(solve(case.mdp, 1.0, tolerance=case.tolerance)),
         exact.totals,
-        worth=dict.fromkeys(case.ends, _ZERO),
+        worth=dict(zip(sorted(case.ends), case.process.terminals, strict=True)),
     )
 
 
@@ -292,7 +322,16 @@ def _goal_total(case: Case, maximize: bool) -> Question:
         sign=1 if maximize else -1,
         worth=dict.fromkeys(case.ends, math.inf) | dict.fromkeys(case.goal, _ZERO),
     )
-    question.may_refuse = not maximize and case.may_gain_nothing()
+    if maximize:
+        return _costly(case, question, case.process.policies)
+    question.may_refuse = case.may_gain_nothing()
+    return question
+
+
+def _costly(case: Case, question: Question, policies: Sequence[Chain]) -> Question:
+    """The question, refused if the goal is missed only in loops with costs."""
+    question.may_refuse, is_open = case.costs(policies)
+    question.must_refuse = question.may_refuse and not is_open
     return question
 
 
@@ -361,11 +400,12 @@ def _evaluate_reach(case: Case) -> Question:
 
 def _evaluate_goal_total(case: Case) -> Question:
     args = (case.mdp, case.mask(case.goal), True, case.tolerance)
-    return _evaluation(
+    question = _evaluation(
         case,
         lambda: _of_bracket(total_reward(*args, weight=case.weight)),
         lambda chain: exact.goal_totals(chain, case.goal),
     )
+    return _costly(case, question, [case.mixed])
 
 
 def _evaluate_average(case: Case) -> Question:
@@ -417,7 +457,8 @@ def faults_in(case: Case, question: Question) -> Iterator[tuple[str, str]]:
         with limited(SECONDS):
             found = question.ask()
     except SolveError as error:
-        if right is not None and not question.may_refuse and _largest(right) < LARGEST:
+        end = case.largest_end if question.is_paid else 0.0
+        if right is not None and not question.may_refuse and max(_largest(right), end) < LARGEST:
             yield "refused", str(error)
         return
     except Warning as warning:
@@ -429,7 +470,9 @@ def faults_in(case: Case, question: Question) -> Iterator[tuple[str, str]]:
     except Exception as error:  # every other error of the library is a fault
         yield "error", f"{type(error).__name__}: {error}"
         return
-    if right is not None:
+    if question.must_refuse:
+        yield "accepted", f"{found.v}"
+    elif right is not None:
         yield from _wrong_values(case, question, found)
         if question.earned is not None and math.isfinite(found.bound):
             yield from _wrong_choice(case, question, found)
@@ -467,8 +510,20 @@ def _wrong_values(case: Case, question: Question, found: Found) -> Iterator[tupl
             return
     if found.q is not None and np.maximum.reduceat(found.q, case.mdp.state_ptr[:-1]).tolist() != found.v:
         yield "q", "a value is not the largest of its rows"
+        return
+    for row, (x, right_q, rounding) in enumerate(zip(found.q or [], *_exact_rows(question), strict=False)):
+        if abs(right_q) < LARGEST and not (
+            math.isfinite(x) and abs(Fraction(x) - right_q) <= Fraction(bound) + rounding
+        ):
+            yield "q", f"row {row} is worth {x!r}, {abs(x - float(right_q)):.3g} from {_short(right_q)}"
+            return
     if bound > case.tolerance and Fraction(bound) > _rounding(question):
         yield "loose", f"bound {bound:.3g}, although the largest value is {_largest(right):.3g}"
+
+
+def _exact_rows(question: Question) -> tuple[list[Value], list[Value]]:
+    """The exact values of all rows and their rounding errors."""
+    return [x for rows in question.q or [] for x in rows], question.rounding or []
 
 
 def _rounding(question: Question) -> Fraction:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import (
-    arrivals,
     empty_process,
     endless_states,
     error,
@@ -16,6 +15,7 @@ from processes import (
     random_processes,
     slow_processes,
     total_rewards,
+    valued,
 )
 
 from punish_fast.mdp.bounds import component_brackets
@@ -34,25 +34,20 @@ objectives = st.sampled_from(OBJECTIVES)
 
 def reward_of(mdp: MDP, objective: str) -> Payoff:
     if objective == "discounted":
-        return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+        return Payoff(mdp.reward, mdp.terminal_reward)
     return Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(float), PROBABILITY)
-
-
-def rows_of(sample, objective):
-    states, _, terminals = sample
-    return states if objective == "discounted" else arrivals(states, terminals)
 
 
 def optimum(sample, objective):
     """Exact values as fractions."""
-    return exact_values(rows_of(sample, objective), [0.0] * len(sample[2]), 1.0)
+    return exact_values(*valued(sample, objective), 1.0)
 
 
 @given(random_processes() | slow_processes(), objectives, st.sampled_from([1e-3, 1e-9]), st.booleans())
 def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, extrapolates):
     if endless_states(sample[0]):
         return
-    states = rows_of(sample, objective)
+    states, ends = valued(sample, objective)
     expected = optimum(sample, objective)
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
@@ -64,7 +59,7 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     assert error(found.v, expected) <= Fraction(found.error_bound)
     assert found.error_bound <= tolerance
     rows = [row for state in states for row in state]
-    earned = total_rewards([rows[row] for row in found.choice], len(sample[2]))
+    earned = total_rewards([rows[row] for row in found.choice], ends)
     for best, mine in zip(expected, earned, strict=True):
         assert 0 <= best - mine <= 2 * Fraction(found.error_bound)
 

@@ -29,8 +29,8 @@ def assert_same(first: MDP, second: MDP) -> None:
         one, other = getattr(first, field.name), getattr(second, field.name)
         assert (one is None) == (other is None), field.name
         if one is not None:
-            assert one.dtype == other.dtype, field.name
-            assert one.tolist() == other.tolist(), field.name
+            assert np.asarray(one).dtype == np.asarray(other).dtype, field.name
+            assert np.array_equal(one, other), field.name
     check(first)
 
 

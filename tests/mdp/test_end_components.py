@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from processes import (
-    arrivals,
     compacted,
     end_components,
     endless_states,
@@ -16,6 +15,7 @@ from processes import (
     random_processes,
     slow_processes,
     total_rewards,
+    valued,
 )
 
 from punish_fast.mdp.conversion.row_lists import from_rows
@@ -59,15 +59,14 @@ def solved_unless_too_long(sample, objective, **options):
 
 def exact(sample, objective):
     """The exact values as fractions, None if there are none."""
-    states, _, terminals = sample
-    return endless_values(states if objective == "discounted" else arrivals(states, terminals), terminals)
+    return endless_values(*valued(sample, objective))
 
 
 def greedy_values(sample, objective, solution):
     """What the greedy policy earns, as fractions."""
-    states, _, terminals = sample
-    rows = [row for state in (states if objective == "discounted" else arrivals(states, terminals)) for row in state]
-    return total_rewards([rows[row] for row in solution.choice], len(terminals))
+    states, terminals = valued(sample, objective)
+    rows = [row for state in states for row in state]
+    return total_rewards([rows[row] for row in solution.choice], terminals)
 
 
 # Components

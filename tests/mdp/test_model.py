@@ -92,7 +92,7 @@ def test_quantecon_is_optional(mdp, monkeypatch):
 
 @pytest.mark.parametrize("discount", [-0.1, 1.1, np.nan])
 def test_quantecon_needs_a_discount_from_0_to_1(mdp, discount):
-    with pytest.raises(ValueError, match=rf"^discount: {discount} is not from 0 to 1$"):
+    with pytest.raises(ValueError, match=rf"^discount: {discount} is not allowed; it must be a number from 0 to 1$"):
         mdp.to_quantecon(discount)
 
 

@@ -108,7 +108,7 @@ def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):
     ("options", "text"),
     [
         ({"n_steps": 0}, "n_steps: 0 is not allowed; it must be a whole number of at least 1"),
-        ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed; it must be from 0 to 1"),
+        ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed; it must be a number from 0 to 1"),
         ({"n_steps": 1, "terminal_value": np.zeros(3)}, "terminal_value: must be 1 or 2 finite numbers"),
     ],
 )

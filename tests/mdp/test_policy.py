@@ -14,7 +14,7 @@ from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.comparison import ComparisonError, compare
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, preferring, softmax, tie_of
+from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.solver import solve
 
@@ -112,11 +112,11 @@ def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
 def earned(sample, choice):
     states, _, terminals = sample
     rows = [row for state in states for row in state]
-    return total_rewards([rows[row] for row in choice], len(terminals))
+    return total_rewards([rows[row] for row in choice], terminals)
 
 
 def aim_at(mdp, values, distance):
-    lower = np.append([float(x) - distance for x in values], np.zeros(len(mdp.terminal_reward)))
+    lower = np.append([float(x) - distance for x in values], mdp.terminal_reward)
     return Aim(mdp.reward, lower, -np.inf, 1e-13)
 
 
@@ -154,12 +154,21 @@ def test_more_than_the_optimum_is_not_found():
     assert not attains(mdp, aim_at(mdp, [Fraction(2)], 1e-6), np.array([1]), 10)
 
 
-def test_a_choice_without_ties_is_the_greedy_one():
-    q = np.array([1.0, 1.0 - 1e-13, 0.5, 0.0, -2.0])
-    v = np.array([1.0, 0.0])
-    preferred = preferring(np.array([0, 3, 5]), q, np.array([1, 3]), v)
-    assert preferred[[1, 2, 3, 4]].tolist() == [1.0, 0.5, 0.0, -2.0]
-    assert preferred[0] == pytest.approx(1 - 2 * tie_of(v), abs=1e-15)
+# Staying in a row of reward 0 is tied with leaving, but never earns the reward 1 of leaving.
+MUST_LEAVE = [[(0.0, {0: 1.0}), (1.0, {1: 1.0})]], None, [0.0]
+
+
+def test_values_stay_as_computed_and_the_policy_is_the_one_that_was_proved():
+    found = solve(from_rows(*MUST_LEAVE), 1.0)
+    assert (found.q.tolist(), found.choice.tolist(), found.greedy().tolist()) == ([1.0, 1.0], [1], [0.0, 1.0])
+    assert found.policy(None).tolist() == [0.0, 1.0]
+    assert found.policy(1.0).tolist() == [0.5, 0.5]
+
+
+def test_no_value_of_a_row_is_off_by_more_than_the_bound():
+    found = solve(from_rows([[(1e12, {0: 1.0})], [(1.0, {1: 1.0}), (1.5, {1: 1.0})]]), 0.0)
+    assert found.q.tolist() == [1e12, 1.0, 1.5]
+    assert found.choice.tolist() == [0, 2]
 
 
 @given(random_processes(), st.sampled_from([0.5, 0.9]), st.integers(1, 6), st.floats(-20, 20))

@@ -80,6 +80,7 @@ def test_values_are_not_defined_if_endless_play_is_paid():
         (lambda _: {"choice": [2, 3]}, "equal"),
         (lambda _: {"choice": [0, 4]}, "tie"),
         (lambda found: {"q": [*found.v, 0.0, 0.0, 0.0]}, "q"),
+        (lambda found: {"q": [found.v[0], -1e-14, found.v[0], found.v[1], found.v[1]]}, "q"),
         (lambda _: {"upper": [1.0, 1 - 1e-9], "lower": [1.0, 0.0]}, "bracket"),
     ],
 )

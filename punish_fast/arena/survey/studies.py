@@ -20,7 +20,6 @@ from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import IterationStatus, Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
@@ -144,7 +143,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         discount = point.discount if point.objective == "discounted" else None
         solution = solve(process, discount, objective=point.objective)
         report = _model_report(space, process, solution)
-        agent = greedy(space.state_ptr, solution.q)
+        agent = solution.greedy()
         # Free memory for the graph.
         del process, solution
     with stage("graph"):

@@ -61,8 +61,8 @@ def compare(options: CompareOptions) -> None:
     options.print(report, _print_report)
 
 
-def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray | None]:
-    """Return the states, values of both agents that can be compared, and their choices unless greedy.
+def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray]:
+    """Return the states, values of both agents that can be compared, and their choices, int64 ``[2, n_states]``.
 
     Raise `UsageError` if they differ in rules.
     """
@@ -83,7 +83,7 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
         for file in files:
             file.must_have_states(space)
         if own[0] == own[1] and len({each.objective for each in solutions}) == 1:
-            return space, solutions, None
+            return space, solutions, np.stack([each.choice for each in solutions])
     space = StateSpace(true_rules(rules))
     why = "the agents differ in the objective or the redeal"
     if len(files) < len(players):

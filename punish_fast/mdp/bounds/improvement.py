@@ -37,11 +37,11 @@ import numpy as np
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _improvement
 from punish_fast.mdp.bounds._improvement import Candidates, Greedy
-from punish_fast.mdp.bounds.stopping_rule import discounted
+from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
 from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best, preferring
+from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import (
     FURTHER_TERMS,
     SMALLEST,
@@ -177,7 +177,7 @@ class Improvement:
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
         self.v = np.zeros(mdp.n_columns)  # float64 ``[n_columns]``; exact for terminals
-        self.v[n:] = mdp.terminal_reward / (1 - discount)
+        self.v[n:] = terminal_values(mdp, discount)
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
@@ -273,7 +273,6 @@ class Improvement:
         allowed = max(self.goal - shift, below + 2 * bound.rounding / (1 - self.discount))
         choice = first_best(self.mdp.state_ptr, q, v, bound.tie_within(allowed))
         loss = bound.error_from_below(float((v - q[choice]).max()))
-        preferring(self.mdp.state_ptr, q, choice, v, out=q)
         v = v + shift
         if shift:
             q += shift

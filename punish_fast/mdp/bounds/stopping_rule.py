@@ -78,6 +78,27 @@ class Contraction(NamedTuple):
 _UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
 
 
+def terminal_values(mdp: Process, discount: float) -> np.ndarray:
+    """Return the value of each terminal, float64 ``[n_terminals]``.
+
+    With a discount, a terminal pays its reward at every step; without one, it pays once, on entry.
+
+    Raises:
+        SolveError: If a value is too large for floating point.
+    """
+    if discount == 1:
+        return np.zeros(len(mdp.terminal_reward)) if mdp.rows_pay_ends else mdp.terminal_reward
+    with np.errstate(over="ignore"):
+        values: np.ndarray = mdp.terminal_reward / (1 - discount)
+    if not np.isfinite(values).all():
+        k = int(np.isfinite(values).argmin())
+        raise SolveError(
+            f"terminal_reward: terminal {k} pays {mdp.terminal_reward[k]:g} at every step; at discount {discount!r}, "
+            "its value is too large for floating point"
+        )
+    return values
+
+
 def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray | None = None) -> Contraction:
     """Return the contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
@@ -90,11 +111,11 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
         weight: float64 ``[n_rows]``, a policy to evaluate; None for optimal values.
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
-    (low, high), ends = _extremes(reward), _extremes(mdp.terminal_reward)
+    low, high = _extremes(reward)
     penalty = 0.0 if weight is not None else -low
     if weight is None and (-low > _PENALTY * high or -low > _LARGE_REWARD):
         low, high = _extremes(best_values(mdp.state_ptr, mdp.reward))
-    largest_value = max(-low, high, -ends[0], ends[1]) / (1 - discount)
+    largest_value = max(max(-low, high) / (1 - discount), _largest(terminal_values(mdp, discount)))
     penalty = min(penalty, 2 * largest_value)
     return Contraction(discount**n_steps, 1.0, max(largest_value, penalty + discount * largest_value))
 
@@ -102,6 +123,10 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
 def _extremes(reward: np.ndarray) -> tuple[float, float]:
     """Return the smallest and the largest reward, extended to include 0."""
     return float(reward.min(initial=0)), float(reward.max(initial=0))
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0))
 
 
 def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
@@ -129,4 +154,5 @@ def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Call
     modulus = float(((v[:n_carried] - 1) / weight).max(initial=0)) + _ALLOWANCE
     reward_of_a_sweep = float(back_up(np.abs(mdp.reward), np.zeros(mdp.n_columns)).max(initial=0))
     longest = float(weight.max(initial=1)) / (1 - growth)
-    return Contraction(modulus, float(weight.max(initial=1) / weight.min(initial=1)), reward_of_a_sweep * (1 + longest))
+    largest_value = reward_of_a_sweep * (1 + longest) + _largest(terminal_values(mdp, 1.0))
+    return Contraction(modulus, float(weight.max(initial=1) / weight.min(initial=1)), largest_value)

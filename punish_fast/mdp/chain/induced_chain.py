@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,9 +11,18 @@ from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import flaw_of
-from punish_fast.mdp.process import UNIT_ROUNDOFF
+from punish_fast.mdp.process import UNIT_ROUNDOFF, Process
 
 Result = TypeVar("Result")
+
+
+def policy_weight(mdp: Process, weight: Any) -> np.ndarray:
+    """Convert the probability of each row under a policy to float64 ``[n_rows]``; raise `SolveError` if invalid."""
+    weight = np.asanyarray(weight, dtype=np.float64)
+    flaw = flaw_of(mdp.state_ptr, weight)
+    if flaw is not None:
+        raise SolveError(f"weight: {flaw}")
+    return np.asarray(weight)
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
@@ -23,10 +32,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     """
     from scipy.sparse import csr_array
 
-    weight = np.asarray(weight, dtype=np.float64)
-    flaw = flaw_of(mdp.state_ptr, weight)
-    if flaw is not None:
-        raise SolveError(f"weight: {flaw}")
+    weight = policy_weight(mdp, weight)
     begins, lengths = mdp.state_ptr[:-1], np.diff(mdp.state_ptr)
     weight = weight / np.repeat(np.add.reduceat(weight, begins), lengths)
     taken = np.flatnonzero(weight)

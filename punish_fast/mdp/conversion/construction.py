@@ -30,6 +30,7 @@ from punish_fast.mdp.conversion.row_sums import (
     row_sums,
 )
 from punish_fast.mdp.model import MDP, ModelError, check_arrays, check_pointer
+from punish_fast.mdp.policy import refuse_mask
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def entries_of(name: str, given: Any) -> csr_array:
     is_sparse: bool = issparse(given)
     if not is_sparse or given.ndim != 2:
         raise ModelError(f"{name}: {type(given).__name__} is not allowed; it must be a SciPy sparse matrix")
+    refuse_mask(name, getattr(given, "data", None), ModelError)
     if given.dtype.kind not in "fiub":
         raise ModelError(f"{name}: has the dtype {given.dtype}; it must consist of real numbers")
     try:
@@ -270,6 +272,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
 
 def _numbers(name: str, given: Any) -> np.ndarray:
     """Convert real numbers to a float64 array of the same shape."""
+    refuse_mask(name, given, ModelError)
     try:
         array = np.asarray(given)
         if array.dtype.kind in "fiubO":
@@ -292,6 +295,7 @@ def _finite(name: str, given: Any) -> np.ndarray:
 
 def _whole(name: str, given: Any) -> np.ndarray:
     """Convert whole numbers of any dtype to an int64 vector."""
+    refuse_mask(name, given, ModelError)
     try:
         array = np.asarray(given)
     except ValueError:

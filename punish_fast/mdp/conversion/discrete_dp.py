@@ -13,6 +13,8 @@ import numpy as np
 
 from punish_fast.mdp.conversion.construction import entries_of, from_pairs, from_table
 from punish_fast.mdp.model import MDP, ModelError
+from punish_fast.mdp.policy import refuse_mask
+from punish_fast.mdp.solution import discount_of
 from punish_fast.runtime.errors import require
 
 
@@ -20,8 +22,7 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
     """See `MDP.to_quantecon`."""
     from scipy.sparse import csr_array, csr_matrix, vstack
 
-    if not 0 <= discount <= 1:
-        raise ValueError(f"discount: {discount} is not from 0 to 1")
+    discount = discount_of(discount)
     require("bench", "quantecon")
     from quantecon.markov import DiscreteDP
 
@@ -43,6 +44,8 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
 
     if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
         raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a QuantEcon DiscreteDP")
+    for name in ("R", "Q", "s_indices", "a_indices"):
+        refuse_mask(name, getattr(ddp, name), ModelError)
     reward = np.asarray(ddp.R, dtype=np.float64)
     if ddp.s_indices is None:
         table = np.asarray(ddp.Q)

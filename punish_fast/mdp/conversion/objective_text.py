@@ -21,7 +21,7 @@ import numpy as np
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, ObjectiveValues, Solution
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, ObjectiveValues, Solution, discount_of
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.errors import PunishFastError, printable
 
@@ -156,12 +156,13 @@ def solve_objective(
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
-    if not 0 <= discount < 1:
-        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
+    if (discount := discount_of(discount)) == 1:
+        raise SolveError("discount: 1 is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
     # To minimize, maximize the negated rewards and negate the values.
-    solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
+    paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
+    solution = solve(paid, discount, tolerance=tolerance)
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
 

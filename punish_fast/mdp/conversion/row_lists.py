@@ -7,8 +7,6 @@ rounding is divided by that sum, as in ``construction.py``.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,8 @@ import numpy as np
 from punish_fast.mdp.conversion.construction import from_scipy
 from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_entry, refused_entry
 from punish_fast.mdp.model import MDP, ModelError
-from punish_fast.runtime.errors import printable
+from punish_fast.mdp.policy import refuse_mask
+from punish_fast.runtime.errors import as_float, shown
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -45,12 +44,12 @@ def from_rows(
         for k, row in enumerate(_listed(f"state {state}", choices)):
             place = f"state {state}, row {k}"
             if not isinstance(row, Sequence) or len(row) != 2 or not isinstance(row[1], Mapping):
-                raise ModelError(f"{place}: {_shown(row)} is not a pair (reward, {{successor: probability}})")
+                raise ModelError(f"{place}: {shown(row)} is not a pair (reward, {{successor: probability}})")
             columns = [_whole_number(f"{place}: successor", column) for column in row[1]]
             wrong = next((column for column in columns if not 0 <= column < n_columns), None)
             if wrong is not None:
                 told = f"{len(given)} states and {len(ends)} terminals"
-                raise ModelError(f"{place}: successor {_shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
+                raise ModelError(f"{place}: successor {shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
             rows.add(place, columns, row[1].values(), k)
             rows.reward.append(_number(f"{place}: reward", row[0]))
         rows.end_state(f"state {state}")
@@ -59,7 +58,7 @@ def from_rows(
         return mdp
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
     if min(sizes, default=-1) < 0 or sum(sizes) != len(given):
-        raise ModelError(f"layers: {_shown(sizes)} is not allowed; sizes must add up to {len(given)} states")
+        raise ModelError(f"layers: {shown(sizes)} is not allowed; sizes must add up to {len(given)} states")
     return replace(mdp, layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
 
 
@@ -80,7 +79,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
                 if outcome[3]:
                     columns[k] = n_states
                 elif not 0 <= column < n_states:
-                    told = f"successor {_shown(column)} is not a state; it must be from 0 to {n_states - 1}"
+                    told = f"successor {shown(column)} is not a state; it must be from 0 to {n_states - 1}"
                     raise ModelError(f"{place}: {told}, or any if terminated")
             paid = [_number(f"{place}: reward", reward) for _, _, reward, _ in outcomes]
             p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
@@ -150,18 +149,16 @@ def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, 
 
 def _listed(name: str, given: Any) -> list[Any]:
     if not isinstance(given, Iterable):
-        raise ModelError(f"{name}: {_shown(given)} is not a list")
+        raise ModelError(f"{name}: {shown(given)} is not a list")
+    refuse_mask(name, given, ModelError)
     return list(given)
 
 
 def _number(name: str, value: Any) -> float:
     """Convert a finite number to float."""
-    try:
-        number = float(value) if isinstance(value, Real | Decimal | np.bool_) else math.nan
-    except (OverflowError, ValueError):
-        number = math.nan
+    number = float(value) if isinstance(value, bool | np.bool_) else as_float(value)
     if not math.isfinite(number):
-        raise ModelError(f"{name} is {_shown(value)}; it must be a finite number")
+        raise ModelError(f"{name} is {shown(value)}; it must be a finite number")
     return number
 
 
@@ -172,12 +169,5 @@ def _whole_number(name: str, value: Any) -> int:
     except (OverflowError, TypeError, ValueError):
         whole = None
     if whole is None or whole != value:
-        raise ModelError(f"{name} is {_shown(value)}; it must be a whole number")
+        raise ModelError(f"{name} is {shown(value)}; it must be a whole number")
     return whole
-
-
-def _shown(value: Any) -> str:
-    try:
-        return printable(repr(value), 60)
-    except Exception:  # repr may fail for a number with too many digits, or for any other object
-        return type(value).__name__

@@ -13,11 +13,9 @@ Maximal end components are found from strongly connected components. First drop 
 a state with no remaining rows except self-loops, until no such row is left. Then find the strongly connected components
 of the remaining rows, and drop the rows that may leave their component. Repeat both steps until no row is dropped.
 
-**Greedy policies leave.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
-might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other states of
-the component it takes rows that lead closer to that row. The values of rows that precede the row taken in their state
-are reduced to two tie tolerances (``policy.py``) below the value of the state, but never below 0, the value of staying.
-A greedy policy therefore takes the same rows, unless the value of the component is within the tie tolerance of 0.
+**Leaving.** Staying in a component for one more step has the same value as leaving it, so a policy that is greedy for
+the values might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other
+states of the component it takes rows that lead closer to that row.
 
 **Topological order** of strongly connected components, in which each comes after its successors: play never returns to
 a component that it has left, so each component needs to be solved only once if components are solved in this order
@@ -42,7 +40,6 @@ from punish_fast.mdp.graph.row_selection import (
     terminals_of,
 )
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import preferring
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -62,14 +59,13 @@ class Quotient:
         """Return values of the original states and rows, float64 ``[n_states]`` and ``[n_rows]``, and `lifted_choice`.
 
         In the quotient, ``q`` contains the row values, float64 ``[n_quotient_rows]``, ``v`` the maximum of ``q`` in
-        each state, and ``choice`` the rows taken. States of a component and rows inside it have the component's value,
-        except for rows that precede the row taken by the policy.
+        each state, and ``choice`` the rows taken. States of a component and rows inside it have the component's value.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
-        lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
+        lifted, rows = v[self.number], np.empty(len(state))
         rows[self.row[is_row]] = q[is_row]
         rows[self.inside] = lifted[state[self.inside]]
-        return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
+        return lifted, rows, self.lifted_choice(choice)
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """Convert the policy ``choice`` of the quotient to a policy of the original MDP, int64 ``[n_states]``."""
@@ -123,6 +119,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
         terminal_reward=np.append(mdp.terminal_reward, 0.0),
         layer_ptr=np.searchsorted(first, mdp.layer_ptr),
         action=np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype),
+        rows_pay_ends=mdp.rows_pay_ends,
     )
     return Quotient(quotient, mdp, number, first, row, inside)
 
@@ -187,7 +184,7 @@ class Order:
         self.rows = np.repeat(mdp.state_ptr[self.states] - state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
         column = np.arange(mdp.n_columns, dtype=np.int32)
         column[self.states] = np.arange(mdp.n_states, dtype=np.int32)
-        rows = {"reward": mdp.reward[self.rows], "action": mdp.action[self.rows]}
+        rows: dict[str, Any] = {"reward": mdp.reward[self.rows], "action": mdp.action[self.rows]}
         self.mdp = replace(mdp, state_ptr=state_ptr, **rows, **select_rows(mdp, self.rows, column))  # reordered MDP
 
     def runs(self, large: int) -> list[np.ndarray]:

@@ -22,6 +22,7 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import refuse_mask
 
 
 class Ways(NamedTuple):
@@ -155,6 +156,7 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
+    refuse_mask(name, marks, SolveError)
     marks = np.asarray(marks)
     if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
         raise SolveError(

@@ -1,6 +1,7 @@
 """Restrictions of an MDP to some of its rows and states, and functions that relate rows to states."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 
-def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, np.ndarray]:
+def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any]:
     """Copy some rows of an MDP and renumber their columns; return ``indptr``, ``indices`` and ``data`` as in `MDP`.
 
     ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that

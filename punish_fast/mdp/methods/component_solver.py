@@ -22,7 +22,7 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, ending_choice, en
 from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import TIE, preferring
+from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.solution import Effort
 
 # As a last resort, accept an error bound of policy iteration up to this fraction of the largest value.
@@ -71,7 +71,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
     Args:
         mdp: MDP with a single layer, not compact; its rewards are ignored.
         endless: bool ``[n_states]``, mask of the states from which some policy might never end play.
-        payoff: Rewards of rows and terminals; either all rows or all terminals must pay 0.
+        payoff: Rewards of rows and terminals.
     """
     found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
     found, q = first_of_ties(mdp, payoff, found, effort)
@@ -99,8 +99,7 @@ def first_of_ties(
     """Change the policy to the first of tied rows if play still ends and the proved loss is small; see `settle_ties`.
 
     The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, play must end even from
-    states of value 0. Also return row values, float64 ``[n_rows]``, for which the policy takes the first best row of
-    each state.
+    states of value 0. Also return row values, float64 ``[n_rows]``.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
     # Play need not end from states of value 0, unless rows pay or it must end everywhere.
@@ -117,7 +116,7 @@ def first_of_ties(
     q = values_of_rows(mdp, payoff, found)
     paid = replace(mdp, reward=payoff.row)
     first = partial(graph.first_rows, goal)
-    return settle_ties(paid, q, found, effort.tolerance, first, evaluate, payoff.scale)
+    return settle_ties(paid, q, found, effort.tolerance, first, evaluate, payoff.scale), q
 
 
 def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
@@ -150,20 +149,17 @@ def settle_ties(
     first_of: Callable[[np.ndarray], np.ndarray],
     evaluate: Callable[[MDP], Exact | None],
     scale: float = 0.0,
-) -> tuple[Exact, np.ndarray]:
+) -> Exact:
     """Take the first of tied rows if the proved loss is within the tolerance or four times the error bound.
 
     Rows tie as in ``policy.py`` or, if the policy then loses too much, if they are within 1e-15 of the largest value.
 
     Args:
+        q: Row values, float64 ``[n_rows]``.
         tolerance: Allowed difference between the values and those earned by the policy.
         first_of: Returns a policy, int64 ``[n_states]``, that takes tied rows, given their mask, bool ``[n_rows]``.
         evaluate: Returns the values of a chain; returns None or raises `SolveError` if none are proved.
         scale: Lower bound on the largest absolute value.
-
-    Returns:
-        Values and policy, and row values, float64 ``[n_rows]``, for which the policy takes the first best row of each
-        state.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
@@ -182,4 +178,4 @@ def settle_ties(
             if loss <= max(tolerance, _MOST_BOUNDS * found.error_bound):
                 found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
                 break
-    return found, preferring(mdp.state_ptr, q, found.choice, found.v)
+    return found

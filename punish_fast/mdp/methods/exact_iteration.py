@@ -169,7 +169,8 @@ class Rows:
     def best(self, values: np.ndarray) -> np.ndarray:
         """Return the row with the largest of ``values`` in each state, or the first of several such rows."""
         largest = np.maximum.reduceat(values, self.state_ptr[:-1])
-        return first_marked(self.state_ptr, values >= largest[self.state])
+        # A value that is not a number marks all rows of its state.
+        return first_marked(self.state_ptr, ~(values < largest[self.state]))
 
 
 def solve_exactly(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float = 1.0) -> Exact | None:

@@ -1,8 +1,8 @@
 """Value iteration by sweeps with certified error bounds.
 
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
-a contraction whose modulus is the discount ``g`` [Puterman 1994, ch. 6]. With discount 1, values are total rewards
-until a terminal is reached, terminals have value 0, and ``stopping_rule.py`` determines the modulus.
+a contraction whose modulus is the discount ``g`` [Puterman 1994, ch. 6]. With discount 1, values are total rewards,
+including the reward of the terminal reached, and ``stopping_rule.py`` determines the modulus.
 
 **Schedules.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
 and uses new values immediately. If each of ``L`` layers leads only to the next one, and the last layer only to the
@@ -29,10 +29,17 @@ from itertools import pairwise, starmap
 import numpy as np
 
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, discounted, undiscounted
+from punish_fast.mdp.bounds.stopping_rule import (
+    LARGEST_VALUE,
+    Contraction,
+    LargeValueError,
+    discounted,
+    terminal_values,
+    undiscounted,
+)
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best, preferring
+from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 
 
@@ -66,7 +73,7 @@ class Iteration:
         self.bound = np.inf  # error bound after the last sweep
         self.rows_taken: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
         self.log = Log()
-        self.v = np.zeros(mdp.n_columns)
+        self.v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
         # Row values and the first best rows; consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
@@ -160,7 +167,7 @@ class Iteration:
         loss = self._loss(np.array([tie[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())]))
         if loss <= max(bounds[-1], 2 * without_ties):
             return loss
-        self.prefer(self.choice.copy())
+        self.rows_taken = self.choice.copy()
         return without_ties
 
     def _loss(self, ties: np.ndarray) -> float:
@@ -183,12 +190,6 @@ class Iteration:
         fall = (self._before_close - self.v)[: self.mdp.n_states]
         return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
 
-    def prefer(self, choice: np.ndarray) -> None:
-        """Make ``choice`` the policy, and lower `q` in preceding rows so that the chosen rows are the first best."""
-        # Taking a preceding row that is tied with the chosen row might lose more in the long run.
-        v = self.v[: self.mdp.n_states]
-        self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
-
 
 class Layered(Iteration):
     """Sweeps through the layers from last to first, in place."""
@@ -201,8 +202,6 @@ class Layered(Iteration):
         if start is not None:
             largest = self.contraction.largest_value
             self.v[: mdp.n_states] = np.clip(start, -largest, largest)
-        if discount < 1:
-            self.v[mdp.n_states :] = mdp.terminal_reward / (1 - discount)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
 
@@ -240,11 +239,8 @@ class Layered(Iteration):
             aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
             if attains(self.mdp, aim, first, len(self.log.residual)):
                 return distance
-        choice = attaining_choice(self.mdp, aim)
-        if choice is None:
-            return np.inf
-        self.prefer(choice)
-        return distance
+        self.rows_taken = attaining_choice(self.mdp, aim)
+        return np.inf if self.rows_taken is None else distance
 
     def _closed(self, bound: float) -> float:
         """Return the error bound after `close`, given the bound before it."""

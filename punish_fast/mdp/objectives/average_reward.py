@@ -91,8 +91,8 @@ def average_reward(
         >>> found.gain.round(6), found.choice
         (array([0.5, 0.5]), array([0, 2]))
     """
-    check_options(tolerance=tolerance)
     check_arrays(mdp)
+    _, tolerance = check_options(tolerance=tolerance)
     if weight is not None:
         of_policy, more = evaluated(mdp, weight, lambda chain: average_reward(chain, tolerance, progress, max_sweeps))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
@@ -161,7 +161,7 @@ def _first_of_ties(
         earned.append(average_reward(chain, effort.tolerance / 2, max_sweeps=effort.max_sweeps))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
-    best, _ = settle_ties(mdp, values, found, effort.tolerance, first, evaluate)
+    best = settle_ties(mdp, values, found, effort.tolerance, first, evaluate)
     return best, None if best is found else earned[-1]
 
 

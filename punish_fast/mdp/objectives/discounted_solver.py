@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Closed, Improvement
-from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.bounds.stopping_rule import SolveError, terminal_values
 from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.chain.rational import PRECISION, solve_certified
 from punish_fast.mdp.conversion.construction import normalized
@@ -118,7 +118,7 @@ def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort
     found = solved(mdp, choice)
     if found is None:
         return None
-    q = values_of_rows(mdp, Payoff(mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
+    q = values_of_rows(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), found, discount)
     first = partial(first_marked, mdp.state_ptr)
-    found, q = settle_ties(mdp, q, found, effort.tolerance, first, partial(solved, rows=np.arange(mdp.n_states)))
+    found = settle_ties(mdp, q, found, effort.tolerance, first, partial(solved, rows=np.arange(mdp.n_states)))
     return Closed(found.v, q, found.choice, found.error_bound, found.policies)

@@ -25,8 +25,9 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.policy import first_best, refuse_mask
 from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices, rounding_of_backup
+from punish_fast.mdp.solution import discount_of
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0
@@ -90,8 +91,7 @@ def finite_horizon(
     check_arrays(mdp)
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
-    if not 0 <= discount <= 1:
-        raise SolveError(f"discount: {discount} is not allowed; it must be from 0 to 1")
+    discount = discount_of(discount)
     if weight is not None:
         found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
@@ -127,6 +127,7 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
     """Return the values of all columns after the last step."""
     v = np.zeros(mdp.n_columns)
     if terminal_value is not None:
+        refuse_mask("terminal_value", terminal_value, SolveError)
         given = np.asarray(terminal_value, dtype=np.float64)
         if given.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(given).all():
             raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")

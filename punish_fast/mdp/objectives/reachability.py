@@ -21,6 +21,8 @@ The returned policy attains the probabilities up to the error bound.
 * the maximum is infinite if some policy misses the goal with positive probability;
 * the minimum is infinite if no policy reaches the goal almost surely.
 
+The maximum is refused with `SolveError` if it would be infinite only because play can continue forever at a cost.
+
 Rewards may have either sign. To minimize a cost, use costs as rewards and minimize; do not maximize negative costs.
 The rewards of terminals are ignored.
 
@@ -44,7 +46,7 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.chain.component_gains import component_gains
+from punish_fast.mdp.chain.component_gains import ComponentGains, component_gains
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed, end_components
@@ -96,8 +98,8 @@ def reach_probability(
         >>> found.v.round(6), found.choice
         (array([0.333333, 0.666667]), array([1, 3]))
     """
-    check_options(tolerance=tolerance)
     check_arrays(mdp)
+    _, tolerance = check_options(tolerance=tolerance)
     mdp = normalized(mdp.expanded() if weight is None else induced_chain(mdp, weight))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
@@ -183,7 +185,8 @@ def total_reward(
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
             iteration prove a bound, rewards of both signs are minimized and might add up to 0 in play that never ends,
-            or ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+            rewards are maximized and every loop that misses the goal costs, or ``weight`` is not a policy or leads to a
+            transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -194,8 +197,8 @@ def total_reward(
         >>> total_reward(mdp, np.array([False, True, False]), maximize=False).v.round(6)
         array([ 2.,  0., inf])
     """
-    check_options(tolerance=tolerance)
     check_arrays(mdp)
+    _, tolerance = check_options(tolerance=tolerance)
     if weight is not None:
         return _of_policy(mdp, weight, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
     mdp = normalized(mdp.expanded()).without_zeros()
@@ -205,6 +208,7 @@ def total_reward(
         never = graph.never_reach(goal)
         missed = graph.may_reach(never.found).found
         infinite = missed[:n]
+        _refuse_costs(mdp, graph, goal, infinite)
         leads = ~graph.stays(~missed)
         leads[mdp.state_ptr[:-1][~infinite]] = True
         safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
@@ -281,15 +285,45 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
     return Exact(v, choice, bound, rounds=0)
 
 
-def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can collect unlimited rewards in end components, whose rows are ``earning``."""
-    largest = float(np.abs(mdp.reward[earning]).max())
+def _refuse_costs(mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: np.ndarray) -> None:
+    """Raise if some of the ``infinite`` states, bool ``[n_states]``, miss the goal only in loops with costs."""
+    if not (infinite.any() and mdp.reward.min() < 0):
+        return
+    within, state_of = infinite & ~goal[: mdp.n_states], states_of_rows(mdp)
+    number, _, inside = end_components(mdp, within, np.ones(mdp.n_rows, dtype=bool))
+    free = state_of[end_components(mdp, within, mdp.reward >= 0)[2]]
+    misses = terminals_of(mdp) & ~goal
+    misses[free] = True
+    if len(rows := inside[~np.isin(number[state_of[inside]], number[free])]):
+        gains, _ = _gains_with_signs(mdp, number, rows)
+        misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
+    costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
+    if costly.any():
+        raise SolveError(
+            f"reward: from {costly.sum():,} states (the first is number {costly.argmax()}), play can miss the goal "
+            "only in loops, and every loop costs, so the total is not plus infinity; to minimize costs, write them as "
+            "positive rewards and pass maximize=False"
+        )
+
+
+def _gains_with_signs(mdp: MDP, number: np.ndarray, rows: np.ndarray) -> tuple[ComponentGains, np.ndarray]:
+    """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
+
+    ``rows`` are the rows of the components. Also return a mask of the components whose sign is not known.
+    """
+    largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
-        gains = component_gains(mdp, number, earning, Effort(precision * largest))
+        gains = component_gains(mdp, number, rows, Effort(precision * largest))
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
             break
-    else:
+    return gains, is_open
+
+
+def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
+    """Find the states from which play can collect unlimited rewards in end components, whose rows are ``earning``."""
+    gains, is_open = _gains_with_signs(mdp, number, earning)
+    if is_open.any():
         k = int(is_open.argmax())
         low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())
         raise SolveError(

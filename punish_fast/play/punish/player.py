@@ -9,7 +9,6 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
-from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.improvement import improvement, worst_positions
@@ -242,10 +241,9 @@ class PunishPlayer(Player, ServedPlayer):
 
     def _question(self, explainer: Explainer, question: Question) -> dict[str, Any]:
         """Return a question with the value of each action, from 0 for a loss to 1 for a win."""
-        space = explainer.data.space
+        space, solution = explainer.data.space, explainer.solution
         view, scale = view_of(space, question.state), explainer.scale
-        values = explainer.solution.q[rows_of_state(space, question.state)].tolist()
-        shares = [scale.share(value - scale.worst) for value in values]
+        shares = [scale.share(q - scale.worst) for q in solution.q[rows_of_state(space, question.state)].tolist()]
         shown = self.presentation.view(view)
         return {
             "state": shown["state"],
@@ -255,7 +253,7 @@ class PunishPlayer(Player, ServedPlayer):
                 {"action": action, "name": action_name(action), "value": share}
                 for action, share in zip(view.actions, shares, strict=True)
             ],
-            "best": view.actions[shares.index(max(shares))],
+            "best": int(space.action[solution.choice[space.row(question.state)]]),
             "loss": question.stake,
             "game": question.game,
             "player": question.player,
@@ -283,9 +281,8 @@ class PunishPlayer(Player, ServedPlayer):
             if temperature is not None and temperature not in self.temperatures:
                 allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
                 raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; allowed: {allowed}")
-            q, settled = None if self.solution is None else self.solution.q, self.settled(temperature)
-            policy = self.policy(self.space) if q is None else policy_of_values(self.space.state_ptr, q, settled)
-            self._policies[temperature] = policy
+            solution, settled = self.solution, self.settled(temperature)
+            self._policies[temperature] = self.policy(self.space) if solution is None else solution.policy(settled)
         return self._policies[temperature]
 
     def _must_have_view(self) -> None:

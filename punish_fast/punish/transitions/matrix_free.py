@@ -35,6 +35,7 @@ class MatrixFree(Process):
 
     # Each layer leads only to the next one, and the last layer leads to the first.
     is_cycle = True
+    rows_pay_ends = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
         """Compute the rewards, which takes as long as a sweep; use local threads if ``executor`` is None."""

@@ -84,6 +84,7 @@ def _process(space: StateSpace, rows: _tensor.TensorRows, data_ptr: np.ndarray |
         terminal_reward=TERMINAL_REWARD.copy(),
         layer_ptr=space.layer_ptr,
         action=space.action,
+        rows_pay_ends=True,
     )
 
 
