@@ -48,8 +48,6 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
 
 def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
     """Describe the first flaw of the policy ``weight``, float64 ``[n_rows]``; return None if the policy is valid."""
-    if is_masked(weight):
-        return MASKED
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
         return f"{weight.dtype} {weight.shape}; it must be float64 {shape}"
@@ -62,11 +60,12 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
 
 def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
-    policy = np.asanyarray(policy)
+    refuse_mask("policy", policy)
+    policy = np.asarray(policy)
     flaw = flaw_of(state_ptr, policy)
     if flaw is not None:
         raise PolicyError(f"policy: {flaw}")
-    return np.asarray(policy)
+    return policy
 
 
 def tie_of(v: np.ndarray) -> float:

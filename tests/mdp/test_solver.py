@@ -15,7 +15,7 @@ from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.policy import greedy
-from punish_fast.mdp.solution import SCHEDULES
+from punish_fast.mdp.solution import METHODS, SCHEDULES
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 
 pytestmark = pytest.mark.kernels
@@ -73,6 +73,40 @@ def test_undiscounted_play_must_not_be_paid_for_ever(schedule):
         match=r"discount: 1 is allowed only if play ends or continues without reward, but from 2 states \(the first",
     ):
         solve(mdp, 1.0, schedule)
+
+
+COIN = [[(0.0, {1: 0.5, 2: 0.5}), (0.25, {1: 1.0})]]
+GAMBLER = [[(0.0, {1: 0.4, 3: 0.6})], [(0.0, {0: 0.6, 2: 0.4})], [(0.0, {1: 0.6, 4: 0.4})]]
+
+
+@pytest.mark.parametrize(
+    ("states", "right"), [(COIN, [0.5]), (GAMBLER, [0.16 * 0.4 / 0.52, 0.16 / 0.52, 0.4 + 0.6 * 0.16 / 0.52])]
+)
+@pytest.mark.parametrize("layers", [None, [1, 0], [0, 1]])
+@pytest.mark.parametrize("method", ["auto", *SCHEDULES])
+def test_the_reward_of_a_terminal_counts_once_on_entry_without_a_discount(states, right, layers, method):
+    sizes = None if layers is None else [len(states) * n for n in layers]
+    mdp = from_rows(states, sizes, terminals=[0.0, 1.0])
+    found = solve(mdp, 1.0, method)
+    assert found.v == pytest.approx(right, abs=1e-9)
+    assert found.choice.tolist() == list(mdp.state_ptr[:-1])
+    assert found.q == pytest.approx([*right, 0.25][: mdp.n_rows], abs=1e-9)
+    assert evaluate(mdp, found.greedy(), 1.0) == pytest.approx(right, abs=1e-9)
+    # In Punish, the rewards of rows contain it already.
+    assert solve(replace(mdp, rows_pay_ends=True), 1.0, method).v.max() == (0.25 if states is COIN else 0.0)
+
+
+@pytest.mark.parametrize(("discount", "paid"), [(0.5, 1e308), (0.9, -1e308), (1 - 2.0**-30, 2.3e299)])
+@pytest.mark.parametrize("method", METHODS)
+def test_terminals_whose_values_are_too_large_are_refused(discount, paid, method):
+    """Avoidable or not."""
+    for rows in ([(0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {1: 1.0})]):
+        mdp = from_rows([rows], terminals=[paid])
+        calls = [lambda mdp=mdp: solve(mdp, discount, method)]
+        calls += [lambda mdp=mdp: evaluate(mdp, np.full(mdp.n_rows, 1 / mdp.n_rows), discount)]
+        for call in calls:
+            with pytest.raises(SolveError, match=r"^terminal_reward: terminal 0 .* is too large"):
+                call()
 
 
 @given(random_processes(), discounts | st.just(0.999), schedules, st.integers(1, 12))

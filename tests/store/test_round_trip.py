@@ -19,7 +19,7 @@ from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import policy_of_table, uniform_policy
+from punish_fast.punish.strategy import policy_of, policy_of_table, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
@@ -112,6 +112,21 @@ def test_one_row_and_policies_of_an_agent_are_read(game, originals):
     for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
         assert_same_bits(file.policy(game.space, temperature), weight)
     assert file.covered(game.space).all()
+
+
+def test_the_proved_choice_is_stored_only_if_values_do_not_tell_it(game, originals, tmp_path):
+    ptr = game.mdp.state_ptr
+    proved = replace(game.solution, rows_taken=ptr[1:] - 1)
+    save(tmp_path / "agent.h5", game.space, game.mdp, proved)
+    file = load(tmp_path / "agent.h5")
+    assert_same_solution(proved, file.solution())
+    for policy in (file.policy(game.space), policy_of(proved, game.space), file.solution().greedy()):
+        assert np.flatnonzero(policy).tolist() == proved.choice.tolist()
+    assert "/solution/choice" in file.shapes
+    assert "/solution/choice" not in load(originals["agent"]).shapes
+    save(tmp_path / "agent.h5", game.space, game.mdp, replace(game.solution, rows_taken=ptr[1:]))
+    with pytest.raises(ReadError, match="/solution/choice: an action is not legal in its state"):
+        load(tmp_path / "agent.h5").solution()
 
 
 def test_agent_without_transitions_keeps_its_values(game, tmp_path):

@@ -10,7 +10,7 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import flaw_of
+from punish_fast.mdp.policy import flaw_of, refuse_mask
 from punish_fast.mdp.process import UNIT_ROUNDOFF, Process
 
 Result = TypeVar("Result")
@@ -18,11 +18,12 @@ Result = TypeVar("Result")
 
 def policy_weight(mdp: Process, weight: Any) -> np.ndarray:
     """Convert the probability of each row under a policy to float64 ``[n_rows]``; raise `SolveError` if invalid."""
-    weight = np.asanyarray(weight, dtype=np.float64)
+    refuse_mask("weight", weight, SolveError)
+    weight = np.asarray(weight, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, weight)
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
-    return np.asarray(weight)
+    return weight
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:

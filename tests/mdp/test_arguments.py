@@ -1,0 +1,122 @@
+"""Arguments of every function: numbers of any real type, masked arrays, and other objects in place of an MDP."""
+
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from punish_fast.mdp.conversion.row_lists import from_rows
+from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.objectives.average_reward import average_reward
+from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
+from punish_fast.mdp.policy import PolicyError, check_policy, greedy, softmax
+from punish_fast.mdp.solution import Effort, discount_of
+from punish_fast.mdp.solver import SolveError, evaluate, solve
+
+pytestmark = pytest.mark.kernels
+
+HALVES = (Fraction(1, 2), Decimal("0.5"), np.array(0.5), np.float16(0.5), np.longdouble(0.5), np.array(Fraction(1, 2)))
+LOOP = from_rows([[(1.0, {0: 1.0})]])
+GOAL, ONE = np.array([True]), np.ones(1)
+# Each function, called with an MDP and a tolerance or policy.
+FUNCTIONS = [
+    lambda mdp, tolerance: solve(mdp, 0.5, tolerance=tolerance).v,
+    lambda mdp, tolerance: solve(mdp, 0.5, tolerance=Effort(tolerance)).v,
+    lambda mdp, tolerance: evaluate(mdp, ONE, 0.5, tolerance),
+    lambda mdp, tolerance: 2 * reach_probability(mdp, GOAL, tolerance=tolerance).v,
+    lambda mdp, tolerance: 2 + total_reward(mdp, GOAL, tolerance=tolerance).v,
+    lambda mdp, tolerance: 2 * average_reward(mdp, tolerance).gain,
+]
+
+
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: type(half).__name__)
+def test_numbers_may_have_any_real_type(half):
+    assert solve(LOOP, half).v == pytest.approx([2.0])
+    assert evaluate(LOOP, ONE, half) == pytest.approx([2.0])
+    assert finite_horizon(LOOP, 2, half).v[0].tolist() == [1.5]
+    assert softmax(np.array([0, 2]), np.array([0.0, np.log(2) / 2]), half) == pytest.approx([1 / 3, 2 / 3])
+    for function in FUNCTIONS:
+        assert function(LOOP, half) == pytest.approx([2.0], abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "discount", [True, "0.5", 0.5j, None, np.ones(1), np.array("0.5"), Decimal("NaN"), np.ma.masked]
+)
+def test_other_objects_are_no_numbers(discount):
+    with pytest.raises(SolveError, match=r"^discount: .* is not allowed; it must be a number from 0 to 1$"):
+        discount_of(discount)
+
+
+@pytest.mark.parametrize("above", [Fraction(10**400 + 1, 10**400), 1 - Fraction(1, 10**30), Fraction(10**5000)])
+def test_a_discount_that_only_rounds_to_1_is_refused(above):
+    with pytest.raises(SolveError, match=r"rounds to 1; it must be 1 or at most 1 - 2\*\*-53$|it must be a number"):
+        solve(LOOP, above)
+
+
+P, R = np.array([[[0.5, 0.5], [0.8, 0.2]]]), np.array([[5.0], [1.0]])
+
+
+@pytest.mark.parametrize("given", [(P, R, 0.9), ([[(1.0, {0: 1.0})]], 0.9), ({0: {0: [(1.0, 0, 1.0, False)]}}, 0.9)])
+@pytest.mark.parametrize(
+    "function", [solve, evaluate, reach_probability, total_reward, average_reward, finite_horizon, check]
+)
+def test_arrays_lists_and_dictionaries_name_the_constructors(function, given):
+    with pytest.raises(ModelError, match=r"it must be an MDP, such as .*from_dense.*from_gymnasium or from_rows"):
+        function(*given[: 1 if function in (check, average_reward) else len(given)])
+
+
+def masked(values, position=0):
+    """An array with one masked entry."""
+    array = np.ma.array(values)
+    array[np.unravel_index(position, array.shape)] = np.ma.masked
+    return array
+
+
+TABLE = from_rows([[(0.0, {0: 1.0}), (0.0, {1: 1.0})], [(0.0, {1: 1.0}), (0.0, {0: 1.0})]])
+MATRIX = TABLE.to_scipy()
+DENSE = np.stack([np.eye(2), np.eye(2)[::-1]])
+SPARSE = csr_array(np.eye(2))
+SPARSE.data = masked(SPARSE.data)
+DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=None, num_states=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: MDP.from_dense(DENSE, masked(np.zeros((2, 2)))), ModelError),
+        (lambda: MDP.from_dense(masked(DENSE), np.zeros(2)), ModelError),
+        (lambda: MDP.from_dense(DENSE, [masked(np.zeros((2, 2))), np.zeros((2, 2))]), ModelError),
+        (lambda: MDP.from_dense([SPARSE, SPARSE], np.zeros(2)), ModelError),
+        (lambda: MDP.from_scipy(MATRIX, masked(np.zeros(4)), [0, 2, 4]), ModelError),
+        (lambda: MDP.from_scipy(MATRIX, np.zeros(4), masked([0, 2, 4])), ModelError),
+        (lambda: MDP.from_scipy(MATRIX, np.zeros(4), [0, 2, 4], masked([1.0])), ModelError),
+        (lambda: MDP.from_scipy(MATRIX, [0.0, 0.0, 0.0, np.ma.masked], [0, 2, 4]), ModelError),
+        (lambda: from_rows([[(0.0, {0: 1.0})]], terminals=masked([1.0])), ModelError),
+        (lambda: from_rows([[(0.0, {0: 1.0})]], layers=masked([1])), ModelError),
+        (lambda: MDP.from_quantecon(SimpleNamespace(**vars(DDP) | {"R": masked(np.zeros((2, 2)))})), ModelError),
+        (lambda: check(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
+        (lambda: solve(TABLE, start=masked(np.zeros(2))), SolveError),
+        (lambda: evaluate(TABLE, masked(np.full(4, 0.5))), SolveError),
+        (lambda: average_reward(TABLE, weight=masked(np.full(4, 0.5))), SolveError),
+        (lambda: reach_probability(TABLE, masked([True, False])), SolveError),
+        (lambda: reach_probability(TABLE, GOAL.repeat(2), avoid=masked([True, False])), SolveError),
+        (lambda: total_reward(TABLE, masked([True, False])), SolveError),
+        (lambda: finite_horizon(TABLE, 1, terminal_value=masked(np.zeros(2))), SolveError),
+        (lambda: check_policy(TABLE.state_ptr, masked(np.full(4, 0.5))), PolicyError),
+        (lambda: greedy(TABLE.state_ptr, masked(np.zeros(4))), PolicyError),
+        (lambda: softmax(TABLE.state_ptr, masked(np.zeros(4)), 1.0), PolicyError),
+    ],
+)
+def test_masked_entries_are_refused(call, error):
+    with pytest.raises(error, match="has masked entries; pass an array without a mask"):
+        call()
+
+
+def test_an_array_whose_mask_hides_nothing_is_taken():
+    assert solve(MDP.from_dense(DENSE, np.ma.array(np.ones((2, 2)))), 0.5).v == pytest.approx([2.0, 2.0])
+    assert evaluate(TABLE, np.ma.array(np.full(4, 0.5)), 0.5).tolist() == [0.0, 0.0]
