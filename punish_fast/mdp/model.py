@@ -51,13 +51,14 @@ class MDP(Process):
         indices: int32 ``[n_entries]``, columns.
         data: float64 ``[n_entries]``, probabilities; in a compact MDP, the array can have any length and contain zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[n_terminals]``, reward of each terminal at every step.
+        terminal_reward: float64 ``[n_terminals]``, reward of each terminal: at every step or, without a
+            discount, once.
         layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers; a layer may be empty.
         action: uint8 ``[n_rows]``, action label of each row; uint16 or uint32 if a label is above 255.
         data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``; None if
             the MDP is not compact.
-        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as in Punish.
-            Without a discount, `terminal_reward` is then not counted again.
+        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as in Punish, so
+            that total rewards without a discount must not count it again.
     """
 
     state_ptr: np.ndarray

@@ -10,7 +10,7 @@ The first six arrays of a process are its transitions as a CSR array, for ``scip
     layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer is between two measures
     action           uint8   [n_rows]        card (1 to 5), then 1 for a feint, otherwise 0; rest is 90
     reward           float64 [n_rows]        expected immediate rewards
-    terminal_reward  float64 [2]             rewards of win and loss at every step
+    terminal_reward  float64 [2]             rewards of win and loss at every step; `reward` contains the first step
     code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss is -2
     is_initial       bool    [n_columns]     True for states in which a game can begin
     rules, enemy, package_version            text; rules and enemy are JSON
