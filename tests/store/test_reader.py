@@ -39,7 +39,9 @@ REQUIRED = [
 OF_AGENT = [
     name
     for name in DATASETS
-    if name.startswith(("/states", "/rows", "/transitions", "/solution", "/log/residual", "/log/seconds"))
+    if name.startswith(
+        ("/states", "/rows", "/transitions", "/solution/v", "/solution/q", "/log/residual", "/log/seconds")
+    )
 ]
 OF_FILES = [*(("agent", name) for name in OF_AGENT), ("strategy", "/strategy/state"), ("strategy", "/strategy/p")]
 
