@@ -37,7 +37,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
     if twice is not None:
         raise TournamentError(f"record: two players are called {twice!a}; their names must differ")
     if database.exists():
-        with open_to_read(database):
+        with open_to_read(database, UserWarning):
             pass
 
 

@@ -76,7 +76,8 @@ def _help(
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line and return its exit code.
 
-    Exit codes: 0 success, 1 failure, 2 invalid usage or input, 130 interrupted, 143 terminated.
+    Exit codes: 0 success, 1 failure, 2 invalid usage or input, 130 interrupted, 141 pipe closed by its reader (1 on
+    Windows), 143 terminated.
     """
     announce_to(Progress().compiling)
 

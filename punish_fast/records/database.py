@@ -6,22 +6,38 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
 from punish_fast.records.schema import (
     FORMAT_VERSION,
     SchemaError,
     has_other_spellings,
+    invalid_rows,
     migrate,
-    require_laws,
+    remove_invalid_rows,
     require_tables,
     triggers_of,
 )
-from punish_fast.runtime.errors import MOST_OF_LINE, OutputError, PunishFastError, WriteError, brief, printable
-from punish_fast.runtime.files import fault_of_input
+from punish_fast.runtime.errors import (
+    MOST_OF_LINE,
+    IncompleteWarning,
+    OutputError,
+    PunishFastError,
+    WriteError,
+    brief,
+    printable,
+)
+from punish_fast.runtime.files import fault_of_input, replacing
 
 # Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0
+# Maximum number of bytes of a text, blob or row; SQLite refuses to read longer ones.
+_MOST_BYTES = 1_000_000
+# Maximum number of games in a message.
+_MOST_GAMES = 5
+_REPAIR = "punish-fast records repair removes"
 
 _FileState = tuple[tuple[int, ...], ...]
 # States of files whose rows were checked. A change within `_SETTLED_SECONDS` of another might not alter a file's times.
@@ -55,37 +71,51 @@ _ADVICE = {
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
     sqlite3.SQLITE_READONLY_DIRECTORY: "its folder is not writable, but SQLite writes files there; copy it elsewhere",
+    sqlite3.SQLITE_NOTADB: "is not an SQLite database of recorded games",
+    sqlite3.SQLITE_TOOBIG: f"contains a text or blob of more than {_MOST_BYTES:,} bytes, which {_REPAIR}",
 }
 
 
 @contextmanager
-def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+def open_to_read(path: Path, warning: type[Warning] = IncompleteWarning) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading; check all rows if the file has changed since the last check.
 
-    An older version is read through a migrated copy in memory. A file without tables, as left by a process that was
-    killed before its first commit, is read as a database without games.
+    Invalid rows and their games are left out, and a warning of the class ``warning`` names them. An older version, or a
+    database with invalid rows, is read through a migrated temporary copy without these rows. A file without tables, as
+    left by a process that was killed before its first commit, is read as a database without games.
     """
     _require_file(path)
     # SQLite needs write access to roll back an unfinished change. With "rw", it can still read read-only files.
-    with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
+    with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as copy:
         before = _state_of(path)
         # Use one transaction, so that all reads are consistent.
         stored.execute("BEGIN")
         connection = stored
-        if _version_of(path, stored) < FORMAT_VERSION:
-            stored.backup(migrated)
+        is_current = _version_of(path, stored) == FORMAT_VERSION
+        if not is_current or (_checked.get(path) != _state_of(path) and invalid_rows(stored)):
+            stored.backup(copy)
             stored.rollback()
-            connection = migrated
-            for trigger in triggers_of(migrated):
-                migrated.execute('DROP TRIGGER "{}"'.format(trigger.replace('"', '""')))
-            migrate(migrated)
+            connection = copy
+            for trigger in triggers_of(copy):
+                copy.execute('DROP TRIGGER "{}"'.format(trigger.replace('"', '""')))
+            migrate(copy)
+            if found := invalid_rows(copy):
+                warnings.warn(_left_out(path, found, remove_invalid_rows(copy)), warning, stacklevel=3)
         else:
-            require_tables(stored, is_current=True)
-            if _checked.get(path) != _state_of(path):
-                require_laws(stored)
-                _remember(path, before)
+            _remember(path, before)
         connection.execute("PRAGMA query_only = ON")
         yield connection
+
+
+def _left_out(path: Path, found: list[str], games: list[int]) -> str:
+    """Return a warning that names invalid rows and their games."""
+    return f"{path}: {'; '.join(found)}; games left out: {named_games(games)}; {_REPAIR} invalid rows"
+
+
+def named_games(games: list[int]) -> str:
+    """Return the number of games and the first ids."""
+    named = ", ".join(map(str, games[:_MOST_GAMES])) + ", ..." * (len(games) > _MOST_GAMES)
+    return f"{len(games):,} ({named})" if games else "none"
 
 
 def _state_of(path: Path) -> _FileState:
@@ -112,8 +142,9 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
     The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged; a new
     file is left empty instead of being deleted, since another process may already have opened it. Only one process at a
-    time can write; others wait up to `BUSY_SECONDS`. All rows are checked before a migration and if ``erases`` is True;
-    otherwise the time to open a database does not depend on the number of games.
+    time can write; others wait up to `BUSY_SECONDS`. The time to open a database of the current version does not depend
+    on the number of games. Rows are not checked unless ``erases`` is True; a warning then names invalid rows, since
+    they might contain data to be erased.
 
     Args:
         creates: If True, create a missing database.
@@ -141,10 +172,9 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
             raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change written data; drop it")
         if version < FORMAT_VERSION:
             n_merged = migrate(connection)
-        elif erases:
-            require_laws(connection)
         before = connection.total_changes
         yield
+        found = invalid_rows(connection) if erases else []
     except BaseException:
         connection.rollback()
         raise
@@ -154,6 +184,46 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
     connection.commit()
     if n_merged:
         warnings.warn(f"{path}: merged players whose names are spellings of one name: {n_merged:,}", stacklevel=2)
+    if found:
+        kept = f"{path}: {found[0]}, which may contain erased data; {_REPAIR} it"
+        warnings.warn(kept, IncompleteWarning, stacklevel=2)
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Result of a repair."""
+
+    database: Path
+    copy: Path | None  # copy of the database before the repair; None if all rows are valid
+    invalid: list[str]  # description of the first invalid row of each table
+    games: list[int]  # ids of the removed games
+
+
+def repair(path: Path) -> Repair:
+    """Remove invalid rows and their games from a database, after copying the database.
+
+    The copy has ``-before-repair`` after the stem of the name; an existing file is not replaced.
+    """
+    _require_file(path)
+    with _explained(path), closing(_connect(path, "rw")) as connection, closing(_connect(path, "rw")) as stored:
+        # Copy the state before the migration.
+        stored.execute("BEGIN")
+        stored.execute("PRAGMA user_version")
+        # Texts of any length can be removed.
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2**31 - 1)
+        with _transaction(path, connection, erases=False):
+            found = invalid_rows(connection)
+            if not found:
+                return Repair(path, None, [], [])
+            copy = path.with_stem(f"{path.stem}-before-repair")
+            if os.path.lexists(copy):
+                raise OutputError(f"{copy}: already exists; move it away before the next repair")
+            with replacing(copy) as temporary:
+                temporary.touch(path.stat().st_mode)
+                with closing(_connect(temporary, "rw")) as written:
+                    stored.backup(written)
+            stored.rollback()
+            return Repair(path, copy, found, remove_invalid_rows(connection))
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
@@ -165,16 +235,21 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
-    """Connect to a file, or to a new in-memory database if ``path`` is None."""
-    address = ":memory:" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    """Connect to a file, or to a new temporary database if ``path`` is None, which is in memory if it is small."""
+    address = "" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    return connection
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a regular file."""
+@contextmanager
+def open_file(path: Path) -> Iterator[BufferedReader]:
+    """Open a regular file to read its bytes."""
     _require_file(path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
         raise RecordsError(f"{path}: cannot be read ({error.strerror})") from None
 

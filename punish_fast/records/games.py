@@ -15,7 +15,7 @@ import numpy as np
 from punish_fast.records.database import RecordsError, open_to_read, open_to_write
 from punish_fast.records.logs import BOTS, RecordedGame, Side
 from punish_fast.records.names import clean_name, is_name, numbered_names
-from punish_fast.records.schema import LAST_SECOND
+from punish_fast.records.schema import LAST_SECOND, LAWS
 from punish_fast.runtime.errors import brief, printable
 
 # Maximum number of player names in an error message.
@@ -74,9 +74,10 @@ class Selection:
     player: str | None = None  # only games of this player
     game: int | None = None  # only the game with this id
     before: int | None = None  # only games that precede the game with this id in `GAME_ORDER`
+    since: int | None = None  # only games played from this Unix second on
 
     def __post_init__(self) -> None:
-        for field in ("until", "game", "before"):
+        for field in ("since", "until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a 64-bit integer")
@@ -93,6 +94,7 @@ class Selection:
 _CONDITIONS = {
     "humans_only": "NOT winner_is_bot AND NOT loser_is_bot",
     "until": "second <= :until",
+    "since": "second >= :since",
     "player": ":player IN (winner, loser)",
     "game": "game = :game",
     "before": f"({GAME_ORDER}) < (SELECT coalesce(played, game_id), game_id FROM games WHERE game_id = :before)",
@@ -144,7 +146,8 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
     """Raise `RecordsError` if ``player`` is given and the database has no player with this name."""
     if player is None:
         return
-    known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]
+    names = f"SELECT username FROM players WHERE {LAWS['players']} ORDER BY player_id"
+    known = [name for (name,) in connection.execute(names)]
     if clean_name(player) not in known:
         names = ", ".join(name if is_name(name) else brief(name) for name in known[:_MOST_NAMES])
         more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
@@ -227,7 +230,7 @@ class GameWriter:
         spellings = numbered_names(name)
         while True:
             spelling = next(spellings)
-            number, was_bot = self._known("SELECT player_id, is_bot FROM players WHERE username = ?", spelling)
+            number, was_bot = self._known("player_id, is_bot", "players", "username = ?", spelling)
             if number is None:
                 number, was_bot = self._next_id("players", "player_id"), bool(is_bot)
                 row = (number, spelling, was_bot)
@@ -252,15 +255,16 @@ class GameWriter:
         return self._connection.execute(recorded, (number,)).fetchone() is not None
 
     def _paramset(self, temperature: float | None) -> int:
-        number, _ = self._known("SELECT paramset_id, NULL FROM bot_parameters WHERE temperature IS ?", temperature)
+        number, _ = self._known("paramset_id, NULL", "bot_parameters", "temperature IS ?", temperature)
         if number is None:
             number = self._next_id("bot_parameters", "paramset_id")
             self._connection.execute("INSERT INTO bot_parameters VALUES (?, ?)", (number, temperature))
         return number
 
-    def _known(self, query: str, value: str | float | None) -> tuple[int | None, Any]:
-        """Return the result of a query that has the smallest id, or (None, None) if there are no results."""
-        rows = self._connection.execute(f"{query} ORDER BY 1 LIMIT 1", (value,)).fetchall()
+    def _known(self, columns: str, table: str, condition: str, value: str | float | None) -> tuple[int | None, Any]:
+        """Return the valid row with the smallest id that satisfies a condition, or (None, None) if there is none."""
+        query = f"SELECT {columns} FROM {table} WHERE {condition} AND {LAWS[table]} ORDER BY 1 LIMIT 1"
+        rows = self._connection.execute(query, (value,)).fetchall()
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str) -> int:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.database import RecordsError, open_to_read, open_to_write, read_file
+from punish_fast.records.database import RecordsError, open_file, open_to_read, open_to_write
 from punish_fast.records.games import GameWriter, Selection, read_games
 from punish_fast.records.log_fields import explains, roundings_of
 from punish_fast.records.logs import MALFORMED, GameLog, RecordedGame, Refused, check_names, log_of
-from punish_fast.records.schema import new_id
+from punish_fast.records.schema import invalid_rows, new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 from punish_fast.runtime.files import SQLITE
 
@@ -81,9 +81,12 @@ def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | 
 
 
 def _read(path: Path) -> GameLog:
-    content = read_file(path)
-    if not content.startswith(SQLITE):
-        return log_of(content, path)
+    with open_file(path) as file:
+        is_database = file.read(len(SQLITE)) == SQLITE
+        file.seek(0)
+        if not is_database:
+            return log_of(file.read(), path)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     with open_to_read(path) as connection:
         found = [game for _, game in read_games(connection)]
     games, refused = [], []
@@ -93,7 +96,7 @@ def _read(path: Path) -> GameLog:
             games.append(game)
         except RecordsError as error:
             refused.append(Refused(game.id, (), str(error), MALFORMED))
-    return GameLog(path, hashlib.sha256(content).hexdigest(), "database", tuple(games), tuple(refused))
+    return GameLog(path, digest, "database", tuple(games), tuple(refused))
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
@@ -221,6 +224,12 @@ def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Cand
         number = new_id()
         reason = f"another game has this id: stored as {number}"
         report.remarks.append(_remark(WARNING, SAME_SECOND, reason, game, log))
+    connection.execute("SAVEPOINT game")
     writer.write(number, game, log.digest)
-    report.imported += 1
-    report.remarks += warnings
+    if faults := invalid_rows(connection, number):
+        connection.execute("ROLLBACK TO game")
+        report.remarks.append(_remark(REJECTED, MALFORMED, faults[0], game, log))
+    else:
+        report.imported += 1
+        report.remarks += warnings
+    connection.execute("RELEASE game")

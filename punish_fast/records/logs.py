@@ -34,6 +34,7 @@ from punish_fast.records.json_entries import EntryError, read_entries
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.errors import brief
+from punish_fast.runtime.files import kind_of
 
 # Names that the original program reserves for its bots. Its logs by breath identify bots only by these names.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
@@ -109,6 +110,8 @@ class _IncompleteError(EntryError):
 def log_of(content: bytes, path: str | Path) -> GameLog:
     """Parse the content of a log; ``path`` identifies it in messages and databases."""
     path = Path(path)
+    if kind := kind_of(content):
+        raise RecordsError(f"{path}: is {kind}, not a log; a log is an unpacked JSON file")
     try:
         values, flaw = read_entries(content)
         layout = _layout_of(values)

@@ -17,20 +17,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from punish_fast.runtime.errors import PunishFastError, brief
+from punish_fast.runtime.errors import JOINERS, PunishFastError, brief, is_printable, joins
 
 MAX_NAME = 60
+# Maximum number of characters of a stored name. Older versions and the original program stored names of any length.
+LONGEST_NAME = 10 * MAX_NAME
 NAMES = f"names of 1 to {MAX_NAME} printable characters"
 
 # Blanks: spaces of all widths, tabs, and letters and symbols without visible glyphs.
 _BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+")
 # Soft hyphens, zero-width breaks, and direction marks.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-_JOINERS = "\u200c\u200d"
-# Unicode categories that the characters before and after a joiner must have for the joiner to have an effect.
-_JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
-# Unprintable characters that names may contain: joiners, and tags in flags of regions.
-_IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 _LOOKALIKES = {
     "a": "αаᎪᗅ⍺ꓮɑ𖽀𐊠",
@@ -60,10 +57,13 @@ _LOOKALIKES = {
     "y": "γυуүყᎩᎽⲩꓬɣ𑣜𖽃𑣄𐊲",
     "z": "ζᏃꓜ𑣄𐋵𑣥𑣉",
 }
+# Characters that resemble each other.
+_ALIKE = [frozenset(letter + shapes) for letter, shapes in _LOOKALIKES.items()]
 _WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
 # Unicode names of variants of Latin letters, such as "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL
 # LETTER V" and "REGIONAL INDICATOR SYMBOL LETTER V".
 _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .+)?$")
+_TEMPERATURE = re.compile(r"@[0-9.eE+-]*$")
 
 
 class PlayerNameError(PunishFastError, ValueError):
@@ -72,12 +72,12 @@ class PlayerNameError(PunishFastError, ValueError):
 
 def clean_name(text: str) -> str:
     """Return the normalized spelling of a name, as stored and compared. `checked_name` also validates the name."""
-    if len(text) > 10 * MAX_NAME:  # too long for a name; normalizing long texts can take quadratic time
+    if len(text) > LONGEST_NAME:  # too long for a name; normalizing long texts can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
     kept: list[str] = []
     for k, character in enumerate(text):
-        if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
+        if character not in JOINERS or joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
     cleaned = unicodedata.normalize("NFC", "".join(kept))
     # Dropping characters can make blanks, joiners or accents adjacent, so repeat until nothing changes.
@@ -91,15 +91,10 @@ def numbered_names(name: str) -> Iterator[str]:
         yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
 
 
-def _joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters (empty at the ends of a name) has an effect."""
-    return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
-
-
 def is_name(text: str) -> bool:
     """Return True if a name normalized by `clean_name` is valid."""
     has_ink = any(unicodedata.category(character)[0] in "LNPS" for character in text)
-    return has_ink and len(text) <= MAX_NAME and _IN_USE.sub("", text).isprintable()
+    return has_ink and len(text) <= MAX_NAME and is_printable(text)
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
@@ -114,19 +109,26 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
 
 
 def looks_like(name: str, other: str) -> bool:
-    """Return True if `name`, with or without a temperature after ``@``, resembles `other` without its temperature."""
-    shown, target = unicodedata.normalize("NFKC", name), _folded(other.partition("@")[0])
-    return any(_match(_folded(part), target) for part in (shown, shown.partition("@")[0]))
+    """Return True if two names without temperatures, or their parts before ``@``, resemble each other."""
+    names = (_TEMPERATURE.sub("", unicodedata.normalize("NFKC", each)) for each in (name, other))
+    ours, theirs = ({_folded(each), _folded(each.partition("@")[0])} for each in names)
+    return any(_match(one, another) for one in ours for another in theirs)
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if folded names have equal length, most characters match, and the rest are narrow and not ASCII."""
+    """Return True if folded names have equal length, most characters match, and the rest might be similar letters.
+
+    Of two different letters that might be similar, at least one is a narrow letter of a non-Latin script.
+    """
     if not len(name) == len(target) > 0:
         return False
-    others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]
-    return 2 * len(others) < len(name) and not any(
-        c.isascii() or unicodedata.east_asian_width(c) == "W" for c in others
-    )
+    pairs = [{c, t} for c, t in zip(name, target, strict=True) if c != t]
+    others = [pair for pair in pairs if not any(pair <= alike for alike in _ALIKE)]
+    return 2 * len(others) < len(name) and all(any(map(_is_narrow, pair)) for pair in others)
+
+
+def _is_narrow(character: str) -> bool:
+    return not (character.isascii() or unicodedata.east_asian_width(character) == "W")
 
 
 def _folded(text: str) -> str:

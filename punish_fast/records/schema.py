@@ -26,10 +26,11 @@ A database of an older version is read through a migrated copy in memory; the fi
 
 import secrets
 import sqlite3
+import sys
 from collections import defaultdict
 from typing import NamedTuple
 
-from punish_fast.records.names import clean_name, numbered_names
+from punish_fast.records.names import LONGEST_NAME, clean_name, numbered_names
 from punish_fast.runtime.errors import PunishFastError, brief
 
 FORMAT_VERSION = 2
@@ -61,26 +62,30 @@ _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "pla
 # Indexed columns. With these indexes, the time of an insertion hardly depends on the number of games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
-# Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures.
-LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 10**6, 10**18 - 1
-MAX_TEMPERATURE = 1e300
+# Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures. Games
+# that are played or simulated end after 100,000 breaths.
+LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 99_999, 10**18 - 1
+MAX_TEMPERATURE = sys.float_info.max
 
 
 def _within(column: str, last: int) -> str:
     return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
 
 
+_N_BREATHS = "(SELECT count(*) FROM breaths WHERE breaths.game_id = games.game_id)"
 # Conditions that every row of a table must satisfy, by column.
 _LAWS = {
     "players": {
         "player_id": "typeof(player_id) = 'integer'",
-        "username": "typeof(username) = 'text'",
+        # `length` counts the characters of a text only up to a null character.
+        "username": f"typeof(username) = 'text' AND length(CAST(username AS BLOB)) <= {4 * LONGEST_NAME}",
         "is_bot": "is_bot IN (0, 1)",
     },
     "bot_parameters": {
         "paramset_id": "typeof(paramset_id) = 'integer'",
+        # SQLite parses 9e999 as infinity.
         "temperature": "temperature IS NULL OR typeof(temperature) IN ('real', 'integer')"
-        f" AND temperature BETWEEN 0 AND {MAX_TEMPERATURE}",
+        " AND temperature >= 0 AND temperature < 9e999",
     },
     "games": {
         "game_id": _within("game_id", LAST_ID),
@@ -88,6 +93,7 @@ _LAWS = {
         "loser_id": "loser_id IN (SELECT player_id FROM players) AND loser_id IS NOT winner_id",
         "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
         "played": _within("coalesce(played, game_id)", LAST_SECOND),
+        f"{_N_BREATHS} AS choices": f"{_N_BREATHS} <= {2 * (LAST_BREATH + 1)}",
     },
     "breaths": {
         "game_id": "game_id IN (SELECT game_id FROM games)",
@@ -100,12 +106,34 @@ _LAWS = {
 }
 
 
+LAWS = {table: " AND ".join(f"({law})" for law in laws.values()) for table, laws in _LAWS.items()}
+# Conditions that select the rows of a table that belong to the game ``:game``.
+_OF_GAME = {
+    "players": "player_id IN (SELECT winner_id FROM games WHERE game_id = :game UNION"
+    " SELECT loser_id FROM games WHERE game_id = :game)",
+    "bot_parameters": "paramset_id IN (SELECT winner_paramset_id FROM games WHERE game_id = :game UNION"
+    " SELECT loser_paramset_id FROM games WHERE game_id = :game)",
+    "games": "game_id = :game",
+    "breaths": "game_id = :game",
+}
+# Condition for a game with an invalid choice or with invalid parameters of a bot.
+_INVALID_SETS = f"(SELECT paramset_id FROM bot_parameters WHERE ({LAWS['bot_parameters']}) IS NOT 1)"
+_HAS_INVALID = (
+    f"game_id IN (SELECT game_id FROM breaths WHERE ({LAWS['breaths']}) IS NOT 1)"
+    f" OR typeof(winner_paramset_id) = 'integer' AND winner_paramset_id IN {_INVALID_SETS}"
+    f" OR typeof(loser_paramset_id) = 'integer' AND loser_paramset_id IN {_INVALID_SETS}"
+)
+
+
 class SchemaError(PunishFastError):
-    """Raised for a database with a different schema or an invalid row. The message does not contain the file name."""
+    """Raised for a database with a different schema. The message does not contain the file name."""
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Migrate an empty or older database within the open transaction; return the number of merged players."""
+    """Migrate an empty or older database within the open transaction; return the number of merged players.
+
+    Invalid rows stay as they are; see `remove_invalid_rows`.
+    """
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
             connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
@@ -115,7 +143,6 @@ def migrate(connection: sqlite3.Connection) -> int:
         for column in columns:
             if column.split()[0] not in there:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-    require_laws(connection)
     # In version 1, if two games ended in the same second, the later one had the next free second as its id.
     connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
     for table, column in _INDEXED:
@@ -162,14 +189,50 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
                 raise SchemaError(f"table {table} has no column {name}")
 
 
-def require_laws(connection: sqlite3.Connection) -> None:
-    """Raise `SchemaError` if a row violates the conditions of the current version."""
+def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> list[str]:
+    """Describe the first invalid row of each table, or of the rows of one game; return an empty list if all are valid.
+
+    Text of the connection must be decoded with the error handler ``surrogateescape``, as `open_to_read` does.
+    """
+    found = []
     for table, laws in _LAWS.items():
-        law = " AND ".join(f"({law})" for law in laws.values())
-        broken = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
-        if broken is not None:
-            values = ", ".join(f"{column} {brief(value)}" for column, value in zip(laws, broken, strict=True))
-            raise SchemaError(f"table {table} has an invalid row: {values}")
+        where = _invalid(connection, table) if game is None else f"({LAWS[table]}) IS NOT 1 AND {_OF_GAME[table]}"
+        query = f"SELECT {', '.join(laws)} FROM {table} WHERE {where} LIMIT 1"
+        rows = connection.execute(query, {} if game is None else {"game": game})
+        names = [column for column, *_ in rows.description]
+        for row in rows:
+            values = ", ".join(f"{name} {brief(value)}" for name, value in zip(names, row, strict=True))
+            found.append(f"table {table} has an invalid row: {values}")
+    return found
+
+
+def _invalid(connection: sqlite3.Connection, table: str) -> str:
+    """Return a condition that selects the invalid rows of a table, including players whose names are not UTF-8."""
+    invalid = f"({LAWS[table]}) IS NOT 1"
+    if table != "players":
+        return invalid
+    names = connection.execute(f"SELECT player_id, username FROM players WHERE {LAWS['players']}")
+    unreadable = [str(number) for number, name in names if not _is_encodable(name)]
+    return f"{invalid} OR player_id IN ({', '.join(unreadable)})"
+
+
+def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
+    """Delete all invalid rows, and the games of which they are part, in a migrated database; return the games' ids."""
+    players = _invalid(connection, "players")
+    connection.execute(f"DELETE FROM players WHERE {players}")
+    games = f"{_invalid(connection, 'games')} OR {_HAS_INVALID}"
+    removed = [game for (game,) in connection.execute(f"SELECT game_id FROM games WHERE {games}")]
+    connection.execute(f"DELETE FROM games WHERE {games}")
+    for table in ("breaths", "bot_parameters"):
+        connection.execute(f"DELETE FROM {table} WHERE {_invalid(connection, table)}")
+    for fault in invalid_rows(connection):
+        raise SchemaError(fault)
+    return removed
+
+
+def _is_encodable(text: str) -> bool:
+    """Return True if a text has no surrogates, in which invalid bytes are decoded."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class _Row(NamedTuple):
@@ -184,8 +247,8 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
     """Return True if the name of any player is not normalized; the original program can write such names."""
     # The query excludes almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
-    names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
-    return any(clean_name(name) != name for (name,) in names)
+    names = connection.execute(f"SELECT username FROM players WHERE {LAWS['players']} AND ({suspects})")
+    return any(clean_name(name) != name for (name,) in names if _is_encodable(name))
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
@@ -195,8 +258,10 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
     Return the number of players removed by merging.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
-    for number, name, is_bot in connection.execute("SELECT player_id, username, is_bot FROM players"):
-        groups[clean_name(name)].append(_Row(name != clean_name(name), number, is_bot))
+    players = f"SELECT player_id, username, is_bot FROM players WHERE {LAWS['players']}"
+    for number, name, is_bot in connection.execute(players):
+        if _is_encodable(name):
+            groups[clean_name(name)].append(_Row(name != clean_name(name), number, is_bot))
     changed = {name: sorted(rows) for name, rows in groups.items() if len(rows) > 1 or rows[0].is_other_spelling}
     if not changed:
         return 0

@@ -2,6 +2,8 @@
 
 import difflib
 import math
+import re
+import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 from importlib.util import find_spec
@@ -38,6 +40,10 @@ class WriteError(StoreError):
     exit_code = 1
 
 
+class IncompleteWarning(UserWarning):
+    """Warning that data was left out of a result; commands that show it exit with the code 1."""
+
+
 class OutputError(StoreError):
     """Raised before any work is done if a path is not writable."""
 
@@ -63,11 +69,35 @@ MOST_OF_LINE = 500
 _GAP = " ... "
 
 
+JOINERS = "\u200c\u200d"
+# Unicode categories that the characters before and after a joiner must have for the joiner to have an effect.
+_JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
+# Tags in flags of regions.
+_TAGS = re.compile("(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
+
+
+def joins(before: str, after: str) -> bool:
+    """Return True if a joiner between two characters (empty at the ends of a text) has an effect."""
+    return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
+
+
+def is_printable(text: str) -> bool:
+    """Return True if a text can be printed unchanged. Joiners and tags are printable if letters or emoji need them."""
+    return _escaped(text) == text
+
+
+def _escaped(text: str) -> str:
+    kept = {k for tags in _TAGS.finditer(text) for k in range(*tags.span())}
+    kept |= {k for k, c in enumerate(text) if c in JOINERS and joins(text[k - 1 : k], text[k + 1 : k + 2])}
+    shown = (c if c.isprintable() or k in kept else c.encode("unicode_escape").decode() for k, c in enumerate(text))
+    return "".join(shown)
+
+
 def printable(text: str, most: int = MOST_OF_NAME) -> str:
     """Escape unprintable characters in ``text``, and shorten it to ``most`` characters by omitting the middle."""
     # Keep both ends, because a message begins with the file name and ends with the fault.
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in ends)
+    line = _escaped(ends)
     if len(line) <= most and ends is text:
         return line
     end = (most - len(_GAP)) // 2

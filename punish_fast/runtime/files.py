@@ -32,7 +32,13 @@ _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTA
 
 # First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
 SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
-_KINDS = {SQLITE: "an SQLite database", SEALED: "an HDF5 file", b"\x89HDF\r\n\x1a\n": "an HDF5 file"}
+_KINDS = {
+    SQLITE: "an SQLite database",
+    **dict.fromkeys((SEALED, b"\x89HDF\r\n\x1a\n"), "an HDF5 file"),
+    **dict.fromkeys((b"PK\3\4", b"PK\5\6"), "a zip file"),
+    **{b"\x1f\x8b": "a gzip file", b"BZh": "a bzip2 file", b"\xfd7zXZ\0": "an xz file", b"7z\xbc\xaf": "a 7z file"},
+    **dict.fromkeys((b"<!doctype html", b"<html"), "a web page"),
+}
 
 
 def _temporary_of(path: Path) -> Path:
@@ -115,7 +121,9 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
 
 def kind_of(content: bytes) -> str | None:
     """Return the kind of a file with this content, or None if the kind is unknown."""
-    return next((kind for first, kind in _KINDS.items() if content.startswith(first)), None)
+    # A web page may begin with a byte order mark and blanks, and its tags are in either case.
+    tag = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return next((kind for first, kind in _KINDS.items() if content.startswith(first) or tag.startswith(first)), None)
 
 
 def _is_standard_stream(path: Path) -> bool:

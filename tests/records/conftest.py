@@ -38,6 +38,7 @@ def run_sql(path: Path, script: str) -> None:
 
 def query(path: Path, statement: str) -> list[tuple]:
     with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = lambda raw: raw.decode(errors="surrogateescape")
         return connection.execute(statement).fetchall()
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from punish_fast.records import database
-from punish_fast.records.database import FORMAT_VERSION, LockedError, RecordsError, open_to_read, open_to_write
-from punish_fast.records.schema import require_laws
-from punish_fast.runtime.errors import OutputError
+from punish_fast.records.database import FORMAT_VERSION, LockedError, RecordsError, open_to_read, open_to_write, repair
+from punish_fast.records.schema import invalid_rows
+from punish_fast.runtime.errors import IncompleteWarning, OutputError
 from records.conftest import dump, query, run_sql
 
 TABLES = ("bot_parameters", "breaths", "games", "players")
@@ -133,31 +133,16 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
         ("PRAGMA user_version = -5", r"user_version is -5; it must be from 0 to 2$"),
         ("DROP TABLE breaths", "no table breaths"),
         ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),
-        ("UPDATE players SET is_bot = 'yes'", "table players has an invalid row"),
-        ("UPDATE players SET player_id = 7 WHERE player_id = 1", "table games has an invalid row"),
-        ("UPDATE breaths SET state = 'x'", "table breaths has an invalid row"),
-        ("UPDATE breaths SET action = 12", "action 12"),
-        ("UPDATE breaths SET state = 1000000000000000000", "state 1000000000000000000"),
-        ("ALTER TABLE breaths ADD number INT; UPDATE breaths SET number = 1000001", "number 1000001"),
-        ("ALTER TABLE games ADD logged_id INT; UPDATE games SET logged_id = -1", "logged_id -1"),
-        ("UPDATE games SET game_id = 253402300800 WHERE game_id = 100", "table games has an invalid row: game_id 2534"),
-        ("UPDATE games SET loser_id = winner_id", "table games has an invalid row"),
-        ("UPDATE bot_parameters SET temperature = 9e999", "temperature inf"),
-        (f"UPDATE players SET is_bot = '{'x' * 5000}'", r"is_bot 'x{59}\.\.\.$"),
         ("ALTER TABLE breaths RENAME TO b; CREATE VIEW breaths AS SELECT * FROM b", "breaths is a view; it must be a"),
         (
             "DROP TABLE games; CREATE VIRTUAL TABLE games"
             " USING fts5(game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id)",
             "games is a virtual table",
         ),
-        ("UPDATE breaths SET is_winner = 2", "table breaths"),
         (
-            # A table that allows NULL, unlike the original's.
-            "CREATE TABLE b AS SELECT * FROM breaths; DROP TABLE breaths; CREATE TABLE breaths(game_id, is_winner, "
-            "state, action); INSERT INTO breaths SELECT game_id, NULL, state, action FROM b",
-            "table breaths",
+            "UPDATE players SET username = hex(zeroblob(600000))",
+            "a text or blob of more than 1,000,000 bytes, which punish-fast records repair removes",
         ),
-        ("DELETE FROM games WHERE game_id = 100", "table breaths"),
         ("DROP TABLE players; CREATE TABLE other(x)", "is not a database of recorded games; it has no table players"),
     ],
 )
@@ -168,6 +153,87 @@ def test_foreign_databases_are_refused(original, script, text):
         with pytest.raises(RecordsError, match=text), opened:
             pass
     assert dump(original) == before
+
+
+# A script that makes rows of the database `original` invalid, a message, and the ids of the games that stay.
+INVALID = [
+    ("UPDATE players SET is_bot = 'yes'", "table players has an invalid row", []),
+    ("UPDATE players SET is_bot = 'yes' WHERE player_id = 1", "is_bot 'yes'; games left out: 1 ", [200]),
+    ("UPDATE players SET player_id = 7 WHERE player_id = 1", "table games has an invalid row", [200]),
+    ("UPDATE players SET username = CAST(x'ff' AS TEXT) WHERE player_id = 1", "username '.udcff'", [200]),
+    (
+        "UPDATE players SET username = 'A' || char(0) || hex(zeroblob(2000)) WHERE player_id = 3",
+        "has an invalid",
+        [100],
+    ),
+    ("UPDATE breaths SET state = 'x' WHERE rowid = 1", "table breaths has an invalid row", [100]),
+    ("UPDATE breaths SET action = 12 WHERE rowid = 6", "action 12", [200]),
+    ("UPDATE breaths SET state = 1000000000000000000 WHERE rowid = 6", "state 1000000000000000000", [200]),
+    ("ALTER TABLE breaths ADD number INT; UPDATE breaths SET number = 100000 WHERE rowid = 6", "number 100000", [200]),
+    ("ALTER TABLE games ADD logged_id INT; UPDATE games SET logged_id = -1", "logged_id -1", []),
+    ("UPDATE games SET game_id = 253402300800 WHERE game_id = 100", "has an invalid row: game_id 2534", [200]),
+    ("UPDATE games SET game_id = -5 WHERE game_id = 100", "has an invalid row: game_id -5", [200]),
+    ("UPDATE games SET loser_id = winner_id WHERE game_id = 100", "table games has an invalid row", [200]),
+    ("UPDATE bot_parameters SET temperature = 9e999", "temperature inf", [100]),
+    (
+        f"UPDATE players SET is_bot = '{'x' * 5000}' WHERE player_id = 1",
+        r"is_bot 'x{59}\.\.\.; games left out: 1 ",
+        [200],
+    ),
+    ("UPDATE breaths SET is_winner = 2 WHERE rowid = 6", "table breaths", [200]),
+    (
+        # A table that allows NULL, unlike the original's.
+        "CREATE TABLE b AS SELECT * FROM breaths; DROP TABLE breaths; ALTER TABLE b RENAME TO breaths;"
+        " UPDATE breaths SET is_winner = NULL",
+        "table breaths",
+        [],
+    ),
+    ("DELETE FROM games WHERE game_id = 100", "table breaths .* games left out: none", [200]),
+    (
+        "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k <= 200000)"
+        " INSERT INTO breaths(game_id, is_winner, state, action) SELECT 100, 1, 101010200220000001, 40 FROM n",
+        "choices 200005",
+        [200],
+    ),
+]
+IDS = "SELECT game_id FROM games ORDER BY game_id"
+
+
+@pytest.mark.parametrize("is_current", [False, True])
+@pytest.mark.parametrize(("script", "text", "kept"), INVALID)
+def test_invalid_rows_are_left_out_with_their_games_and_named(original, script, text, kept, is_current):
+    """Databases with invalid rows are still written, and only a repair, which makes a copy, removes these rows."""
+    if is_current:
+        with open_to_write(original) as connection:
+            connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
+        script = ";".join(part for part in script.split(";") if not part.startswith("ALTER"))
+    run_sql(original, script)
+    with pytest.warns(IncompleteWarning, match=f"original.db: .*{text}"), open_to_read(original) as connection:
+        assert connection.execute(IDS).fetchall() == [(game,) for game in kept]
+        assert invalid_rows(connection) == []
+    with open_to_write(original) as connection:
+        connection.execute("INSERT INTO players VALUES (5, 'Dan', 0)")
+    before = dump(original)
+    done = repair(original)
+    assert (len(done.invalid) > 0, query(original, IDS)) == (True, [(game,) for game in kept])
+    assert dump(done.copy) == before
+    with open_to_read(original) as connection:
+        assert connection.execute("SELECT count(*) FROM players WHERE username = 'Dan'").fetchone() == (1,)
+    assert repair(original).copy is None
+
+
+def test_a_repair_keeps_an_older_copy_and_removes_texts_of_any_length(original):
+    original.chmod(0o600)
+    run_sql(original, "UPDATE players SET username = hex(zeroblob(600000)) WHERE player_id = 3")
+    copy = original.with_name("original-before-repair.db")
+    copy.touch()
+    before = original.read_bytes()
+    with pytest.raises(OutputError, match=r"original-before-repair\.db: already exists"):
+        repair(original)
+    assert (original.read_bytes(), copy.read_bytes()) == (before, b"")
+    copy.unlink()
+    assert (repair(original).games, copy.stat().st_mode & 0o777) == ([200], 0o600)
+    assert query(original, IDS) == [(100,)]
 
 
 @pytest.mark.parametrize("content", [b"x", b"no database\n" * 99, b"SQLite format 3\0" + b"\xff" * 5000])
@@ -242,7 +308,7 @@ def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
     with open_to_write(original) as connection:
         connection.execute("UPDATE players SET username = username")
     checked = []
-    monkeypatch.setattr(database, "require_laws", lambda connection: checked.append(require_laws(connection)))
+    monkeypatch.setattr(database, "invalid_rows", lambda connection: checked.append(1) or invalid_rows(connection))
 
     def n_checks() -> int:
         checked.clear()
@@ -261,5 +327,5 @@ def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
         assert n_checks() == 1
         connection.execute("UPDATE players SET is_bot = 7")
         connection.commit()
-        with pytest.raises(RecordsError, match="invalid row"), open_to_read(original):
+        with pytest.warns(IncompleteWarning, match="invalid row"), open_to_read(original):
             pass

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from playing import LAYOUTS, some_games, written
 
-from punish_fast.records.database import RecordsError, read_file
+from punish_fast.records.database import RecordsError, open_file
 from punish_fast.records.logs import log_of, write_log
 
 BREATH = {
@@ -34,7 +34,8 @@ GAME = {
 
 
 def read_log(path):
-    return log_of(read_file(path), path)
+    with open_file(path) as file:
+        return log_of(file.read(), path)
 
 
 def parse(entries):

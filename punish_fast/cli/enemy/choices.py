@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
@@ -16,8 +12,7 @@ from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy,
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import count, rules_report
 from punish_fast.cli.playing.table import played_database
-from punish_fast.cli.records.selection import PlayedDatabaseOption, WithBotsOption, require_games
-from punish_fast.runtime.errors import printable
+from punish_fast.cli.records.selection import PlayedDatabaseOption, UntilOption, WithBotsOption, require_games
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,28 +22,12 @@ if TYPE_CHECKING:
     from punish_fast.records.games import Choices
 
 
-def _seconds(text: str) -> int:
-    """Parse a Unix time, or an ISO date or time, which is in UTC if it names no time zone; return the Unix time."""
-    if re.fullmatch(r"[-+]?\d{1,19}", text):
-        return int(text)
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(f"{printable(text)!r} is neither a Unix time nor a date such as 2022-11-13") from None
-    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
-
-
 class ChoicesOptions(CommonOptions):
     """Options that select people's choices in a database to learn from."""
 
     db: PlayedDatabaseOption = None
     winners: bool = option("Learn only from the winner of each game (a champion).", default=False)
-    until: int | None = option(
-        "Ignore games played after this time: a Unix time in seconds, or a date such as 2022-11-13, which begins "
-        "at 00:00 UTC.",
-        metavar="TIME",
-        parser=_seconds,
-    )
+    until: UntilOption = None
     player: str | None = option("Learn only from this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
     rules: PlayedRulesOption = "tabletop"

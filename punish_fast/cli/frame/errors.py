@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
+from punish_fast.runtime.errors import MOST_OF_LINE, IncompleteWarning, PunishFastError, printable
 from punish_fast.runtime.files import discard_temporaries
 
 _INTERRUPTED = 128 + signal.SIGINT
@@ -24,6 +24,8 @@ _width = 0
 _interrupted = 0
 # Message of an interrupt instead of the default; empty for the default.
 _farewell = ""
+# True if a warning said that data was left out.
+_is_incomplete = False
 # True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
 
@@ -39,9 +41,16 @@ class CheckError(PunishFastError):
 
 
 class PrintError(PunishFastError):
-    """Raised when results cannot be printed; the message is empty if the reader closed the pipe."""
+    """Raised when results cannot be printed."""
 
     exit_code = 1
+
+
+class ClosedPipeError(PrintError):
+    """Raised when the reader of a pipe has closed it; the message is empty."""
+
+    # The code of a process that SIGPIPE has ended; Windows has no such signal.
+    exit_code = 1 if os.name == "nt" else 141
 
 
 def show_progress(text: str) -> None:
@@ -115,18 +124,29 @@ def _pass_over_interrupts(unraisable: Any) -> None:
         sys.__unraisablehook__(unraisable)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    global _is_incomplete  # noqa: PLW0603 - as above
+    _is_incomplete = _is_incomplete or issubclass(category, IncompleteWarning)
+    say(f"warning: {message}")
+
+
 def guarded(call: Callable[[], Any]) -> int:
-    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback."""
-    global _interrupted, _is_deferred, _farewell
-    _interrupted, _is_deferred, _farewell = 0, False, ""
+    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
+
+    If the command succeeds but has shown an `IncompleteWarning`, the exit code is 1.
+    """
+    global _interrupted, _is_deferred, _farewell, _is_incomplete
+    _interrupted, _is_deferred, _farewell, _is_incomplete = 0, False, "", False
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
-    warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    # Show each text once for each command.
+    warnings.simplefilter("default", IncompleteWarning)
     try:
         result = call()
         # Newer versions of Typer return an exit code for KeyboardInterrupt.
-        code = result if isinstance(result, int) else 0
+        code = result if isinstance(result, int) else int(_is_incomplete)
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("PUNISH_FAST_DEBUG") == "1":
             raise
@@ -155,6 +175,8 @@ def _explain(error: BaseException) -> int:
             if getattr(getattr(error, "param", None), "metavar", None) == "SECONDS":
                 told = re.sub("a valid number.*", "a number of seconds", told)
             told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
+        if re.fullmatch("No such option: -[^-].*", told):
+            told += "; write -- before a name that begins with a dash"
     elif isinstance(error, PunishFastError):
         told = str(error)
     elif isinstance(error, MemoryError):

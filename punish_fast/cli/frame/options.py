@@ -203,13 +203,17 @@ class Command(TyperCommand):
     context_class = HelpContext
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; if an error message begins with the name of a field or option, replace it with the flag."""
+        """Run the verb; if an error message begins with the name of a field or option, replace it with the flag.
+
+        A message that begins with a value of an option, such as a file called ``database``, is kept.
+        """
         try:
             return super().invoke(ctx)
         except PunishFastError as error:
             field, colon, told = str(error).partition(":")
             for parameter in self.params:
-                if colon and (parameter.name == field or f"--{field}" in parameter.opts):
+                is_field = parameter.name == field or f"--{field}" in parameter.opts
+                if colon and is_field and field not in map(str, ctx.params.values()):
                     error.args = (f"{parameter.opts[0]}:{told}",)
             raise
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import PrintError, UsageError
+from punish_fast.cli.frame.errors import ClosedPipeError, PrintError, UsageError
 
 
 class _Stream(io.TextIOWrapper):
@@ -37,9 +37,9 @@ class _Stream(io.TextIOWrapper):
             # Python would retry, and fail again, at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if self.fileno() == 1:
-                is_closed = isinstance(error, BrokenPipeError)
-                told = "" if is_closed else f"the results cannot be printed ({error.strerror})"
-                raise PrintError(told) from None
+                if isinstance(error, BrokenPipeError):
+                    raise ClosedPipeError from None
+                raise PrintError(f"the results cannot be printed ({error.strerror})") from None
 
 
 def prepare_streams() -> None:

@@ -116,7 +116,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     if database is not None and database.exists():
         from punish_fast.records.database import open_to_read
 
-        with open_to_read(database):
+        with open_to_read(database, UserWarning):
             pass
     token = _token() if options.allow_writes else None
     made_up = secrets.token_urlsafe(24) if options.allow_writes and token is None else None

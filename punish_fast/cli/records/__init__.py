@@ -10,5 +10,5 @@ records = family(
     "punish-fast records summary --db games.db",
     "punish-fast records plot win-rates --db games.db",
     package=__name__,
-    panels={"Commands": ("import_", "list_", "summary", "plot", "review", "player")},
+    panels={"Commands": ("import_", "list_", "summary", "plot", "review", "player", "repair")},
 )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, option
 from punish_fast.cli.frame.report import count
 from punish_fast.cli.playing.table import played_database
+from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.records.games import Choices, Selection
@@ -20,6 +25,26 @@ PlayedDatabaseOption = Annotated[
 WithBotsOption = Annotated[
     bool, option("Also use people's choices in games against bots, although people play differently against bots.")
 ]
+
+
+def _seconds(text: str) -> int:
+    """Parse a Unix time, or an ISO date or time, which is in UTC if it names no time zone; return the Unix time."""
+    if re.fullmatch(r"[-+]?\d{1,19}", text):
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{printable(text)!r} is neither a Unix time nor a date such as 2022-11-13") from None
+    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
+
+
+def _time_option(help: str) -> Any:
+    form = "a Unix time in seconds, or a date such as 2022-11-13, which begins at 00:00 UTC."
+    return option(f"{help}: {form}", metavar="TIME", parser=_seconds)
+
+
+SinceOption = Annotated[int | None, _time_option("Ignore games played before this time")]
+UntilOption = Annotated[int | None, _time_option("Ignore games played after this time")]
 
 
 def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: bool = False) -> None:
@@ -35,6 +60,9 @@ class SelectionOptions(CommonOptions):
 
     db: PlayedDatabaseOption = None
     player: str | None = option("Select only games of this player.", metavar="NAME")
+    since: SinceOption = None
+    until: UntilOption = None
+    people: bool = option("Select only games between people.", default=False)
 
     @property
     def database(self) -> Path:
@@ -45,4 +73,4 @@ class SelectionOptions(CommonOptions):
         """Return the selection of games."""
         from punish_fast.records.games import Selection
 
-        return Selection(player=self.player)
+        return Selection(self.people, self.until, self.player, since=self.since)

@@ -15,6 +15,7 @@ class SummaryOptions(SelectionOptions):
 
 @verb(
     "punish-fast records summary --db games.db",
+    "punish-fast records summary --db games.db --people --until 2022-11-14",
     "punish-fast records summary --db games.db --player Joe --json",
     stage="summary",
 )

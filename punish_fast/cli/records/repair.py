@@ -1,0 +1,23 @@
+"""``punish-fast records repair``: remove invalid rows from a database."""
+
+from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, verb
+from punish_fast.cli.frame.report import print_report
+
+
+class RepairOptions(CommonOptions):
+    """Options of ``records repair``."""
+
+    database: DatabaseOption
+
+
+@verb("punish-fast records repair --db games.db", stage="repair")
+def repair(options: RepairOptions) -> None:
+    """Remove invalid rows, and the games of which they are part, from a database.
+
+    The database is copied first. Other commands leave these games out and exit with code 1.
+    """
+    from punish_fast.records.database import named_games
+    from punish_fast.records.database import repair as repair_database
+
+    report = repair_database(options.database)
+    options.print(report, lambda told: print_report(told | {"games": named_games(report.games)}))
