@@ -75,7 +75,7 @@ def _contributions(figure: Figure, results: Results, _player: str | None) -> Non
     wins, losses = (np.array([entry[key] for entry in table]) for key in ("wins", "losses"))
     axes.barh(range(len(table)), wins, color=BLUE, label="won", height=0.7)
     bars = axes.barh(range(len(table)), losses, left=wins, color=YELLOW, hatch="///", label="lost", height=0.7)
-    axes.bar_label(bars, fmt="{:,.0f}", padding=4)
+    axes.bar_label(bars, [f"{entry['games']:,}" for entry in table], padding=4)
     axes.set(xlabel="games played")
     set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
     axes.legend(loc="lower right")

@@ -51,6 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "records summary": ("--db", "games.db", "--rules", "house.toml"),
     "records review": ("1600000000", "--db", "games.db", "--agent", "judge.h5"),
     "records plot": ("win-rates", "--db", "games.db"),
+    "records repair": ("--db", "games.db"),
     "records player": ("Ann", "--db", "games.db", "--anonymise"),
     "games solve": ("tapnswap:limit=3",),
     "games show": ("tapnswap:limit=3", "1-1/1-1"),

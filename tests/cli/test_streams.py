@@ -99,4 +99,4 @@ def test_a_pipe_that_is_closed_ends_the_command_without_a_word(unbuffered):
     options = {"stdout": writer, "stderr": subprocess.PIPE, "env": clean_environment(**variables)}
     done = run_apart("show", "agent.h5", "--json", capture_output=False, **options)
     os.close(writer)
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, done.err) == (141, "")

@@ -1,4 +1,7 @@
 import json
+import re
+import sys
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -11,6 +14,7 @@ from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, re
 from punish_fast.records.logs import write_log
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
+from punish_fast.runtime.errors import IncompleteWarning
 from records.conftest import query, run_sql
 from records.test_games import plain
 
@@ -234,3 +238,53 @@ def test_an_original_database_takes_new_games(tmp_path, space, original, games, 
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {importing._CANDIDATES}", keys)]
     assert len(plan) > 3
     assert not any(step.startswith("SCAN") for step in plan)
+
+
+@pytest.mark.parametrize(
+    ("played", "temperature", "reason"),
+    [
+        (-5, 0.5, "table games has an invalid row: .*played -5"),
+        (LAST_SECOND + 1, 0.5, "table games has an invalid row"),
+        (5, 9e999, "table bot_parameters has an invalid row: .*temperature inf"),
+        (5, -1.0, "temperature -1.0"),
+    ],
+)
+def test_rows_that_could_not_be_read_are_not_written(tmp_path, space, games, played, temperature, reason):
+    """Games recorded with a clock before 1970, for example; other games of the transaction are stored."""
+    bad, good = (
+        replace(game, id=new_id(), played=second, loser=replace(game.loser, is_bot=True, temperature=warmth))
+        for game, second, warmth in ((games[0], played, temperature), (games[1], 5, sys.float_info.max))
+    )
+    report = record_games(space, [bad, good], tmp_path / "x.db")
+    (remark,) = (remark for remark in report.remarks if remark.verdict == "rejected")
+    assert (remark.game, report.imported) == (bad.id, 1)
+    assert re.search(reason, remark.reason)
+    with open_to_read(tmp_path / "x.db") as connection:
+        assert [number for number, _ in read_games(connection)] == [good.id]
+    assert query(tmp_path / "x.db", "SELECT count(*) FROM bot_parameters") == [(1,)]
+
+
+def test_a_game_of_too_many_breaths_is_not_stored(tmp_path, space, games, monkeypatch):
+    """The number of breaths is limited by the laws of rows."""
+    monkeypatch.setattr(importing, "check_games", lambda _space, games: [[] for _ in games])
+    side = games[0].winner
+    long = with_side(games[0], number=(*range(100_001),), states=side.states[:1] * 100_001, actions=(20,) * 100_001)
+    report = record_games(space, [replace(long, id=new_id(), played=5)], tmp_path / "x.db")
+    assert (report.imported, report.rejected) == (0, 1)
+    assert "number 100000" in report.remarks[0].reason
+
+
+def test_the_memory_to_import_a_database_does_not_depend_on_its_texts(tmp_path, space, db):
+    run_sql(db, "UPDATE players SET username = CAST(zeroblob(50000000) AS TEXT) || player_id")
+    tracemalloc.start()
+    with pytest.raises(RecordsError, match=r"games\.db: contains a text or blob of more than 1,000,000 bytes"):
+        import_logs(space, [db], tmp_path / "x.db")
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_a_friend_with_invalid_rows_still_gives_the_other_games(tmp_path, space, db):
+    run_sql(db, "UPDATE breaths SET state = 'x' WHERE game_id = (SELECT min(game_id) FROM games)")
+    with pytest.warns(IncompleteWarning, match="state 'x'"):
+        report = import_logs(space, [db], tmp_path / "x.db")
+    assert (report.imported, report.rejected) == (29, 0)

@@ -1,4 +1,7 @@
+import bz2
+import gzip
 import json
+import lzma
 import os
 import re
 import unicodedata
@@ -70,6 +73,23 @@ def test_layouts_are_told_apart_and_tables_too():
     ]
     _, games, _ = parse([BREATH, others[0], OTHER, others[1]])
     assert [(game.id, game.winner.name) for game in games] == [(1600000000, "Ann"), (1600000000, "Ann2")]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        *(
+            (gzip.compress(b"[]", mtime=0), "a gzip file"),
+            (bz2.compress(b"[]"), "a bzip2 file"),
+            (b"PK\3\4...", "a zip file"),
+        ),
+        *((lzma.compress(b"[]"), "an xz file"), (b"\xef\xbb\xbf \n<!DOCTYPE HTML><p>", "a web page")),
+        *((b"<HTML lang=en>", "a web page"), (b"\x89HDF\r\n\x1a\n", "an HDF5 file")),
+    ],
+)
+def test_files_of_other_kinds_are_named(content, kind):
+    with pytest.raises(RecordsError, match=f"^x.json: is {kind}, not a log; a log is an unpacked JSON file$"):
+        log_of(content, "x.json")
 
 
 def test_entries_may_be_in_any_order_repeated_or_missing():

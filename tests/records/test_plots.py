@@ -94,6 +94,7 @@ def test_what_is_drawn_agrees_with_the_results(monkeypatch):
         [(0, 0), (0, 2), (0, 3), (0, 1)],
         [(0, 1), (2, 1), (3, 1), (1, 3)],
     ]
+    assert [text.get_text() for text in axes.texts] == ["1", "3", "4", "4"]
     (axes,) = drawn("win-rates")
     assert [text.get_text() for text in axes.texts] == ["0 of 1", "1 of 4", "2 of 3", "3 of 4"]
     marks = [line.get_xydata().tolist() for line in axes.lines[1:8:2]]

@@ -138,14 +138,28 @@ def test_values_are_shown_in_one_short_line():
     assert len(brief([10**400])) < 70
 
 
-@pytest.mark.parametrize("text", ["x.h5", "two words", "käse.h5", "", "日本"])
+SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+
+
+@pytest.mark.parametrize(
+    "text", ["x.h5", "two words", "käse.h5", "", "日本", "\u06cc\u200c\u062e", "👩\u200d🚀 Ada", SCOTLAND]
+)
 def test_plain_names_stay(text):
     assert printable(text) == text
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("a\nb", r"a\nb"), ("\x1b[31m", r"\x1b[31m"), ("\udcff", r"\udcff"), ("\u202ex", r"\u202ex"), ("\0", r"\x00")],
+    [
+        *(
+            ("a\nb", r"a\nb"),
+            ("\x1b[31m", r"\x1b[31m"),
+            ("\udcff", r"\udcff"),
+            ("\u202ex", r"\u202ex"),
+            ("\0", r"\x00"),
+        ),
+        *(("a\u200db", r"a\u200db"), ("👩\u200d", r"👩\u200d"), ("x\U000e0067", r"x\U000e0067")),
+    ],
 )
 def test_what_moves_the_cursor_is_escaped(text, line):
     assert printable(text) == line

@@ -112,7 +112,7 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
     methods = _methods(fields)
     axes, listed = _axes(fields.get("grid", {})), _tables(fields.get("points", []))
     has_grid = "grid" in fields or not listed
-    if not axes and ("grid" in fields or not fields):
+    if "grid" in fields and not axes:
         raise SurveyError("grid is empty; it must contain a list of values, such as hp = [2, 3]")
     n_points = (prod(len(values) for _, values in axes) * has_grid + len(listed)) * len(methods)
     if n_points > MOST_POINTS:

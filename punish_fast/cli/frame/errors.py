@@ -24,8 +24,8 @@ _width = 0
 _interrupted = 0
 # Message of an interrupt instead of the default; empty for the default.
 _farewell = ""
-# True if a warning said that data was left out.
-_is_incomplete = False
+# Texts of warnings that data was left out, each once.
+_left_out: dict[str, None] = {}
 # True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
 
@@ -125,34 +125,40 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    global _is_incomplete  # noqa: PLW0603 - as above
-    _is_incomplete = _is_incomplete or issubclass(category, IncompleteWarning)
-    say(f"warning: {message}")
+    if issubclass(category, IncompleteWarning):
+        _left_out[str(message)] = None
+    else:
+        say(f"warning: {message}")
 
 
 def guarded(call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
 
-    If the command succeeds but has shown an `IncompleteWarning`, the exit code is 1.
+    An `IncompleteWarning` is shown at the end, and is an error if there is no other.
     """
-    global _interrupted, _is_deferred, _farewell, _is_incomplete
-    _interrupted, _is_deferred, _farewell, _is_incomplete = 0, False, "", False
+    global _interrupted, _is_deferred, _farewell
+    _interrupted, _is_deferred, _farewell = 0, False, ""
+    _left_out.clear()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    # Show each text once for each command.
-    warnings.simplefilter("default", IncompleteWarning)
+    warnings.simplefilter("always", IncompleteWarning)
     try:
         result = call()
         # Newer versions of Typer return an exit code for KeyboardInterrupt.
-        code = result if isinstance(result, int) else int(_is_incomplete)
+        code = result if isinstance(result, int) else 0
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("PUNISH_FAST_DEBUG") == "1":
             raise
         # Libraries may convert an interrupt into another error.
         is_interrupt = _interrupted or isinstance(error, KeyboardInterrupt | typer.Abort)
         code = _INTERRUPTED if is_interrupt else _explain(error)
+    left_out = "; ".join(_left_out)
+    if left_out and code == 0:
+        code = _explain(CheckError(left_out))
+    elif left_out:
+        say(f"warning: {left_out}")
     if code != 0:
         discard_temporaries()
     try:

@@ -67,6 +67,8 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
         ("base = 3", "base is 3; it must be the name of a preset or of a TOML file"),
         ("rules = 3", "unknown key 'rules'; the keys are base, enemies, objectives, discounts, grid, points"),
         ("grid = 3", "grid is 3; it must be a table of fields"),
+        ("[grid]", "grid is empty; it must contain a list of values, such as hp = "),
+        ("grid = {}\n[[points]]\nhp = 2", "grid is empty"),
         ("[grid]\nhp = 3", "grid: hp is 3; it must be a list of the values to try"),
         ("[grid]\nhp = []", "grid: hp is \\[\\]; it must be a list"),
         ("[grid]\nmood = [1]", "grid: mood=1: unknown field 'mood'; the fields are copies"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from playing import FIRST_ID, RULES, some_games, with_side
-from records.conftest import dump
+from records.conftest import dump, real_db, run_sql
 
 from punish_fast.play.explain.review import judge_of, played_opponent, read_game, review
 from punish_fast.punish.rules import CARDS, PRESETS
@@ -19,6 +19,9 @@ from punish_fast.records import database
 from punish_fast.records.logs import write_log
 from punish_fast.store.reader import load
 
+__all__ = ["real_db"]
+
+RULES_FILE = ("--rules", "house.toml")
 PLOTS = ("durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups")
 
 
@@ -264,6 +267,80 @@ def test_without_a_judge_the_best_choices_are_solved_for(run, folder):
     assert (found["agent"], found["enemy"]) == (None, "veteran")
     assert all(choice["loss"] is None or choice["loss"] >= -1e-9 for choice in found["players"][0]["choices"])
     assert "; judged by the best choices against veteran\n" in run(*REVIEW[:-2]).out
+
+
+INVALID = "UPDATE breaths SET state = 'x' WHERE game_id = 1600000900"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("list",), ("summary", *RULES_FILE), ("plot", "durations", "-o", "x.svg"), ("player", "Ann", "--export")),
+        *(("player", "Ann", "--delete", "--yes"), ("player", "Ann", "--anonymise")),
+    ],
+)
+def test_a_database_with_an_invalid_row_is_read_and_erased_with_exit_code_1(run, db, command):
+    run_sql(db, INVALID)
+    done = run("records", *command, "--db", "x.db", "-q")
+    done.failed_with(
+        "x.db: table breaths has an invalid row: game_id 1600000900", "state 'x'", "records repair removes"
+    )
+    assert done.out.count("\n") > 1
+    assert "1600000900" not in done.out
+
+
+@pytest.mark.filterwarnings("default:x.db")
+def test_a_database_with_an_invalid_row_takes_new_games_and_is_repaired(run, db):
+    run_sql(db, INVALID)
+    arena = ("arena", "random", "careful", *RULES_FILE, "--games", "4", "--seed", "1", "--record", "x.db", "-q")
+    done = run(*arena)
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert done.err.startswith("warning: x.db: table breaths has an invalid row: game_id 1600000900")
+    assert run("records", "import", "saves.json", "--db", "x.db", *RULES_FILE, "-q").code == 0
+    report = run("records", "repair", "--db", "x.db", "--json").report
+    assert report["database"] == "x.db"
+    assert (report["copy"], report["games"], len(report["invalid"])) == ("x-before-repair.db", [1600000900], 1)
+    assert len(run("records", "list", "--db", "x.db", "--json").report["games"]) == 20
+    assert run("records", "summary", "--db", "x.db", *RULES_FILE, "--json").report["games"] == 28
+    assert re.search("^games +none$", run("records", "repair", "--db", "x.db").out, re.MULTILINE)
+    run("records", "repair", "--db", "none.db").refused("none.db: there is no such file")
+
+
+def test_games_are_selected_by_time_and_between_people(run, db):
+    run_sql(db, "UPDATE players SET is_bot = 1 WHERE username = 'Cay'")
+    games = run("records", "list", "--db", "x.db", "-n", "99", "--json").report["games"]
+    times = sorted(game["played"] for game in games)
+    for verb in (("list", "-n", "99"), ("summary", *RULES_FILE)):
+        command = ("records", *verb, "--db", "x.db", "--json")
+        n = {"list": len, "summary": int}[verb[0]]
+        assert n(run(*command, "--since", str(times[3]), "--until", str(times[9])).report["games"]) == 7
+        people = n(run(*command, "--people").report["games"])
+        assert people == sum(not (game["winner_is_bot"] or game["loser_is_bot"]) for game in games)
+    assert run("records", "list", "--db", "x.db", "--since", "2020-09-14", "--json").report["games"] == []
+    run("records", "list", "--db", "x.db", "--since", "noon").refused("'noon' is neither a Unix time nor a date")
+    report = run("records", "plot", "durations", "--db", "x.db", "--people", "-o", "x.svg", "--json").report
+    assert report["games"] == people
+
+
+def test_the_published_selection_of_the_notebook(run, real_db):
+    command = ("records", "summary", "--db", real_db, "--people", "--until", "1668358800", "--rules", "notebook")
+    report = run(*command, "--json").report
+    assert (report["games"], report["breaths"]) == (667, 5070)
+    assert run(*command[:5], "--json").report | report == report
+
+
+def test_files_that_are_not_databases_and_names_with_a_dash_are_named(run, db, house):
+    """The name of a file can be the name of an option's field."""
+    for name in ("notes.txt", "database"):
+        (house / name).write_text("notes, not games\n" * 99)
+        for command in (("list",), ("import", "saves.json")):
+            run("records", *command, "--db", name).refused(f"{name}: is not an SQLite database of recorded games")
+    run("records", "player", "-Ann", "--db", db, "--export").refused(
+        "-A; write -- before a name that begins with a dash"
+    )
+    run_sql(db, "UPDATE players SET username = '-Ann' WHERE username = 'Ann'")
+    assert run("records", "player", "--db", db, "--export", "--", "-Ann").code == 0
+    assert run("records", "list", "--db", db, "--player", "-Ann").code == 0
 
 
 @pytest.mark.parametrize(
