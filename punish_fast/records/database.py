@@ -6,9 +6,9 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from punish_fast.records.schema import (
     FORMAT_VERSION,
@@ -22,7 +22,7 @@ from punish_fast.records.schema import (
 )
 from punish_fast.runtime.errors import (
     MOST_OF_LINE,
-    IncompleteWarning,
+    DataWarning,
     OutputError,
     PunishFastError,
     WriteError,
@@ -77,7 +77,7 @@ _ADVICE = {
 
 
 @contextmanager
-def open_to_read(path: Path, warning: type[Warning] = IncompleteWarning) -> Iterator[sqlite3.Connection]:
+def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading; check all rows if the file has changed since the last check.
 
     Invalid rows and their games are left out, and a warning of the class ``warning`` names them. An older version, or a
@@ -109,13 +109,8 @@ def open_to_read(path: Path, warning: type[Warning] = IncompleteWarning) -> Iter
 
 def _left_out(path: Path, found: list[str], games: list[int]) -> str:
     """Return a warning that names invalid rows and their games."""
-    return f"{path}: {'; '.join(found)}; games left out: {named_games(games)}; {_REPAIR} invalid rows"
-
-
-def named_games(games: list[int]) -> str:
-    """Return the number of games and the first ids."""
     named = ", ".join(map(str, games[:_MOST_GAMES])) + ", ..." * (len(games) > _MOST_GAMES)
-    return f"{len(games):,} ({named})" if games else "none"
+    return f"{path}: {'; '.join(found)}; games left out: {len(games):,} ({named or 'none'}); {_REPAIR} invalid rows"
 
 
 def _state_of(path: Path) -> _FileState:
@@ -186,23 +181,17 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
         warnings.warn(f"{path}: merged players whose names are spellings of one name: {n_merged:,}", stacklevel=2)
     if found:
         kept = f"{path}: {found[0]}, which may contain erased data; {_REPAIR} it"
-        warnings.warn(kept, IncompleteWarning, stacklevel=2)
+        warnings.warn(kept, DataWarning, stacklevel=2)
 
 
-@dataclass(frozen=True)
-class Repair:
-    """Result of a repair."""
-
-    database: Path
-    copy: Path | None  # copy of the database before the repair; None if all rows are valid
-    invalid: list[str]  # description of the first invalid row of each table
-    games: list[int]  # ids of the removed games
-
-
-def repair(path: Path) -> Repair:
+def repair(path: Path) -> dict[str, Any]:
     """Remove invalid rows and their games from a database, after copying the database.
 
     The copy has ``-before-repair`` after the stem of the name; an existing file is not replaced.
+
+    Returns:
+        ``database`` and ``copy`` (None if all rows are valid), the paths; ``invalid``, a description of the first
+        invalid row of each table; and ``games``, the ids of the removed games.
     """
     _require_file(path)
     with _explained(path), closing(_connect(path, "rw")) as connection, closing(_connect(path, "rw")) as stored:
@@ -212,9 +201,9 @@ def repair(path: Path) -> Repair:
         # Texts of any length can be removed.
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2**31 - 1)
         with _transaction(path, connection, erases=False):
-            found = invalid_rows(connection)
-            if not found:
-                return Repair(path, None, [], [])
+            report = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
+            if not report["invalid"]:
+                return report
             copy = path.with_stem(f"{path.stem}-before-repair")
             if os.path.lexists(copy):
                 raise OutputError(f"{copy}: already exists; move it away before the next repair")
@@ -223,7 +212,7 @@ def repair(path: Path) -> Repair:
                 with closing(_connect(temporary, "rw")) as written:
                     stored.backup(written)
             stored.rollback()
-            return Repair(path, copy, found, remove_invalid_rows(connection))
+            return report | {"copy": copy, "games": remove_invalid_rows(connection)}
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:

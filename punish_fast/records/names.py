@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from punish_fast.runtime.errors import JOINERS, PunishFastError, brief, is_printable, joins
+from punish_fast.runtime.errors import JOINERS, PunishFastError, brief, joins, printable
 
 MAX_NAME = 60
 # Maximum number of characters of a stored name. Older versions and the original program stored names of any length.
@@ -94,7 +94,7 @@ def numbered_names(name: str) -> Iterator[str]:
 def is_name(text: str) -> bool:
     """Return True if a name normalized by `clean_name` is valid."""
     has_ink = any(unicodedata.category(character)[0] in "LNPS" for character in text)
-    return has_ink and len(text) <= MAX_NAME and is_printable(text)
+    return has_ink and len(text) <= MAX_NAME and printable(text) == text
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
@@ -118,17 +118,15 @@ def looks_like(name: str, other: str) -> bool:
 def _match(name: str, target: str) -> bool:
     """Return True if folded names have equal length, most characters match, and the rest might be similar letters.
 
-    Of two different letters that might be similar, at least one is a narrow letter of a non-Latin script.
+    Two different letters might be similar if one of them is a narrow letter of a non-Latin script.
     """
     if not len(name) == len(target) > 0:
         return False
     pairs = [{c, t} for c, t in zip(name, target, strict=True) if c != t]
     others = [pair for pair in pairs if not any(pair <= alike for alike in _ALIKE)]
-    return 2 * len(others) < len(name) and all(any(map(_is_narrow, pair)) for pair in others)
-
-
-def _is_narrow(character: str) -> bool:
-    return not (character.isascii() or unicodedata.east_asian_width(character) == "W")
+    return 2 * len(others) < len(name) and all(
+        any(not c.isascii() and unicodedata.east_asian_width(c) != "W" for c in pair) for pair in others
+    )
 
 
 def _folded(text: str) -> str:

@@ -21,7 +21,7 @@ The original program can still read and write version 2, because its queries nam
 inserts into ``players`` by position, so the columns of that table must not change. The ``paramset_id`` that it writes
 for players without parameters is the text ``NULL`` or a null value.
 
-A database of an older version is read through a migrated copy in memory; the first write migrates the file.
+A database of an older version is read through a migrated temporary copy; the first write migrates the file.
 """
 
 import secrets
@@ -107,21 +107,17 @@ _LAWS = {
 
 
 LAWS = {table: " AND ".join(f"({law})" for law in laws.values()) for table, laws in _LAWS.items()}
-# Conditions that select the rows of a table that belong to the game ``:game``.
+# Conditions that select the rows that belong to the game ``:game``, for tables without its id.
+_SIDES = "SELECT winner_{0} FROM games WHERE game_id = :game UNION SELECT loser_{0} FROM games WHERE game_id = :game"
 _OF_GAME = {
-    "players": "player_id IN (SELECT winner_id FROM games WHERE game_id = :game UNION"
-    " SELECT loser_id FROM games WHERE game_id = :game)",
-    "bot_parameters": "paramset_id IN (SELECT winner_paramset_id FROM games WHERE game_id = :game UNION"
-    " SELECT loser_paramset_id FROM games WHERE game_id = :game)",
-    "games": "game_id = :game",
-    "breaths": "game_id = :game",
+    "players": f"player_id IN ({_SIDES.format('id')})",
+    "bot_parameters": f"paramset_id IN ({_SIDES.format('paramset_id')})",
 }
 # Condition for a game with an invalid choice or with invalid parameters of a bot.
-_INVALID_SETS = f"(SELECT paramset_id FROM bot_parameters WHERE ({LAWS['bot_parameters']}) IS NOT 1)"
-_HAS_INVALID = (
-    f"game_id IN (SELECT game_id FROM breaths WHERE ({LAWS['breaths']}) IS NOT 1)"
-    f" OR typeof(winner_paramset_id) = 'integer' AND winner_paramset_id IN {_INVALID_SETS}"
-    f" OR typeof(loser_paramset_id) = 'integer' AND loser_paramset_id IN {_INVALID_SETS}"
+_HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE ({LAWS['breaths']}) IS NOT 1)" + "".join(
+    f" OR typeof({column}) = 'integer' AND {column} IN"
+    f" (SELECT paramset_id FROM bot_parameters WHERE ({LAWS['bot_parameters']}) IS NOT 1)"
+    for column in ("winner_paramset_id", "loser_paramset_id")
 )
 
 
@@ -192,17 +188,16 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
 def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> list[str]:
     """Describe the first invalid row of each table, or of the rows of one game; return an empty list if all are valid.
 
-    Text of the connection must be decoded with the error handler ``surrogateescape``, as `open_to_read` does.
+    The connection must decode text with the error handler ``surrogateescape``, as connections of `database` do.
     """
     found = []
     for table, laws in _LAWS.items():
-        where = _invalid(connection, table) if game is None else f"({LAWS[table]}) IS NOT 1 AND {_OF_GAME[table]}"
-        query = f"SELECT {', '.join(laws)} FROM {table} WHERE {where} LIMIT 1"
-        rows = connection.execute(query, {} if game is None else {"game": game})
-        names = [column for column, *_ in rows.description]
+        of_game = f"({LAWS[table]}) IS NOT 1 AND {_OF_GAME.get(table, 'game_id = :game')}"
+        where = _invalid(connection, table) if game is None else of_game
+        rows = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE {where} LIMIT 1", {"game": game})
         for row in rows:
-            values = ", ".join(f"{name} {brief(value)}" for name, value in zip(names, row, strict=True))
-            found.append(f"table {table} has an invalid row: {values}")
+            values = (f"{name[0]} {brief(value)}" for name, value in zip(rows.description, row, strict=True))
+            found.append(f"table {table} has an invalid row: {', '.join(values)}")
     return found
 
 
@@ -217,11 +212,15 @@ def _invalid(connection: sqlite3.Connection, table: str) -> str:
 
 
 def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
-    """Delete all invalid rows, and the games of which they are part, in a migrated database; return the games' ids."""
-    players = _invalid(connection, "players")
-    connection.execute(f"DELETE FROM players WHERE {players}")
+    """Delete all invalid rows, and the games of which they are part, in a migrated database; return the games' ids.
+
+    Raises:
+        SchemaError: If a row is still invalid, because the schema suppresses deletions.
+    """
+    connection.execute(f"DELETE FROM players WHERE {_invalid(connection, 'players')}")
     games = f"{_invalid(connection, 'games')} OR {_HAS_INVALID}"
-    removed = [game for (game,) in connection.execute(f"SELECT game_id FROM games WHERE {games}")]
+    numbers = f"SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND ({games})"
+    removed = [game for (game,) in connection.execute(numbers)]
     connection.execute(f"DELETE FROM games WHERE {games}")
     for table in ("breaths", "bot_parameters"):
         connection.execute(f"DELETE FROM {table} WHERE {_invalid(connection, table)}")

@@ -40,7 +40,7 @@ class WriteError(StoreError):
     exit_code = 1
 
 
-class IncompleteWarning(UserWarning):
+class DataWarning(UserWarning):
     """Warning that data was left out of a result; commands that show it exit with the code 1."""
 
 
@@ -81,23 +81,17 @@ def joins(before: str, after: str) -> bool:
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 
-def is_printable(text: str) -> bool:
-    """Return True if a text can be printed unchanged. Joiners and tags are printable if letters or emoji need them."""
-    return _escaped(text) == text
-
-
-def _escaped(text: str) -> str:
-    kept = {k for tags in _TAGS.finditer(text) for k in range(*tags.span())}
-    kept |= {k for k, c in enumerate(text) if c in JOINERS and joins(text[k - 1 : k], text[k + 1 : k + 2])}
-    shown = (c if c.isprintable() or k in kept else c.encode("unicode_escape").decode() for k, c in enumerate(text))
-    return "".join(shown)
-
-
 def printable(text: str, most: int = MOST_OF_NAME) -> str:
-    """Escape unprintable characters in ``text``, and shorten it to ``most`` characters by omitting the middle."""
+    """Escape unprintable characters in ``text``, and shorten it to ``most`` characters by omitting the middle.
+
+    Joiners and tags that letters or emoji need are not escaped.
+    """
     # Keep both ends, because a message begins with the file name and ends with the fault.
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
-    line = _escaped(ends)
+    kept = {k for tags in _TAGS.finditer(ends) for k in range(*tags.span())}
+    kept |= {k for k, c in enumerate(ends) if c in JOINERS and joins(ends[k - 1 : k], ends[k + 1 : k + 2])}
+    shown = (c if c.isprintable() or k in kept else c.encode("unicode_escape").decode() for k, c in enumerate(ends))
+    line = "".join(shown)
     if len(line) <= most and ends is text:
         return line
     end = (most - len(_GAP)) // 2

@@ -32,13 +32,9 @@ _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTA
 
 # First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
 SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
-_KINDS = {
-    SQLITE: "an SQLite database",
-    **dict.fromkeys((SEALED, b"\x89HDF\r\n\x1a\n"), "an HDF5 file"),
-    **dict.fromkeys((b"PK\3\4", b"PK\5\6"), "a zip file"),
-    **{b"\x1f\x8b": "a gzip file", b"BZh": "a bzip2 file", b"\xfd7zXZ\0": "an xz file", b"7z\xbc\xaf": "a 7z file"},
-    **dict.fromkeys((b"<!doctype html", b"<html"), "a web page"),
-}
+_KINDS = {SQLITE: "an SQLite database", SEALED: "an HDF5 file", b"\x89HDF\r\n\x1a\n": "an HDF5 file"}
+_KINDS |= {b"\x1f\x8b": "a gzip file", b"BZh": "a bzip2 file", b"\xfd7zXZ\0": "an xz file", b"PK\3\4": "a zip file"}
+_KINDS |= dict.fromkeys((b"<!doctype html", b"<html"), "a web page")
 
 
 def _temporary_of(path: Path) -> Path:

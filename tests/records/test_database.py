@@ -12,7 +12,7 @@ import pytest
 from punish_fast.records import database
 from punish_fast.records.database import FORMAT_VERSION, LockedError, RecordsError, open_to_read, open_to_write, repair
 from punish_fast.records.schema import invalid_rows
-from punish_fast.runtime.errors import IncompleteWarning, OutputError
+from punish_fast.runtime.errors import DataWarning, OutputError
 from records.conftest import dump, query, run_sql
 
 TABLES = ("bot_parameters", "breaths", "games", "players")
@@ -188,7 +188,7 @@ INVALID = [
         "table breaths",
         [],
     ),
-    ("DELETE FROM games WHERE game_id = 100", "table breaths .* games left out: none", [200]),
+    ("DELETE FROM games WHERE game_id = 100", "table breaths .* games left out: 0 .none", [200]),
     (
         "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k <= 200000)"
         " INSERT INTO breaths(game_id, is_winner, state, action) SELECT 100, 1, 101010200220000001, 40 FROM n",
@@ -208,18 +208,18 @@ def test_invalid_rows_are_left_out_with_their_games_and_named(original, script, 
             connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
         script = ";".join(part for part in script.split(";") if not part.startswith("ALTER"))
     run_sql(original, script)
-    with pytest.warns(IncompleteWarning, match=f"original.db: .*{text}"), open_to_read(original) as connection:
+    with pytest.warns(DataWarning, match=f"original.db: .*{text}"), open_to_read(original) as connection:
         assert connection.execute(IDS).fetchall() == [(game,) for game in kept]
         assert invalid_rows(connection) == []
     with open_to_write(original) as connection:
         connection.execute("INSERT INTO players VALUES (5, 'Dan', 0)")
     before = dump(original)
     done = repair(original)
-    assert (len(done.invalid) > 0, query(original, IDS)) == (True, [(game,) for game in kept])
-    assert dump(done.copy) == before
+    assert (len(done["invalid"]) > 0, query(original, IDS)) == (True, [(game,) for game in kept])
+    assert dump(done["copy"]) == before
     with open_to_read(original) as connection:
         assert connection.execute("SELECT count(*) FROM players WHERE username = 'Dan'").fetchone() == (1,)
-    assert repair(original).copy is None
+    assert repair(original)["copy"] is None
 
 
 def test_a_repair_keeps_an_older_copy_and_removes_texts_of_any_length(original):
@@ -232,7 +232,7 @@ def test_a_repair_keeps_an_older_copy_and_removes_texts_of_any_length(original):
         repair(original)
     assert (original.read_bytes(), copy.read_bytes()) == (before, b"")
     copy.unlink()
-    assert (repair(original).games, copy.stat().st_mode & 0o777) == ([200], 0o600)
+    assert (repair(original)["games"], copy.stat().st_mode & 0o777) == ([200], 0o600)
     assert query(original, IDS) == [(100,)]
 
 
@@ -327,5 +327,5 @@ def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
         assert n_checks() == 1
         connection.execute("UPDATE players SET is_bot = 7")
         connection.commit()
-        with pytest.warns(IncompleteWarning, match="invalid row"), open_to_read(original):
+        with pytest.warns(DataWarning, match="invalid row"), open_to_read(original):
             pass

@@ -14,7 +14,7 @@ from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, re
 from punish_fast.records.logs import write_log
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
-from punish_fast.runtime.errors import IncompleteWarning
+from punish_fast.runtime.errors import DataWarning
 from records.conftest import query, run_sql
 from records.test_games import plain
 
@@ -285,6 +285,6 @@ def test_the_memory_to_import_a_database_does_not_depend_on_its_texts(tmp_path, 
 
 def test_a_friend_with_invalid_rows_still_gives_the_other_games(tmp_path, space, db):
     run_sql(db, "UPDATE breaths SET state = 'x' WHERE game_id = (SELECT min(game_id) FROM games)")
-    with pytest.warns(IncompleteWarning, match="state 'x'"):
+    with pytest.warns(DataWarning, match="state 'x'"):
         report = import_logs(space, [db], tmp_path / "x.db")
     assert (report.imported, report.rejected) == (29, 0)

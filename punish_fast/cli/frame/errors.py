@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from punish_fast.runtime.errors import MOST_OF_LINE, IncompleteWarning, PunishFastError, printable
+from punish_fast.runtime.errors import MOST_OF_LINE, DataWarning, PunishFastError, printable
 from punish_fast.runtime.files import discard_temporaries
 
 _INTERRUPTED = 128 + signal.SIGINT
@@ -125,7 +125,7 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    if issubclass(category, IncompleteWarning):
+    if issubclass(category, DataWarning):
         _left_out[str(message)] = None
     else:
         say(f"warning: {message}")
@@ -134,7 +134,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> N
 def guarded(call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
 
-    An `IncompleteWarning` is shown at the end, and is an error if there is no other.
+    Texts of `DataWarning` are shown at the end, as an error if the command has succeeded.
     """
     global _interrupted, _is_deferred, _farewell
     _interrupted, _is_deferred, _farewell = 0, False, ""
@@ -143,7 +143,7 @@ def guarded(call: Callable[[], Any]) -> int:
         signal.signal(number, _interrupt)
     sys.unraisablehook = _pass_over_interrupts
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    warnings.simplefilter("always", IncompleteWarning)
+    warnings.simplefilter("always", DataWarning)
     try:
         result = call()
         # Newer versions of Typer return an exit code for KeyboardInterrupt.
