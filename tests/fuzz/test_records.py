@@ -55,7 +55,9 @@ def test_damaged_databases(run, databases, pytestconfig):
         ended[done.code] += 1
         if done.code not in (*codes, 2):
             faults.append(f"exit code {done.code}")
-        if done.err.count("\n") != (done.code != 0):
+        # A command that fails for another reason warns of invalid rows that were left out.
+        lines = [line for line in done.err.splitlines() if not line.startswith("warning: bad.db: table ")]
+        if len(lines) != (done.code != 0):
             faults.append("more in stderr than the error")
         changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
         changed -= set(writes if done.code in codes else ())

@@ -281,10 +281,6 @@ def test_the_memory_to_import_a_database_does_not_depend_on_its_texts(tmp_path, 
         import_logs(space, [db], tmp_path / "x.db")
     assert tracemalloc.get_traced_memory()[1] < 10**7
     tracemalloc.stop()
-
-
-def test_a_friend_with_invalid_rows_still_gives_the_other_games(tmp_path, space, db):
-    run_sql(db, "UPDATE breaths SET state = 'x' WHERE game_id = (SELECT min(game_id) FROM games)")
+    run_sql(db, "UPDATE players SET username = player_id; UPDATE breaths SET state = 'x' WHERE rowid = 1")
     with pytest.warns(DataWarning, match="state 'x'"):
-        report = import_logs(space, [db], tmp_path / "x.db")
-    assert (report.imported, report.rejected) == (29, 0)
+        assert import_logs(space, [db], tmp_path / "x.db").imported == 29

@@ -294,8 +294,8 @@ def test_a_database_with_an_invalid_row_takes_new_games_and_is_repaired(run, db)
     run_sql(db, INVALID)
     arena = ("arena", "random", "careful", *RULES_FILE, "--games", "4", "--seed", "1", "--record", "x.db", "-q")
     done = run(*arena)
-    assert (done.code, done.err.count("\n")) == (0, 1)
-    assert done.err.startswith("warning: x.db: table breaths has an invalid row: game_id 1600000900")
+    (told,) = (line for line in done.err.splitlines() if not line.startswith("compiling kernels"))
+    assert (done.code, told[:75]) == (0, "warning: x.db: table breaths has an invalid row: game_id 1600000900, is_win")
     assert run("records", "import", "saves.json", "--db", "x.db", *RULES_FILE, "-q").code == 0
     report = run("records", "repair", "--db", "x.db", "--json").report
     assert report["database"] == "x.db"
