@@ -1,7 +1,8 @@
 """Limits of a server, and metering of requests per client.
 
 A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
-connection. All sessions from one address share the limits of the address; other addresses are not affected.
+connection. The games of all programs without cookies at one address count as those of one client. All sessions from one
+address share the limits of the address; other addresses are not affected.
 """
 
 import ipaddress
@@ -56,10 +57,11 @@ class Limits:
 
 
 class Client(NamedTuple):
-    """Sender of a request: an address, and the id of a session or the port of a connection."""
+    """Sender of a request."""
 
     address: str
-    session: str
+    session: str  # id of the session in the cookie; empty if the request has no cookie
+    connection: str = ""  # port of the connection; empty if the request has a cookie
 
 
 # Client whose request is being answered; None if the server works without a request.
@@ -74,7 +76,7 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
         return Client(network_of(host), found[1]), None
     session = secrets.token_urlsafe(16)
     # Proxies do not forward ports, so connections behind a proxy share the limits of their address.
-    return Client(network_of(host), str(port) if port else session), session
+    return Client(network_of(host), "", str(port) if port else session), session
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)

@@ -22,6 +22,8 @@ _IDLE, _OVER = 3600.0, 900.0
 # Seconds without a request after which a running game may be cleared to make room. Also the longest time per move in a
 # game between two people.
 QUIET = 600.0
+# Seconds after a choice in which a running game is cleared only if all games of its client are as recent.
+_RECENT = 60.0
 _NOBODY = Client("", "")
 
 
@@ -159,25 +161,40 @@ class OpenSessions:
 
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open a new one; raise HTTPException 429 if no table may be cleared."""
-        # Clear finished games first, then games idle for `QUIET` seconds. If all tables of the server are in use,
-        # clear a table of the address with the most tables. A table of two people counts towards both clients' limits.
+        # A table of two people counts towards both clients' limits.
         limits = self._limits
         for table in self._tables:
             if self._is_stale(table):
                 self._clear(table)
         for most, whose, words in (
-            (limits.client_tables, client, "you play"),
+            (limits.client_tables, client[:2], "you play"),
             (limits.address_tables, client[:1], f"are played from {client.address}"),
             (limits.tables, (), "are played here"),
         ):
             held = [t for t in self._tables if any(seat.client[: len(whose)] == whose for seat in t.seats)]
             if len(held) < most:
                 continue
-            oldest = min(held, key=lambda table: (not table.is_over, table.touched))
-            if not oldest.is_over and self._clock() - oldest.touched <= QUIET:
-                crowd = Counter(each for table in held for each in {seat.client.address for seat in table.seats})
-                crowds = {table: max(crowd[seat.client.address] for seat in table.seats) for table in held}
-                oldest = max(held, key=lambda table: (crowds[table], -table.touched))
-                if whose or crowds[oldest] <= crowd[client.address] + 1:
-                    raise HTTPException(429, f"tables: {most:,} games {words} now; finish one, or try again later")
-            self._clear(oldest)
+            removed = self._removable(held, client, whose)
+            if removed is None:
+                raise HTTPException(429, f"tables: {most:,} games {words} now; finish one, or try again later")
+            self._clear(removed)
+
+    def _removable(self, held: list[OpenSession], client: Client, whose: tuple[str, ...]) -> OpenSession | None:
+        """Return one of the tables ``held`` by ``whose``, to be cleared for a client; None if all of them must stay."""
+        now = self._clock()
+        quietest = min(held, key=lambda table: (not table.is_over, table.touched))
+        if quietest.is_over or now - quietest.touched > QUIET:
+            return quietest
+        crowd = Counter(part for table in held for part in {seat.client[:n] for seat in table.seats for n in (1, 2)})
+        # Number of games of the address and of the client that a table belongs to.
+        rank = {t: max((crowd[seat.client[:1]], crowd[seat.client[:2]]) for seat in t.seats) for t in held}
+        if not whose and max(rank.values())[0] <= crowd[client[:1]] + 1:
+            # No address has more games than the address of this client, so room is made within that address.
+            held = [table for table in held if any(seat.client[:1] == client[:1] for seat in table.seats)]
+        oldest = max(held, key=lambda table: (rank[table], now - table.chosen > _RECENT), default=None)
+        if whose == client[:2]:
+            # Programs without a cookie might be different people, so none of them is refused because of another.
+            return None if client.session else oldest
+        # At the limit of the server, a client must not take the place of a client with as few games.
+        is_crowded = oldest is not None and rank[oldest] > (crowd[client[:1]], crowd[client[:2]] + 1)
+        return oldest if whose or is_crowded else None

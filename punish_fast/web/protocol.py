@@ -5,12 +5,13 @@ limits the size of incomplete heads and reads a pipelined request only after ans
 """
 
 import asyncio
+import json
 import socket
 from collections import Counter
 from typing import Any
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from punish_fast.web.limits import network_of
 
@@ -66,7 +67,7 @@ class BoundedProtocol(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer malformed HTTP with status 400; abort the connection if a response has begun."""
+        """Answer malformed HTTP with status 400 and a JSON body; abort the connection if a response has begun."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return
@@ -74,7 +75,12 @@ class BoundedProtocol(H11Protocol):
             # The application must not answer a request whose body is malformed.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        super().send_400_response(msg)
+        content = json.dumps({"detail": f"request: malformed HTTP, or a head longer than {MOST_HEAD:,} bytes"}).encode()
+        headers = [("content-type", "application/json"), ("content-length", str(len(content))), ("connection", "close")]
+        answer = h11.Response(status_code=400, headers=headers, reason=STATUS_PHRASES[400])
+        for event in (answer, h11.Data(data=content), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     @property
     def _is_waiting(self) -> bool:

@@ -137,6 +137,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
             found.session.choose(found.number, choice.action)
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
+        found.table.chosen = found.table.now()
         await found.table.play_on(workers)
         found.table.change()
         if found.table.keeps and not found.session.is_on:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 from punish_fast.play.games.match import GameMatch
@@ -50,6 +51,7 @@ class OpenSession:
     version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
     moved: float = 0.0  # time at which the clock for the current move starts
+    chosen: float = -inf  # time of the last choice of a person
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> None:

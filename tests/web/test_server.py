@@ -111,14 +111,14 @@ def test_a_port_is_not_part_of_a_forwarded_address(seen, address):
 def test_a_client_is_a_session_or_a_connection_within_an_address():
     direct, behind = {"client": ("192.0.2.1", 7)}, {"client": ("192.0.2.1", 0)}
     first, session = client_of(direct, "")
-    assert client_of(direct, "")[0] == first == ("192.0.2.1", "7")
+    assert client_of(direct, "")[0] == first == ("192.0.2.1", "", "7")
     # Cookies of other programs need not follow any rules.
     for cookies in (
         f"punish-fast={session}",
         f'prefs={{"a":1}}; punish-fast={session}; x',
         f"\u00e9;punish-fast={session}",
     ):
-        assert client_of(direct, cookies) == (("192.0.2.1", session), None)
+        assert client_of(direct, cookies) == (("192.0.2.1", session, ""), None)
     # A proxy tells no port of connections behind it.
     assert client_of(behind, "")[0] != client_of(behind, "")[0]
     assert client_of(direct, "punish-fast=short")[0] == client_of(direct, f"xpunish-fast={session}")[0] == first

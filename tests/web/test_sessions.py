@@ -161,6 +161,10 @@ def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
     assert open_table(client, random)["keeps"]
 
 
+# A client with a cookie.
+ANN = Client("192.0.2.1", "a")
+
+
 def finish(seat):
     while seat.session.is_on:
         seat.session.choose(0, seat.session.legal(0)[0])
@@ -170,17 +174,17 @@ def finish(seat):
 def test_tables_that_nobody_uses_are_cleared(models):
     now = 0.0
     tables = OpenSessions(Limits(tables=2), lambda: now)
-    first, second = (tables.open(models[0], "Ann", None, seed) for seed in (1, 2))
+    first, second = (tables.open(models[0], "Ann", None, seed, client=ANN) for seed in (1, 2))
     now = 3000.0
     assert tables.find(first.id) is first
     now = 4000.0
     with pytest.raises(HTTPException, match="This game is lost, because the server was restarted, or nobody moved"):
         tables.find(second.id)
     # Its place is free.
-    third = tables.open(models[0], "Ann", None, 3)
+    third = tables.open(models[0], "Ann", None, 3, client=ANN)
     assert tables.find(first.id) is first
     with pytest.raises(HTTPException, match="2 games you play now"):
-        tables.open(models[0], "Ann", None, 4)
+        tables.open(models[0], "Ann", None, 4, client=ANN)
     finish(third)
     # Finished games are cleared sooner.
     now = 5000.0
@@ -194,19 +198,19 @@ def test_finished_games_and_then_quiet_ones_make_room(models):
     tables = OpenSessions(Limits(tables=3), lambda: now)
     ids = []
     for number in range(9):
-        table = tables.open(models[0], "Ann", None, number)
+        table = tables.open(models[0], "Ann", None, number, client=ANN)
         finish(table)
         ids.append(table.id)
     assert len(tables) == 3
     assert [tables.find(each).id for each in ids[-3:]] == ids[-3:]
-    quiet = [tables.open(models[0], "Ann", None, number) for number in range(3)]
+    quiet = [tables.open(models[0], "Ann", None, number, client=ANN) for number in range(3)]
     now = 601.0
     assert tables.find(quiet[0].id) is quiet[0]
     for number in range(2):
-        tables.open(models[0], "Ann", None, number)
+        tables.open(models[0], "Ann", None, number, client=ANN)
     assert tables.find(quiet[0].id) is quiet[0]
     with pytest.raises(HTTPException, match="you play now"):
-        tables.open(models[0], "Ann", None, 1)
+        tables.open(models[0], "Ann", None, 1, client=ANN)
 
 
 def test_neither_a_client_nor_an_address_takes_all_tables(models):
@@ -226,8 +230,51 @@ def test_neither_a_client_nor_an_address_takes_all_tables(models):
         return n
 
     assert open_all("192.0.2.1", 1) == limits.client_tables == 10
-    assert open_all("192.0.2.1", 50) == limits.address_tables - limits.client_tables == 20
+    # Each other session takes the place of the session with the most games, but of no other address.
     assert open_all("192.0.2.2", 1) == 10
+    assert open_all("192.0.2.1", 50) >= 49
+    assert len(tables) == limits.address_tables + 10 == 40
+
+
+def test_a_game_of_the_client_with_the_most_games_makes_room_within_an_address(models):
+    now = 0.0
+    tables = OpenSessions(Limits(tables=40), lambda: now)
+
+    def opened(n, session=""):
+        clients = [Client("192.0.2.1", session, str(k)) for k in range(n)]
+        return [tables.open(models[0], "Ann", None, None, client=client) for client in clients]
+
+    def missing(seats):
+        return [k for k, seat in enumerate(seats) if seat.id not in tables._seats]
+
+    # Programs without cookies share 10 games, on however many connections, and none of them is refused.
+    shared = opened(10)
+    shared[0].table.chosen = now
+    newer = opened(3)
+    assert (missing(shared), missing(newer), len(tables)) == ([1, 2, 3], [], 10)
+    others = opened(9, "x") + opened(1, "y")
+    assert len(tables) == 20
+    # A game with a choice more than a minute ago is as old as it is.
+    now = 61.0
+    opened(1, "z")
+    assert (missing(shared), missing(newer), missing(others)) == ([0, 1, 2, 3], [], [])
+    # The games of the client with the most games have recent choices, and still one of them goes.
+    for seat in [*shared[4:], *newer]:
+        seat.table.chosen = now
+    opened(2, "z")
+    assert (missing(shared), missing(others)) == ([0, 1, 2, 3, 4], [0])
+
+
+def test_a_full_server_has_room_for_a_client_whose_address_has_a_greedy_client(models):
+    tables = OpenSessions(Limits(tables=40))
+    greedy, pupil = Client("192.0.2.1", "a"), Client("192.0.2.1", "b")
+    for client in [greedy] * 10 + [Client(f"192.0.2.{k}", str(j)) for k in (2, 3, 4) for j in range(10)]:
+        tables.open(models[0], "Ann", None, None, client=client)
+    mine = [tables.open(models[0], "Ann", None, None, client=pupil) for _ in range(5)]
+    assert [tables.find(seat.id) for seat in mine] == mine
+    assert len(tables) == 40
+    with pytest.raises(HTTPException, match="are played here now"):
+        tables.open(models[0], "Ann", None, None, client=pupil)
 
 
 def test_a_full_server_has_room_for_another_address(models):
