@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
+from punish_fast.play.explain.guide import unhurt
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, Rules, cards_text
 
 
@@ -20,8 +20,8 @@ def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
             words = " ".join(map(_played, names, event.actions, event.drawn))
         case Clash():
             own, enemy = event.resolved
-            taken = clash_effects(rules).taken
-            hurt = "" if taken[own, enemy] or taken[enemy, own] else ": nobody is hurt"
+            reason = unhurt(rules, own, enemy)
+            hurt = "" if reason is None else f": nobody is hurt, because {reason}"
             words = f"{resolved_name(own)} against {resolved_name(enemy)}{hurt}."
         case Damage():
             left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"

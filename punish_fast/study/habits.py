@@ -15,6 +15,8 @@ from punish_fast.study.observations import observe
 
 # Minimum number of choices in a habit.
 _FEWEST = 3
+# Number of choices of a habit below which its frequency and its loss may be due to chance.
+_FEWEST_CERTAIN = 20
 # Minimum excess of a person's frequency over the reference player's.
 _LEAST_SURPLUS = 0.02
 # Maximum share of all choices in a situation; larger situations are not specific enough.
@@ -33,6 +35,7 @@ class Habit(NamedTuple):
     share: float  # frequency of the play in the situation
     reference_share: float  # frequency of the play in the same states under the reference policy
     instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy in the states of these choices
+    is_uncertain: bool  # True if there are too few choices to tell a habit from chance
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
@@ -61,5 +64,6 @@ def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> 
             instead = dict(zip(PLAYS, policy[chosen].mean(axis=0).tolist(), strict=True))
             mean = float(loss[chosen].mean())
             cost = mean * len(situation) * (share - expected) / assessed.n_games
-            found.append(Habit(label, play, n, len(situation), mean, cost, share, expected, instead))
+            sizes = n, len(situation)
+            found.append(Habit(label, play, *sizes, mean, cost, share, expected, instead, n < _FEWEST_CERTAIN))
     return found

@@ -1,8 +1,8 @@
 """Limits of a server, and metering of requests per client.
 
 A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
-connection. All programs without cookies at one address count as one client for the limits of games. All sessions from one
-address share the limits of the address; other addresses are not affected.
+connection. All programs without cookies at one address count as one client for the limits of games. All sessions from
+one address share the limits of the address; other addresses are not affected.
 """
 
 import ipaddress

@@ -75,7 +75,7 @@ class BoundedProtocol(H11Protocol):
             # The application must not answer a request whose body is malformed.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        content = json.dumps({"detail": f"request: malformed HTTP, or a head longer than {MOST_HEAD:,} bytes"}).encode()
+        content = json.dumps({"detail": f"{msg} A head can have at most {MOST_HEAD:,} bytes."}).encode()
         headers = [("content-type", "application/json"), ("content-length", str(len(content))), ("connection", "close")]
         answer = h11.Response(status_code=400, headers=headers, reason=STATUS_PHRASES[400])
         for event in (answer, h11.Data(data=content), h11.EndOfMessage()):

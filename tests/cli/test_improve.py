@@ -49,7 +49,13 @@ def test_the_report_is_printed_in_words(run, monkeypatch):
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
     for habit in report["habits"]:
-        assert f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']} choices" in text
+        words = f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']} choices"
+        _, found, rest = text.partition(words)
+        assert found
+        assert f"It costs {100 * habit['loss']:.1f} points each time, judged by strategy;" in rest
+        caution = f"Only {habit['choices']} choices: this might be chance."
+        assert (caution in rest.partition(" would play ")[2][:120]) == habit["is_uncertain"] == (habit["choices"] < 20)
+    assert "worst positions, judged by strategy" in text
     for position in report["positions"]:
         assert f"Played: {position['played']}, which wins " in text
     assert report["practice"] in text

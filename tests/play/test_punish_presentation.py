@@ -10,12 +10,13 @@ from playing import RULES
 from scripted import ScriptedPlayer
 
 from punish_fast.play.events import Clash, Reveal
-from punish_fast.play.explain.guide import guide, in_short
+from punish_fast.play.explain.guide import guide, in_short, unhurt
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import PlaySession
+from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import CARDS, PRESETS, RESOLVED
 
@@ -48,6 +49,34 @@ def test_events_show_a_seat_its_own_hand_alone(table, face):
                 if shown["kind"] == "deal":
                     assert shown["hand"] == list(event.hands[seat])
                     assert set(shown) == {"kind", "words", "measure", "revealed", "deck", "hand"}
+
+
+@pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
+def test_a_clash_that_hurts_nobody_has_a_reason(rules):
+    taken = clash_effects(rules).taken
+    for own, enemy in np.ndindex(6, 6):
+        reason = unhurt(rules, own, enemy)
+        assert (reason is None) == bool(taken[own, enemy] or taken[enemy, own])
+        shown = PunishPresentation(rules).event(Clash((own, enemy)), 0, ("you", "it"))
+        assert shown["unhurt"] == reason
+        assert shown["words"].endswith("." if reason is None else f": nobody is hurt, because {reason}.")
+
+
+@pytest.mark.parametrize(
+    ("cards", "reason"),
+    [
+        ((2, 3), "the dodge evades the strike"),
+        ((1, 0), "the guard takes all damage off the rush"),
+        ((0, 2), "guard and dodge deal nothing"),
+        ((5, 2), "dodge deals nothing"),
+        ((5, 5), "both rest"),
+        ((4, 4), "equal cards deal nothing to each other"),
+        ((1, 2), None),
+        ((5, 1), None),
+    ],
+)
+def test_the_reason_names_the_card_that_stops_the_other(cards, reason):
+    assert unhurt(PRESETS["tabletop"], *cards) == unhurt(PRESETS["tabletop"], *cards[::-1]) == reason
 
 
 def test_a_reveal_is_told_to_both(face):

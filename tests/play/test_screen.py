@@ -106,7 +106,7 @@ def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
     [
         (Deal(2, (None, None), (1, 0, 0, 0, 0), 2), "The cards are dealt. Revealed: guard."),
         (Clash((1, 3)), "rush against strike."),
-        (Clash((0, 0)), "guard against guard: nobody is hurt."),
+        (Clash((2, 3)), "dodge against strike: nobody is hurt, because the dodge evades the strike."),
         (Damage(0, 1, 1), "You take 1 damage: 1 HP left."),
         (Damage(1, 3, -1), "naive takes 3 damage: no HP left."),
         (Exhaustion(0), "You are exhausted and must rest in the next breath."),

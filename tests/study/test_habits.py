@@ -24,8 +24,12 @@ def test_a_habit_is_what_is_played_too_often_and_costs_most():
     games = np.arange(20) // 5
     assessed = AssessedChoices(np.concatenate([first, second]), column, games, values, policy, 20, 4, 0, 0, 20)
     (habit,) = habits(assessed, space)
-    assert (habit.play, habit.choices, habit.of) == ("strike", 8, 10)
+    assert (habit.play, habit.choices, habit.of, habit.is_uncertain) == ("strike", 8, 10, True)
     assert (habit.share, habit.reference_share) == (0.8, 0.25)
     # Eight choices lose 0.2 each in four games; 0.55 of 0.8 is surplus.
     assert (habit.loss, habit.cost) == pytest.approx((0.2, 8 * 0.2 / 4 * 0.55 / 0.8))
     assert habit.instead == dict.fromkeys(PLAYS, 0) | {"rush": 0.75, "strike": 0.25}
+    # Twenty-four such choices are no chance.
+    row, *arrays = (np.repeat(each, 3, axis=0) for each in (assessed.row, column, games, values, policy))
+    (sure,) = habits(AssessedChoices(row, *arrays, 60, 4, 0, 0, 60), space)
+    assert (sure.choices, sure.share, sure.is_uncertain) == (24, 0.8, False)

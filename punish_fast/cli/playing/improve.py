@@ -73,10 +73,11 @@ def _print_improvement(report: dict[str, Any]) -> None:
     print()
     parts = {name: report[name] for name in ("opponents", "trend")}
     print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
-    print("\nhabits that cost most" + ("" if report["habits"] else ": none yet; habits show after some games"))
+    none = "" if report["habits"] else ": none yet; habits show after some games"
+    print(f"\nhabits that cost most, judged by {reference}{none}")
     for number, habit in enumerate(report["habits"], 1):
         print_text(habit_text(habit, reference), "     ", f"  {number}. ")
-    print("\nworst positions")
+    print(f"\nworst positions, judged by {reference}")
     for number, position in enumerate(report["positions"], 1):
         print_text(position["words"], "     ", f"  {number}. ")
         won = position["win_probability"]
@@ -87,13 +88,15 @@ def _print_improvement(report: dict[str, Any]) -> None:
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:
-    """Describe a habit in two sentences."""
+    """Describe a habit in sentences, with a caution if it rests on few choices."""
     instead = sorted(habit["instead"].items(), key=lambda pair: -pair[1])
     plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
+    caution = f" Only {habit['choices']:,} choices: this might be chance." if habit["is_uncertain"] else ""
     return (
         f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
-        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time; the surplus costs "
-        f"{_points(habit['cost'])} per game. In these {habit['choices']:,} positions, {reference} would play {plays}."
+        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, judged by {reference}; "
+        f"the surplus costs {_points(habit['cost'])} per game. In these {habit['choices']:,} positions, {reference} "
+        f"would play {plays}.{caution}"
     )
 
 

@@ -82,10 +82,10 @@ def _print_report(report: dict[str, Any]) -> None:
     result = f"game {report['game']}: {winner['name']} won against {loser['name']}"
     print_text(f"{result}; judged by {judge} against {report['enemy']}")
     for side in report["players"]:
-        _print_side(side)
+        _print_side(side, report["enemy"])
 
 
-def _print_side(side: dict[str, Any]) -> None:
+def _print_side(side: dict[str, Any], enemy: str) -> None:
     print(f"\n{side['name']}")
     rows = [["measure", "breath", "HP", "hand", "played", "best", "best wins", "loses"]]
     for choice in side["choices"]:
@@ -94,6 +94,7 @@ def _print_side(side: dict[str, Any]) -> None:
         best = "" if choice["best"] == choice["name"] else choice["best"]
         rows.append([*when, hp, choice["hand"], choice["name"], best, f"{choice['win_probability']:.1%}", lost])
     print_table(rows, left=6, indent="  ")
-    print_text(f"{side['name']} lost {100 * side['loss']:.1f} points of win probability in all.", indent="  ")
+    lost = f"{side['name']} lost {100 * side['loss']:.1f} points of win probability in all"
+    print_text(f"{lost}, judged against {enemy}.", indent="  ")
     for choice in side["worst"]:
         print_text(choice["words"], indent="  ")

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 from punish_fast.play.punish.game_data import View
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.clash import REST, clash_effects
+from punish_fast.punish.clash import DODGE, GUARD, REST, clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
+
+# Verbs for cards that take all damage of an attack.
+_STOPS = {GUARD: "takes all damage off", DODGE: "evades"}
 
 
 def guide(rules: Rules, view: View, enemy: str) -> list[str]:
@@ -55,6 +58,23 @@ def effect(rules: Rules, kind: int) -> str:
         feint = ", also by a feint," if rules.feints else ""
         parts.append(f"whoever plays it{feint} must rest in the next breath of the measure")
     return "; ".join(parts)
+
+
+def unhurt(rules: Rules, own: int, enemy: int) -> str | None:
+    """Explain why a clash of two resolved cards (5 is rest) does no damage; return None if it does."""
+    taken = clash_effects(rules).taken
+    if taken[own, enemy] or taken[enemy, own]:
+        return None
+    if own == enemy:
+        return "both rest" if own == REST else "equal cards deal nothing to each other"
+    names = (*CARDS, "rest")
+    harmless = [names[kind] for kind in sorted((own, enemy)) if not taken[REST, kind] and kind != REST]
+    stopped = [
+        f"the {names[other]} {_STOPS.get(other, 'stops')} the {names[kind]}"
+        for kind, other in ((own, enemy), (enemy, own))
+        if taken[REST, kind]
+    ]
+    return " and ".join(stopped) or f"{' and '.join(harmless)} deal{'s' if len(harmless) == 1 else ''} nothing"
 
 
 def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
-from punish_fast.play.explain.guide import by_priority, effect, guide
+from punish_fast.play.explain.guide import by_priority, effect, guide, unhurt
 from punish_fast.play.punish.game_data import View, unseen_cards
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.words import resolved_name, with_hearts, words_of
@@ -94,7 +94,8 @@ class PunishPresentation:
                 plays = [_play(action, drawn) for action, drawn in zip(told.actions, told.drawn, strict=True)]
                 return shown | {"breath": told.breath, "plays": plays}
             case Clash():
-                return shown | {"cards": [resolved_name(kind) for kind in told.resolved]}
+                cards = [resolved_name(kind) for kind in told.resolved]
+                return shown | {"cards": cards, "unhurt": unhurt(self._rules, *told.resolved)}
         return shown | asdict(told)
 
 

@@ -61,6 +61,16 @@ export function clock(view) {
 /** Convert a hand, given as five counts, to a sorted list of kinds, such as [1, 1, 3]. */
 export const kinds = (hand) => hand.flatMap((n, kind) => Array(n).fill(kind));
 
+/** A hand without controls. */
+export const openHand = (view) =>
+  h(
+    "div",
+    { class: "hand still", role: "group", "aria-label": "Hand" },
+    kinds(view.hand).map((kind) => card(CARDS[kind])),
+    view.own.cards === 0 && h("span", { class: "quiet" }, "no cards"),
+    unseen(`${counted(view.own.cards, "card")} in hand`),
+  );
+
 /** A whole position, without controls. */
 export function position(view, rules, you = "you", enemy = "enemy") {
   return h(
@@ -71,12 +81,6 @@ export function position(view, rules, you = "you", enemy = "enemy") {
     pile("Discard pile", view.discard),
     pile("Not seen yet", view.unseen, `(enemy's hand and deck of ${view.deck})`),
     player(you, view.own, rules),
-    h(
-      "div",
-      { class: "hand still", role: "group", "aria-label": "Hand" },
-      kinds(view.hand).map((kind) => card(CARDS[kind])),
-      view.own.cards === 0 && h("span", { class: "quiet" }, "no cards"),
-      unseen(`${counted(view.own.cards, "card")} in hand`),
-    ),
+    openHand(view),
   );
 }

@@ -10,6 +10,8 @@ const FEWEST_TO_PLOT = 10;
 const PANELS = ["durations", "over-time"];
 // Maximum difference of lengths in a chart with a column for every length.
 const MOST_COLUMNS = 40;
+// Win and loss, which the number of all states includes, but which nobody sees as a position.
+const N_ENDS = 2;
 
 export async function show(main, _rest, isCurrent) {
   const found = await get("/dashboard");
@@ -31,7 +33,7 @@ function body(found) {
       tile("games", found.games.toLocaleString()),
       tile("breaths per game, on average", durations.mean.toFixed(1)),
       tile("breaths in the longest game", durations.longest),
-      tile("positions seen", found.distinct_states.toLocaleString(), `of ${found.states_in_all.toLocaleString()}`),
+      tile("positions seen", found.distinct_states.toLocaleString(), `of ${(found.states_in_all - N_ENDS).toLocaleString()}`),
     ),
     h(
       "div",

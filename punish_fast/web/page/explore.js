@@ -6,6 +6,8 @@ import { choice, counted, h, percent, tableHead, title, unseen } from "./dom.js"
 
 const N_DIGITS = 18;
 const MOST_HANDS = 8;
+// Pattern of the initials of cards; a position has at most nine cards of a kind.
+const INITIALS = "[grdspGRDSP]{1,9}";
 
 let explorer = null;
 
@@ -41,14 +43,16 @@ function fieldsOf(state) {
 const codeOf = (f) =>
   [f.breath, ...f.hand, f.own_hp, f.own_exhausted, f.own_feinted, f.enemy_hp, f.enemy_hand, f.enemy_exhausted, f.enemy_feinted, ...f.discard].join("");
 
-/** Return the code of an opening position: hand and discard pile get one card of each kind, then second copies, and so
- * on. */
-function openingOf(rules) {
-  const order = Array.from({ length: 10 }, (_, copy) => [3, 1, 4, 0, 2].filter((kind) => copy < rules.copies[kind])).flat();
-  const count = (kinds) => CARDS.map((_, kind) => kinds.filter((each) => each === kind).length);
-  const [hand, discard] = [order.slice(0, rules.hand_size), order.slice(rules.hand_size, rules.hand_size + rules.reveal_size)];
+/** Return the code of an opening position with a hand and a discard pile, given by initials such as "rrspp". By default,
+ * they get one card of each kind, then second copies, and so on. */
+function openingOf(rules, hand, discard) {
+  const count = (letters) => CARDS.map(([initial]) => letters.split(initial).length - 1);
+  const copies = Object.fromEntries(CARDS.map(([initial], kind) => [initial, rules.copies[kind]]));
+  let left = Array.from({ length: 10 }, (_, copy) => [..."srpgd"].filter((initial) => copy < copies[initial])).flat().join("");
+  const own = hand ?? left.slice(0, rules.hand_size);
+  for (const initial of own) left = left.replace(initial, "");
   const calm = { own_exhausted: 0, own_feinted: 0, enemy_exhausted: 0, enemy_feinted: 0 };
-  return codeOf({ breath: 1, hand: count(hand), discard: count(discard), own_hp: rules.hp, enemy_hp: rules.hp, enemy_hand: rules.hand_size, ...calm });
+  return codeOf({ breath: 1, hand: count(own), discard: count(discard ?? left.slice(0, rules.reveal_size)), own_hp: rules.hp, enemy_hp: rules.hp, enemy_hand: rules.hand_size, ...calm });
 }
 
 class Explorer {
@@ -122,14 +126,15 @@ class Explorer {
     const focused = this.form.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const model = choice("Agent", this.models.map((each) => [each.hash, `${each.person} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
     const code = h("input", {
-      value: this.state, inputmode: "numeric", maxlength: N_DIGITS, pattern: `[0-9]{${N_DIGITS}}`, required: true, spellcheck: "false",
-      "aria-label": "Code of the position",
+      value: this.state, pattern: `\\s*(\\d{${N_DIGITS}}|${INITIALS}(\\s+${INITIALS})?)\\s*`, required: true, spellcheck: "false", autocapitalize: "none",
+      "aria-label": "Code of the position, or a hand such as rrspp",
       oninput: () => code.setCustomValidity(""),
-      oninvalid: () => code.setCustomValidity(`The code of a position has ${N_DIGITS} digits.`),
+      oninvalid: () => code.setCustomValidity(`The code of a position has ${N_DIGITS} digits. A hand has initials of cards, such as rrspp, and so has the discard pile after it, such as rrspp ddd.`),
     });
     const paste = (event) => {
       event.preventDefault();
-      this.go(code.value.trim());
+      const typed = code.value.trim().toLowerCase();
+      this.go(/^\d/.test(typed) ? typed : openingOf(rules, ...typed.split(/\s+/)));
     };
     this.form.replaceChildren(
       model.field,
@@ -145,7 +150,7 @@ class Explorer {
       h(
         "form",
         { class: "code", onsubmit: paste },
-        h("label", { class: "field" }, h("span", {}, "Code"), code),
+        h("label", { class: "field" }, h("span", {}, "Code, or a hand such as rrspp"), code),
         h("button", {}, "Go"),
       ),
       h("div", { class: "row" }, h("a", { href: `#/explore/${this.hash}/${this.state}` }, "Link to this position"), h("a", { href: `#/explore/${this.hash}/${openingOf(rules)}` }, "Start over")),

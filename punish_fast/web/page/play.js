@@ -289,11 +289,12 @@ export class Seat {
 
   /** A placeholder to be filled with the costliest choice, as judged by the server, and a link to its position. */
   costliest() {
-    const { table, opponent } = this.table;
+    const { table, opponent, names } = this.table;
     const place = h("div", { class: "costliest" });
-    const fill = ({ enemy, choice }) => {
+    const fill = ({ judge, enemy, choice }) => {
       const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
-      place.replaceChildren(...words, h("div", { class: "quiet small" }, `Each chance is that of winning with the best moves against ${enemy}.`));
+      const like = enemy === names[1] ? "" : `, if ${names[1]} played like ${enemy}`;
+      place.replaceChildren(...words, h("div", { class: "quiet small" }, `Judged by ${judge}: each chance is that of winning with the best moves from there on${like}.`));
     };
     get(`/tables/${table}/costliest`).then(fill, () => place.remove());
     return place;

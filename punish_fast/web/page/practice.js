@@ -21,10 +21,10 @@ const added = (score, isRight, loss) => ({ asked: score.asked + 1, right: score.
 /** A link to the review of a game by a judge, at a position. */
 export const gameLink = (game, judge, state) => h("a", { href: `#/review/${game}/${judge}/${state}` }, "Open the game");
 
-/** An item of a list: a position, the move that was chosen, and the best move. */
-export function mistake({ words, actions, best }, chosen, did, link) {
+/** An item of a list: a position, the move that was chosen, the best move, and the name of the judge. */
+export function mistake({ words, actions, best }, chosen, did, judge, link) {
   const [move, top] = [chosen, best].map((wanted) => actions.find(({ action }) => action === wanted));
-  const cost = move ? `${did} ${move.name}; ${top.name} wins ${points(top.value - move.value)} points more. ` : `${did} an illegal move. `;
+  const cost = move ? `${did} ${move.name}; ${top.name} wins ${points(top.value - move.value)} points more, judged by ${judge}. ` : `${did} an illegal move. `;
   return h("li", {}, words, " ", h("strong", {}, cost), link);
 }
 
@@ -39,6 +39,7 @@ export async function show(main, _rest, isCurrent) {
 export class Quiz {
   constructor(main, judges, given = {}) {
     this.given = given;
+    this.judges = judges;
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
     const judge = choice("Judged by", judges.map(({ hash, person }) => [hash, person]), judges[0]?.hash, (hash) => this.begin(hash));
@@ -60,6 +61,7 @@ export class Quiz {
 
   async begin(model, given = null) {
     this.model = model;
+    this.judge = this.judges.find(({ hash }) => hash === model)?.person;
     this.questions = null;
     this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
     try {
@@ -132,6 +134,7 @@ export class Quiz {
     }
     const confirm = keyButton(`Play ${action.name}`, "Enter", { class: "main", onclick: () => this.answer(action) });
     this.verdict.replaceChildren(h("div", { class: "row" }, confirm));
+    confirm.scrollIntoView({ block: "nearest" });
   }
 
   answer(action) {
@@ -150,7 +153,7 @@ export class Quiz {
       button.classList.toggle("mine", each === action);
       button.querySelector(".found").replaceChildren(h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }), h("span", { class: "number" }, percent(each.value)));
     }
-    const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less.`;
+    const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less, judged by ${this.judge}.`;
     const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
     if (!isRight) this.missed.push([question, action.action]);
     this.round = added(this.round, isRight, loss);
@@ -188,7 +191,7 @@ export class Quiz {
   end() {
     const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model, this.questions === this.given.positions ? this.given : null) }, "Practise again");
     const words = `${scoreWords(this.round)}.`;
-    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), this.missed.length > 0 && h("h3", {}, "Look again at"), h("ol", { class: "lessons" }, this.missed.map(([question, action]) => mistake(question, action, "You chose", h("a", { href: `#/explore/${this.model}/${question.state}` }, "Explore this position")))), h("div", { class: "row" }, again)));
+    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), this.missed.length > 0 && h("h3", {}, "Look again at"), h("ol", { class: "lessons" }, this.missed.map(([question, action]) => mistake(question, action, "You chose", this.judge, h("a", { href: `#/explore/${this.model}/${question.state}` }, "Explore this position")))), h("div", { class: "row" }, again)));
     announce(words);
     again.focus();
   }

@@ -15,7 +15,7 @@
  *  Game.clashes(rules)      table for the help (optional)
  */
 
-import { clock, kinds, pile, player } from "./board.js";
+import { clock, kinds, openHand, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 
@@ -24,6 +24,12 @@ const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind
 
 /** House rules: what differs from the standard rules. */
 const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/^hp\b/, "hearts").replace(/[._=]/g, " "))));
+
+/** Say why nobody is hurt in a clash; null if somebody is. */
+function unhurt(events) {
+  const reason = events.find(({ kind }) => kind === "clash").unhurt;
+  return reason && `Nobody is hurt, because ${reason}.`;
+}
 
 export class Punish {
   static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no hearts left."];
@@ -115,9 +121,8 @@ export class Punish {
   }
 
   words(event, events) {
-    if (event.kind !== "clash") return event.words;
     // The text of the event "reveal" names both cards.
-    return events.some(({ kind }) => kind === "damage") ? null : "Nobody is hurt.";
+    return event.kind === "clash" ? unhurt(events) : event.words;
   }
 
   press(key) {
@@ -161,6 +166,7 @@ export class Punish {
     if (this.picked?.index === index) return this.confirm();
     this.picked = { kind, index };
     this.drawYou();
+    this.you.scrollIntoView({ block: "nearest" });
     return true;
   }
 
@@ -168,6 +174,7 @@ export class Punish {
     if (!this.mayFeint) return false;
     this.feints = !this.feints;
     this.drawYou();
+    this.you.scrollIntoView({ block: "nearest" });
     return true;
   }
 
@@ -240,7 +247,7 @@ export class Punish {
     const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
     const hurt = said("damage");
     return [
-      h("strong", {}, hurt.length ? hurt.join(" ") : "Nobody is hurt."),
+      h("strong", {}, unhurt(this.shown) ?? hurt.join(" ")),
       h("span", { class: "quiet" }, [...said("exhaustion"), ...said("reshuffle")].join(" ")),
     ];
   }
@@ -258,7 +265,7 @@ export class Punish {
     const focused = this.you.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.you.replaceChildren(
       player(names[0], view.own, rules, { lost: this.lost(0), isOn }),
-      ...(isOn ? [this.hand(), this.controls()] : []),
+      ...(isOn ? [this.hand(), this.controls()] : [openHand(view)]),
     );
     if (focused) (this.you.querySelector(`[data-focus="${focused}"]`) ?? this.you.querySelector(".hand"))?.focus();
   }

@@ -9,6 +9,8 @@ import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.
 const PAGE = 40;
 // Loss of win probability from which a choice is marked as costly.
 const COSTLY = 0.05;
+// Smaller losses are rounding errors, as for the judge.
+const LEAST = 0.0005;
 
 export async function show(main, [game, ...at], isCurrent) {
   if (game) return showGame(main, game, at, isCurrent);
@@ -79,7 +81,8 @@ async function showGame(main, game, [wanted, state], isCurrent) {
     const mine = ++turn;
     try {
       const found = await get(`/games/${game}/review`, { model });
-      if (isCurrent() && mine === turn) body.replaceChildren(...new Story(found, isPerson, state).parts);
+      const { person } = judges.find(({ hash }) => hash === model);
+      if (isCurrent() && mine === turn) body.replaceChildren(...new Story({ ...found, judge: person }, isPerson, state).parts);
     } catch (error) {
       if (mine === turn) body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
@@ -126,9 +129,9 @@ class Story {
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance of winning, from what they could see"), this.chart, h("p", { class: "quiet small" }, `Each chance assumes the best moves from there on${review.enemy ? ` against ${review.enemy}` : ""}, so the two need not add up to 100%.`)),
-          h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
-          h("section", { class: "panel" }, h("h2", {}, "All choices"), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance of winning, from what they could see"), this.chart, h("p", { class: "quiet small" }, `Judged by ${review.judge}: each chance assumes the best moves from there on${review.enemy ? ` against an enemy that plays like ${review.enemy}` : ""}, so the two need not add up to 100%.`)),
+          h("section", { class: "panel" }, h("h2", {}, `Worst choices, judged by ${review.judge}`), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
+          h("section", { class: "panel" }, h("h2", {}, `All choices, judged by ${review.judge}`), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
         ),
         h("section", { class: "panel breath", "aria-label": "One breath" }, this.breathPlace),
       ),
@@ -187,7 +190,7 @@ class Story {
   }
 
   worst(side) {
-    const lost = `${side.person} lost ${(100 * side.loss).toFixed(1)} points of win probability in all.`;
+    const lost = `${side.person} lost ${(100 * side.loss).toFixed(1)} points of win probability in all, judged by ${this.review.judge}.`;
     return h(
       "div",
       {},
@@ -206,10 +209,10 @@ class Story {
         { "data-number": each.number },
         h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => this.go(each.number), "aria-label": whenOf(each) }, `${each.measure}, ${each.breath}`)),
         h("td", {}, actionTag(each.action, each.name)),
-        h("td", { class: "number" }, each.loss === null ? "" : percent(each.win_probability - each.loss, 0)),
+        h("td", { class: "number" }, each.loss === null ? "" : percent(each.win_probability - each.loss)),
         h("td", {}, tag(each.best.split(" ").at(-1), each.best)),
-        h("td", { class: "number" }, percent(each.win_probability, 0)),
-        h("td", { class: (each.loss ?? 0) >= COSTLY ? "number bad" : "number" }, each.loss ? (100 * each.loss).toFixed(1) : ""),
+        h("td", { class: "number" }, percent(each.win_probability)),
+        h("td", { class: (each.loss ?? 0) >= COSTLY ? "number bad" : "number" }, each.loss >= LEAST ? (100 * each.loss).toFixed(1) : ""),
       );
     const rows = choices.map(row);
     this.rows.push(...rows);

@@ -25,26 +25,27 @@ export async function show(main, [wanted], isCurrent) {
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
   };
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
-  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against ${found.reference}; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
+  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
   const isChoice = people.length > Number(Boolean(name));
   main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practise)));
   return () => quiz?.leave();
 }
 
-const results = ({ games, win_rate: won, loss }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game.`;
+const results = ({ games, win_rate: won, loss, reference }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.`;
 
 function report(found, practise) {
   const { judge, reference, habits, opponents, trend, positions } = found;
+  const lost = `points lost per game, judged by ${reference}`;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
-  const position = (each) => mistake(each, each.played, "Played:", gameLink(each.game, judge, each.state));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Only ${counted(each.choices, "choice")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
+  const position = (each) => mistake(each, each.played, "Played:", reference, gameLink(each.game, judge, each.state));
   return [
     h(
       "div",
       { class: "halves" },
-      panel("Opponents", table(["opponent", "games", "won", "points lost per game"], opponents.map((each) => [each.person, each.games, each]))),
-      panel("Trend", table(["games", "won", "points lost per game"], trend.map((each) => [`${each.first}–${each.last}`, each]))),
+      panel("Opponents", table(["opponent", "games", "won", lost], opponents.map((each) => [each.person, each.games, each]))),
+      panel("Trend", table(["games", "won", lost], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
     positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practise(positions, "Your costliest choices.") }, "Practise these positions"))),

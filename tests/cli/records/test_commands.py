@@ -235,7 +235,10 @@ def test_both_players_are_judged(run):
             when, win = f"{choice['measure']} {choice['breath']}", f"{choice['win_probability']:.1%}"
             row = f"{when} {hp} {choice['hand']} {choice['name']} {best} {win}"
             assert " ".join(f"{row} {100 * choice['loss']:.1f}".split()) in lines
-        assert f"{player['name']} lost {100 * player['loss']:.1f} points of win probability in all." in text
+        assert (
+            f"{player['name']} lost {100 * player['loss']:.1f} points of win probability in all, judged against random."
+            in text
+        )
         for worst in player["worst"]:
             choice = next(choice for choice in player["choices"] if choice["number"] == worst["number"])
             when = f"In measure {choice['measure']}, breath {choice['breath']},"
