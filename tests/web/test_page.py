@@ -850,10 +850,9 @@ def tap_at_the_edge(page: Page) -> None:
 def test_a_picked_card_is_played_by_a_button_above_the_edge(visit, width, height):
     each = visit(size={"width": width, "height": height}, has_touch=True, is_mobile=True)
     page = sit_down(each, "Una")
-    bar = page.locator(".pages")
     play_out(page, lambda page, _: by_taps(page, width))
     # At the end, other pages are a tap away.
-    assert (bar.is_visible(), each.width()) == (True, width)
+    assert (page.locator(".pages").is_visible(), each.width()) == (True, width)
     for opponent in ("perfect-connect4", "rule-of-thumb-gwent"):
         page.evaluate("localStorage.clear()")
         page.reload()
