@@ -35,7 +35,7 @@ class Habit(NamedTuple):
     share: float  # frequency of the play in the situation
     reference_share: float  # frequency of the play in the same states under the reference policy
     instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy in the states of these choices
-    is_uncertain: bool  # True if there are too few choices to tell a habit from chance
+    is_uncertain: bool  # True if there are too few choices to distinguish a habit from chance
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:

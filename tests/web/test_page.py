@@ -607,14 +607,13 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     page.get_by_role("button", name="Go").click()
     flaw = "The code of a position has 18 digits. A hand has initials of cards, such as rrspp"
     assert page.get_by_label("Code").evaluate("(code) => code.validationMessage").startswith(flaw)
-    # A hand begins a measure; in the tiny game it has two cards, and two are discarded.
-    hand = page.locator(
-        ".reason", has_text=re.compile(r"^Breath 1 of \d: you have \d hearts and hold 1 guard, 1 strike\.")
-    )
-    for typed, discard in (("sg", None), (" SG rs ", "1 rush, 1 strike")):
+    # A hand begins a measure. By default, the discard pile is filled.
+    for typed, discard in (("sg", "rush"), (" SG p ", "punish")):
         page.get_by_label("Code").fill(typed)
         page.get_by_role("button", name="Go").click()
-        hand.filter(has_text=f"Discard pile: {discard}." if discard else "Discard pile: ").wait_for()
+        page.locator(
+            ".reason", has_text=f"hold guard, strike. The enemy has 2 hearts and 2 cards. Discard pile: {discard}."
+        ).wait_for()
         assert page.locator(".reason.bad").count() == 0
     code = str(decimals_of(StateSpace(PRESETS["tiny"]), np.array([100]))[0])
     page.get_by_label("Code").fill(code)
@@ -671,7 +670,7 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     assert len(missed) == number - int(score.split()[0])
     for each_missed in missed:
         words = each_missed.inner_text()
-        assert re.search(r"You chose .*; .* wins \d+\.\d points more\. Explore this position$", words)
+        assert re.search(r"You chose .*; .* wins \d+\.\d points more, judged by Nina\. Explore this position$", words)
         assert re.fullmatch(r"#/explore/[0-9a-f]{32}/\d{18}", each_missed.locator("a").get_attribute("href"))
     page.reload()
     page.wait_for_selector("button.answer")
