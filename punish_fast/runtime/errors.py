@@ -121,7 +121,7 @@ def as_float(value: Any) -> float:
     """Convert a real number of any type, also in an array without dimensions, to float; return NaN for other values."""
     value = value[()] if getattr(value, "shape", None) == () else value
     try:
-        return float(value) if isinstance(value, Real | Decimal) and not isinstance(value, bool) else math.nan
+        return float(value) if isinstance(value, Real | Decimal) and type(value) is not bool else math.nan
     except (OverflowError, ValueError):
         return math.nan
 
