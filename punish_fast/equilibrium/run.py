@@ -3,11 +3,13 @@
 Exploitability is the excess of the best known response's win rate over one half, in percentage points. This is a lower
 bound, since the search may miss better responses. A measurement takes as long as several iterations, so exploitability
 is measured only at the end and, if it is a target, after 25 iterations and whenever the number of iterations has
-doubled.
+doubled. Before a time limit, learning ends early enough to leave time for the measurement.
 """
 
+import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.runtime.deadline import TimeLimitError, seconds_left
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
 
@@ -22,6 +25,8 @@ DEFAULT_ITERATIONS = 80
 MAX_ITERATIONS = 10_000
 _FIRST_MEASUREMENT = 25
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0
+# The measurements after learning take about as long as this number of iterations.
+_MEASUREMENTS = 10
 
 
 class TargetError(PunishFastError, ValueError):
@@ -65,7 +70,8 @@ class EquilibriumRun(NamedTuple):
     """Result of a run."""
 
     iterations: int  # number of iterations, including earlier ones from a checkpoint
-    exploitability: float  # excess of the best known response's win rate over one half, in percentage points
+    # Excess of the best known response's win rate over one half, in percentage points; NaN if time ran out before.
+    exploitability: float
     response: np.ndarray  # float64 ``[n_rows]``, the best known response
     seconds: dict[str, float]  # seconds spent on ``iterations``, ``measure`` and ``checkpoint``
 
@@ -77,7 +83,7 @@ def run_equilibrium(
     progress: Callable[[IterationStatus], None] | None = None,
     search_progress: Callable[[str, int, float], None] | None = None,
 ) -> EquilibriumRun:
-    """Iterate until a target is reached, then measure exploitability.
+    """Iterate until a target or the time limit is near, then measure exploitability.
 
     After an interrupt, the current iteration is finished, and a checkpoint is saved, before the interrupt is re-raised.
 
@@ -87,6 +93,9 @@ def run_equilibrium(
         save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.
         search_progress: Passed to `best_response` as ``progress`` when exploitability is measured.
+
+    Raises:
+        TimeLimitError: If the time limit has long passed during an iteration.
     """
     runner = _Runner(equilibrium, target or Target(), save, search_progress)
     try:
@@ -111,6 +120,8 @@ class _Runner:
         self._equilibrium, self._target = equilibrium, target
         self._save, self._search_progress = save, search_progress
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
+        # Seconds of the first iteration, which might compile kernels.
+        self._first_seconds = 0.0
         # Results of the last measurement, and the iteration after which it was made.
         self._exploitability: float | None = None
         self.response = np.zeros(0)
@@ -127,8 +138,9 @@ class _Runner:
                 equilibrium.iterate()
             now = time.perf_counter()
             self.seconds["iterations"] += now - begin
+            self._first_seconds = self._first_seconds or now - begin
             if progress is not None:
-                progress(self._status(now))
+                progress(self._status())
             if now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
                 self.checkpoint()
                 saved = time.perf_counter()
@@ -137,7 +149,7 @@ class _Runner:
                 self.checkpoint()
                 if self.measure() <= target.exploitability:
                     return
-            if target.seconds is not None and now - self._begin >= target.seconds:
+            if self._seconds_left() <= 0:
                 return
 
     def checkpoint(self) -> None:
@@ -148,25 +160,32 @@ class _Runner:
             self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
-        """Return the exploitability of the average strategy; measure it only if it is not known."""
+        """Measure the exploitability of the average strategy unless it is known; return NaN if time runs out."""
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
             graph, start = equilibrium.graph, equilibrium.exploiter_start
-            found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])
-            self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
+            self._exploitability, self.response = math.nan, start.policy
+            with suppress(TimeLimitError):
+                found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])
+                self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
             self.seconds["measure"] += time.perf_counter() - begin
             self._measured = equilibrium.iterations
         return self._exploitability
 
-    def _status(self, now: float) -> IterationStatus:
+    def _seconds_left(self) -> float:
+        """Return the seconds until a time limit ends learning; infinity if there is none."""
+        n_timed = self._equilibrium.iterations - self._first - 1
+        each = (self.seconds["iterations"] - self._first_seconds) / max(n_timed, 1)
+        target = math.inf if self._target.seconds is None else self._target.seconds
+        return min(target - (time.perf_counter() - self._begin), seconds_left() - _MEASUREMENTS * each)
+
+    def _status(self) -> IterationStatus:
         target, iteration = self._target, self._equilibrium.iterations
         each = self.seconds["iterations"] / (iteration - self._first)
         last = None if target.max_iterations == MAX_ITERATIONS else target.max_iterations
-        left = [] if last is None else [each * (last - iteration)]
-        if target.seconds is not None:
-            left.append(max(target.seconds - (now - self._begin), 0.0))
-        return IterationStatus(iteration, last, each, min(left, default=None), self._exploitability)
+        left = min(math.inf if last is None else each * (last - iteration), max(self._seconds_left(), 0.0))
+        return IterationStatus(iteration, last, each, None if left == math.inf else left, self._exploitability)
 
 
 def default_response_share(information: str) -> float:

@@ -27,6 +27,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime import __version__, compile_progress
+from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
@@ -110,7 +111,18 @@ class _Guard(Listener):
             here.block.close()
 
 
+class _Timekeeper(Listener):
+    """Stops compilation between two passes of the compiler after a time limit."""
+
+    def on_start(self, _event: Event) -> None:
+        check_time()
+
+    def on_end(self, _event: Event) -> None:
+        pass
+
+
 register("numba:compile", _Announcer())
+register("numba:run_pass", _Timekeeper())
 register("numba:compiler_lock", _Guard())
 if hasattr(os, "register_at_fork"):  # not on Windows
     # Fork only while no thread compiles: a child process has no copy of the thread that would release Numba's lock.

@@ -33,6 +33,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from punish_fast.runtime.compile_progress import announce, begin, end, expected
+from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.folders import read_own
 from punish_fast.runtime.limits import usable_cores
 
@@ -181,6 +182,7 @@ def wait_for(name: str, load: Callable[[], Any]) -> Any:
             found = load()
             if found is not None or has_ended:
                 return found
+            check_time()
             time.sleep(_SECONDS_BETWEEN_CHECKS)
     finally:
         end(name)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.runtime._jit import threads
+from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.interrupts import uninterrupted
 
 _CHUNKS_PER_THREAD = 4
@@ -101,6 +102,7 @@ def _spread(
     if alone or threads() == 1 or len(chunks) <= 1:
         # An interrupt is deferred only until the current call ends.
         for begin, end in chunks:
+            check_time()
             kernel(begin, end, *args)
         return
     rest, failed = iter(chunks), Event()
@@ -108,6 +110,7 @@ def _spread(
 
         def work() -> None:
             while not pending and not failed.is_set() and (chunk := next(rest, None)) is not None:
+                check_time()
                 kernel(*chunk, *args)
 
         others = [_pool(threads()).submit(work) for _ in range(threads() - 1)]

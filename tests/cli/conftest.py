@@ -27,7 +27,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.runtime import _jit
+from punish_fast.runtime import _jit, deadline
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import save
 
@@ -139,6 +139,8 @@ def run(
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     # How much progress is reported depends on the speed of the machine.
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 1e6)
+    # Kernels might have to be compiled within a time limit.
+    monkeypatch.setattr(deadline, "_GRACE", 1e6)
     # Which kernels are compiled already depends on the tests before.
     monkeypatch.setattr(Progress, "compiling", lambda *_: None)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 
+from cli.conftest import run_apart
 from punish_fast.arena.survey import balance as study
 
 TINY = ("balance", "--base", "tiny")
@@ -40,10 +45,30 @@ def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
         done.refused(f"the game under the {which} rules could not be studied: duel: not converged", code=1)
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("more", [(), ("--restore",)])
+@pytest.mark.usefixtures("folder")
+def test_the_time_limit_holds_on_a_busy_machine(more):
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    began = time.monotonic()
+    try:
+        done = run_apart("balance", "--set", "damage.strike=3", "--time", "40", *more)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert time.monotonic() - began <= 1.25 * 40 + 10
+    if done.code == 0:
+        assert re.match("Not balanced: |Too few iterations for a verdict", done.out)
+    else:
+        done.refused("could not be studied: the time limit of 40 s has passed", code=1)
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--base", "tabltop"), "'--base': 'tabltop' is neither a preset"),
+        (("--base", "tabltop"), "--base: 'tabltop' is neither a preset"),
         ((), "no rule is changed; name other rules, or change a field with --set"),
         (("--set", "hp=11"), "--set: hp is 11; it must be a whole number from 1 to 9"),
         (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),

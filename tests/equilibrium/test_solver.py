@@ -23,6 +23,7 @@ from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of
+from punish_fast.runtime import deadline
 from punish_fast.runtime._jit import set_threads
 
 NEVER = (0, 0, 0, 0, 0)
@@ -286,6 +287,27 @@ def test_a_run_ends_in_time(equilibrium):
     run = run_equilibrium(equilibrium, Target(seconds=0.01), progress=statuses.append)
     assert run.iterations < 500
     assert all(status.seconds_left <= 0.01 for status in statuses)
+
+
+def test_a_run_ends_within_the_time_limit_of_the_command(equilibrium, monkeypatch):
+    now, responses = [0.0], []
+    monkeypatch.setattr(deadline, "_now", lambda: now[0])
+
+    def pass_time(_status):
+        now[0] += 1
+
+    with deadline.time_limit(8):
+        run = run_equilibrium(equilibrium, None, None, pass_time, lambda *response: responses.append(response))
+        assert run.iterations <= 8
+        # No time is left to improve the first response.
+        assert len(responses) == 1
+        assert run.exploitability == pytest.approx(100 * (responses[0][2] - 0.5))
+        now[0] += 6
+        with pytest.raises(deadline.TimeLimitError):
+            equilibrium.iterate()
+        late = run_equilibrium(equilibrium, Target(iterations=1))
+    assert np.isnan(late.exploitability)
+    policy_of(late.response, equilibrium.graph.space)
 
 
 def test_checkpoints_are_saved_every_minute(equilibrium, monkeypatch):

@@ -148,15 +148,14 @@ def balance(
     base: Rules,
     iterations: int = DEFAULT_ITERATIONS,
     watch: Watch | None = None,
-    seconds: float | None = None,
 ) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    ``seconds`` is a target for the duration of the comparison, half of it for each game.
+    Within a time limit, half of the time is for each game.
     """
     pair = true_rules(base), true_rules(rules)
-    each = None if seconds is None else seconds / 2
-    jobs = [equilibrium_job(name, side, iterations, each) for name, side in zip(_SIDES, pair, strict=True)]
+    sides = zip(_SIDES, pair, (1 / 2, 1), strict=True)
+    jobs = [equilibrium_job(name, side, iterations, share) for name, side, share in sides]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
 
 

@@ -19,13 +19,14 @@ from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_
 from punish_fast.duel.graph import DuelError
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.runtime.cluster.tasks import finished, submit
+from punish_fast.runtime.deadline import TimeLimitError
 from punish_fast.study.lessons import Stage
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 # Errors that are stored as the reason why a job failed; other errors are bugs.
-IMPOSSIBLE = (DuelError, SolveError, MemoryError)
+IMPOSSIBLE = (DuelError, SolveError, MemoryError, TimeLimitError)
 # Maximum number of times that Dask reassigns a job to another worker.
 _RETRIES = 10
 
@@ -104,7 +105,7 @@ def work_on(job: Job, stage: Stage = nullcontext) -> Outcome:
     try:
         result = job.function(*job.arguments, stage)
     except IMPOSSIBLE as error:
-        is_final = not isinstance(error, MemoryError)
+        is_final = not isinstance(error, MemoryError | TimeLimitError)
         reason = " ".join(str(error).split()) or type(error).__name__
         return Outcome(None, reason, is_final, time.perf_counter() - begin)
     return Outcome(result, None, True, time.perf_counter() - begin)

@@ -6,7 +6,6 @@ seconds: the closer the worth of each card is to its worth under the base rules,
 equilibrium under the candidates and the three best neighbours, as time permits.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -23,6 +22,7 @@ from punish_fast.arena.survey.balance import (
     worth_text,
 )
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
+from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of
@@ -30,12 +30,13 @@ from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, val
 from punish_fast.punish.states.openings import openings, worth_of_cards
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
+from punish_fast.runtime.deadline import seconds_left, time_limit
 from punish_fast.study.lessons import Stage
 
 _N_CONFIRMED = 3
 # A study is not begun if less than this share of the time of the first study is left.
 _LEAST_OF_STUDY = 0.5
-# Share of the time limit for screening.
+# Share of the remaining time for screening.
 _SCREENING = 0.5
 
 
@@ -87,41 +88,36 @@ def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
     return {"in_hand": [each.step for each in worth_of_cards(found.hand, found.p, solution.v[found.row] / 2).values()]}
 
 
-def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
+def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     """Return the changes that restore balance, the best first, and those not tried, as a JSON object.
 
-    ``found`` must contain the results of both games; ``seconds`` is a target for the duration of the search.
+    ``found`` must contain the results of both games.
     """
     standard, changed = found.standard.result, found.changed.result
     assert standard is not None
     assert changed is not None
     card = deciding_card(changed)
-    began = time.perf_counter()
     rules = neighbours(found.rules, found.base, CARDS.index(card))
     names = [_change_text(each, found.rules) for each in rules]
     screened: list[np.ndarray] = []
-    begin = time.perf_counter()
-    for n, (name, each) in enumerate(zip(("base", *names), (found.base, *rules), strict=True)):
-        watch.done(n, len(rules) + 1)
-        # Screening the base rules might compile kernels, and at least three changes are screened.
-        if n <= 1:
-            begin = time.perf_counter()
-        elif n > _N_CONFIRMED and time.perf_counter() - begin > _SCREENING * seconds:
-            break
-        screened.append(_screened(name, each, watch))
+    with time_limit(share=_SCREENING):
+        for n, (name, each) in enumerate(zip(("base", *names), (found.base, *rules), strict=True)):
+            watch.done(n, len(rules) + 1)
+            if (worth := _screened(name, each, watch)) is None:
+                break
+            screened.append(worth)
     best = np.argsort(_distances(screened), kind="stable")[:_N_CONFIRMED].tolist()
     chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
     remedies: list[dict[str, Any]] = []
-    not_tried = names[len(screened) - 1 :]
+    not_tried = names[max(len(screened) - 1, 0) :]
     for n, each in enumerate(chosen):
-        name, left = _change_text(each, found.rules), seconds - (time.perf_counter() - began)
-        # A study cannot be interrupted while it builds the graph and measures the result.
-        if n > 0 and left < _LEAST_OF_STUDY * found.changed.seconds:
-            not_tried.append(f"{name} (only screened)")
-            continue
-        job = equilibrium_job(name, each, DEFAULT_ITERATIONS, max(left, 0.0) / (len(chosen) - n))
+        name = _change_text(each, found.rules)
+        job = equilibrium_job(name, each, DEFAULT_ITERATIONS, 1 / (len(chosen) - n))
         watch.done(n, len(chosen))
-        outcome = work_on(job, partial(watch.stage, job))
+        has_time = seconds_left() > _LEAST_OF_STUDY * found.changed.seconds
+        outcome = work_on(job, partial(watch.stage, job)) if has_time else Outcome(None, is_final=False)
+        if not outcome.is_final:
+            not_tried.append(name if n < len(chosen) - len(best) else f"{name} (only screened)")
         if outcome.result is not None:
             balanced, verdict = judge(outcome.result, each, DEFAULT_ITERATIONS, 2)
             value = outcome.result["in_hand"][card] or 0.0
@@ -130,31 +126,39 @@ def restore(found: Balance, seconds: float, watch: Watch) -> dict[str, Any]:
             told = f"With {name}{few}: {worth_text(card, value)}. {verdict}"
             remedies.append({"change": name, "worth": value, "balanced": bool(balanced), "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
-    return {"card": card, "remedies": remedies, "screened": len(screened) - 1, "not_tried": not_tried}
+    n_screened = max(len(screened) - 1, 0)
+    return {"card": card, "remedies": remedies, "screened": n_screened, "not_tried": not_tried}
 
 
 def deciding_change(found: Balance, watch: Watch) -> str | None:
-    """Return the change without which the worth of cards is closest to the base rules. A single change returns None.
+    """Return the change without which the worth of cards is closest to the base rules.
 
-    The worth is measured in the one-player model against *naive*.
+    Return None for a single change, or if the time limit is reached. The worth is measured in the one-player model
+    against *naive*.
     """
     back = undone(found.rules, found.base)
     if not back:
         return None
-    screened = [_screened("undone changes", each, watch) for each in (found.base, *back)]
+    screened: list[np.ndarray] = []
+    for each in (found.base, *back):
+        if (worth := _screened("undone changes", each, watch)) is None:
+            return None
+        screened.append(worth)
     return _change_text(found.rules, back[int(_distances(screened).argmin())])
 
 
-def _screened(label: str, rules: Rules, watch: Watch) -> np.ndarray:
-    """Return the result of `screen`, float64 ``[5]``; infinity if the game could not be screened."""
+def _screened(label: str, rules: Rules, watch: Watch) -> np.ndarray | None:
+    """Return the result of `screen`, float64 ``[5]``, None if time runs out; infinity if the game is too large."""
     job = Job(label, {}, screen, (rules,))
-    result = work_on(job, partial(watch.stage, job)).result
+    result = work_on(job, partial(watch.stage, job)).result if seconds_left() else None
+    if result is None and seconds_left() == 0:
+        return None
     return np.array(result["in_hand"] if result else [np.inf] * len(CARDS))
 
 
 def _distances(screened: list[np.ndarray]) -> np.ndarray:
     """Return the largest difference of each of the other worths from the first, float64 ``[n - 1]``."""
-    return np.asarray(np.nanmax(np.abs(np.array(screened[1:]) - screened[0]), axis=1))
+    return np.array([np.nanmax(np.abs(other - screened[0])) for other in screened[1:]])
 
 
 def _change_text(rules: Rules, base: Rules) -> str:

@@ -28,7 +28,7 @@ class Outcome:
 
     result: dict[str, Any] | None  # JSON object; None if the job failed
     reason: str | None = None  # error message in one line; None if there is a result
-    is_final: bool = True  # False if memory was too small, so that another machine might succeed
+    is_final: bool = True  # False if memory or time was too short, so that another run might succeed
     seconds: float = 0.0
 
 

@@ -6,7 +6,7 @@ who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.
 share an equilibrium, and stored results are not computed again.
 """
 
-import time
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,13 +38,12 @@ from punish_fast.punish.transitions.memory_plan import (
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime import __version__, _jit
+from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.limits import require_memory
 from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
 _VERSION = 1
-# The measurements after learning take about as long as this number of iterations.
-_MEASUREMENTS = 10
 # Share of games that are played against a best response while an equilibrium is learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
@@ -114,11 +113,11 @@ def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]
     return Job(label, key, study_agent, (point, policy))
 
 
-def equilibrium_job(label: str, rules: Rules, iterations: int, seconds: float | None = None) -> Job:
-    """Return the job that approximates and studies an equilibrium of a game; ``seconds`` limits the study."""
+def equilibrium_job(label: str, rules: Rules, iterations: int, share: float = 1.0) -> Job:
+    """Return the job that approximates and studies an equilibrium of a game."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
-    return Job(label, key, study_equilibrium, (rules, iterations, seconds))
+    return Job(label, key, study_equilibrium, (rules, iterations, share))
 
 
 def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
@@ -154,33 +153,25 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     return report
 
 
-def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stage: Stage) -> dict[str, Any]:
+def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage) -> dict[str, Any]:
     """Approximate an equilibrium of the two-player game and study it.
 
     Args:
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations of the equilibrium solver.
-        seconds: Target for the duration of the study, which makes at least three iterations; no limit if None.
+        share: Share of the time left within a time limit. The study makes at least one iteration.
         stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
             ``self-play``, given its name.
 
     Returns:
         The number of ``full_states``; the number of ``iterations``; the results of `study_game`; ``best_response``, the
-        win probability of the best response; and the ``exploitability`` in percentage points.
+        win probability of the best response; and the ``exploitability`` in percentage points. The latter two are None
+        if time runs out.
     """
-    began = time.perf_counter()
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
-    with stage("equilibrium") as show:
+    with time_limit(share=share), stage("equilibrium") as show:
         learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
-
-        # The first iteration might compile kernels, so the time of the second one is measured.
-        learner.iterate()
-        if seconds is not None and iterations > 1:
-            second = time.perf_counter()
-            learner.iterate()
-            now = time.perf_counter()
-            seconds = max(seconds - (now - began) - _MEASUREMENTS * (now - second), 1e-9)
 
         def progress(status: IterationStatus) -> None:
             if callable(show):
@@ -188,10 +179,11 @@ def study_equilibrium(rules: Rules, iterations: int, seconds: float | None, stag
                 measuring = "" if status.seconds_left else ", measuring"
                 show(f"iteration {status.iteration} of {iterations}{measuring}", left=status.seconds_left or 0.0)
 
-        run = run_equilibrium(learner, Target(iterations=iterations, seconds=seconds), progress=progress)
+        run = run_equilibrium(learner, Target(iterations=iterations), progress=progress)
     report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}
     report |= study_game(graph, learner.average, stage)
-    return report | {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}
+    values = {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}
+    return report | {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:

@@ -33,6 +33,7 @@ from typer.core import TyperCommand
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report
+from punish_fast.cli.frame.time_limit import limited
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError, printable
@@ -80,7 +81,7 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
     """Return a decorator that turns a function of an options dataclass into a command.
 
     The help of the command ends with ``examples``, one per line. For a command that reports no progress, ``stage`` is
-    shown as progress until the command prints its results.
+    shown as progress until the command prints its results. An option ``time`` limits the time of the whole command.
     """
 
     def declare(function: Callable[[O], None]) -> typer.Typer:
@@ -90,7 +91,7 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
         def call(**values: Any) -> None:
             options = options_class(**values)
             _prepare(options)
-            with _working:
+            with _working, limited(getattr(options, "time", None)):
                 if stage is not None:
                     _working.enter_context(Progress(options.quiet).stage(stage))
                 function(options)
@@ -304,10 +305,10 @@ class CommonOptions:
         else:
             as_text(plain(report, printable))
 
-    def suggest(self, *command: str | Path) -> None:
-        """Print the command that plays against the result on stderr, unless ``quiet`` or ``as_json`` is set."""
+    def suggest(self, *command: str | Path, how: str = "against") -> None:
+        """Print the command that plays against or with the result on stderr, unless ``quiet`` or ``as_json`` is set."""
         if not (self.quiet or self.as_json):
-            say(f"Play against it: punish-fast {shlex.join(map(str, command))}")
+            say(f"Play {how} it: punish-fast {shlex.join(map(str, command))}")
 
 
 class ComputeOptions(CommonOptions):

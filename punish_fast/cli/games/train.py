@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
+from punish_fast.runtime.deadline import TimeLimitError, check_time, seconds_left, time_limit
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Game
@@ -45,7 +47,7 @@ class TrainOptions(LearningOptions):
         min=1,
     )
     time: float | None = option(
-        "Stop after this many seconds; without --games, train networks until then.", metavar="SECONDS", min=0
+        "Time limit of the whole command; without --games, train networks until then.", metavar="SECONDS", min=0
     )
     former: Path | None = option(
         "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
@@ -116,32 +118,33 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
     """Train the agent and save checkpoints in the file ``output``; return the seconds of training."""
     from punish_fast.games.learn.agent_file import save_agent, train
 
-    limit, before, begin = options.time, trainer.games, time.perf_counter()
-    saved = begin
+    before, begin = trainer.games, time.perf_counter()
+    # Seconds of the last round whose agent was measured. After the last round, the agent is measured again.
+    saved, ended, measuring = begin, begin, 0.0
 
     def on_round() -> None:
-        nonlocal saved
-        elapsed = time.perf_counter() - begin
-        left = elapsed * (trainer.games_wanted - trainer.games) / max(trainer.games - before, 1)
-        if limit is not None:
-            left = min(left, max(limit - elapsed, 0.0))
+        nonlocal saved, ended, measuring
+        now = time.perf_counter()
+        measuring, ended = (now - ended if trainer.is_point else measuring), now
+        left = (now - begin) * (trainer.games_wanted - trainer.games) / max(trainer.games - before, 1)
+        left = min(left, max(seconds_left() - measuring, 0.0))
         wins = f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
         progress.show(f"train: {trainer.games:,} games{wins}", left=left)
-        if limit is not None and elapsed >= limit:
+        if left == 0:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
             kept = copy(trainer)
             # Training that resumes from the file has no time limit.
-            if limit is not None and options.games is None:
+            if options.time is not None and options.games is None:
                 kept.drop_plans()
             save_agent(output, kept)
             saved = time.perf_counter()
 
     try:
         return train(trainer, strength, on_round)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TimeLimitError):
         if trainer.games > before:
-            if limit is not None:
+            if options.time is not None:
                 trainer.drop_plans()
             save_agent(output, trainer)
             say(f"{output} is a checkpoint; resume with --from {output}")
@@ -213,19 +216,24 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table."""
+    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table.
+
+    Judgements are omitted if time runs out.
+    """
     from punish_fast.games.learn.qlearning import QLearner
 
     if isinstance(trainer, QLearner):
         return {}
     judged = []
     for simulations, values in trainer.judged().items():
-        with progress.stage("judge" + ("" if simulations is None else f": {simulations} simulations, after compiling")):
+        stage = "judge" if simulations is None else f"judge: {simulations} simulations, after compiling"
+        with suppress(TimeLimitError), time_limit(has_overtime=False), progress.stage(stage):
+            check_time()
             judgement = {"judgement": strength.judge(values, trainer.keeps_rules)}
             if simulations is None:
                 return judgement
             judged.append({"simulations": simulations} | strength.measure(values, trainer.keeps_rules) | judgement)
-    return {"searches": judged}
+    return {"searches": judged} if trainer.kind == _KINDS["muzero"] else {"judgement": None}
 
 
 def _print(report: dict[str, Any]) -> None:
@@ -238,7 +246,7 @@ def _print(report: dict[str, Any]) -> None:
         told += f"It {mistakes if last['mistakes'] else 'plays perfectly: it never gives away a win or a draw'}."
     print_text(told + (" These numbers are for play without a search." if "searches" in report else ""))
     for name, column in (("curve", "games"), ("searches", "simulations")):
-        if name in report:
+        if report.get(name):
             _print_points(thinned(report[name]), column)
     print()
     print_report({name: report[name] for name in ("game", "variant", "method", "seed", "played", "seconds", "plot")})

@@ -9,6 +9,7 @@ from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
+from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import printable
 
 
@@ -21,7 +22,7 @@ class BalanceOptions(ComputeOptions):
     set: list[str] | None = option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
     base: str | None = game_rules_option("tabletop", "Base rules")
     time: float = option(
-        "Time limit of the comparison; --restore takes as long again.", metavar="SECONDS", min=1, default=120.0
+        "Time limit of the whole command; --restore takes half of it.", metavar="SECONDS", min=1, default=120.0
     )
     restore: bool = option("Search for a change of one rule that restores the balance.", "--restore", default=False)
     plot: PlotOption = None
@@ -46,7 +47,8 @@ def balance(options: BalanceOptions) -> None:
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
     clock = Stopwatch()
     watch = watch_jobs("balance", options.quiet)
-    found = study(rules, base, watch=watch, seconds=options.time)
+    with time_limit(share=1 / 2 if options.restore else 1):
+        found = study(rules, base, watch=watch)
     for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
             raise CheckError(f"the game under the {which} rules could not be studied: {outcome.reason}")
@@ -54,11 +56,11 @@ def balance(options: BalanceOptions) -> None:
         from punish_fast.arena.survey.balance_plot import draw_balance
 
         draw_balance(found, options.plot)
-    restored = restore(found, options.time, watch) if options.restore else None
-    work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
-    report = report_of(found) | {"restore": restored} | work
+    report = report_of(found)
     if report["changed"]["balanced"] is False and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
+    report["restore"] = restore(found, watch) if options.restore else None
+    report |= {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
     options.print(report, lambda printed: _print_balance(report, [each.row for each in found.measures], printed))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy,
 from punish_fast.cli.frame.progress import Stages, interrupt_note
 from punish_fast.cli.frame.report import print_report, print_text, rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, true_rules
+from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
 
@@ -34,7 +36,7 @@ class EquilibriumOptions(ComputeOptions):
         "Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"
     )
     target: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
-    time: float | None = option("Stop learning after this many seconds.", metavar="SECONDS")
+    time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
     output: OutputOption = None
     resume: Path | None = option(
         "Resume from this checkpoint if it exists, and save to it every minute.", metavar="FILE", writes=True
@@ -85,13 +87,15 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
     def as_text(printed: dict[str, Any]) -> None:
         wins = f"{found['exploiter_wins']:.1%} of games against {printed['output']}"
-        print_text(f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%.")
+        told = f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%."
+        is_known = printed["exploitability"] is not None
+        print_text(told if is_known else "The time limit ended before the exploitability was measured.")
         print()
         print_report(printed)
 
     options.print(report | rules_report(rules) | work_report(stages.clock, output), as_text)
     options.suggest("play", output)
-    if target.exploitability is not None and found["exploitability"] > target.exploitability:
+    if target.exploitability is not None and not found["exploitability"] <= target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
 
@@ -184,7 +188,9 @@ def _run(
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
     first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
     origin = first | results | _aims(target, learner.share)
-    with stages("store", "equilibrium: writing"):
+    if math.isnan(run.exploitability):
+        del origin["exploitability"]
+    with stages("store", "equilibrium: writing"), time_limit(math.inf):
         covered = None if options.information == "view" else learner.reached
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from punish_fast.arena.survey.balance import Balance, balance, deciding_card, judge, report_of
@@ -7,6 +9,8 @@ from punish_fast.arena.survey.restore import deciding_change, neighbours, restor
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.punish.rule_changes import changed, changes_of
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
+from punish_fast.runtime import deadline
+from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.figures import FigureError
 from punish_fast.study.frequencies import PLAYS
 
@@ -41,21 +45,49 @@ def test_a_game_is_balanced_if_no_card_is_worth_too_much_and_each_is_played():
     assert judge(unfair, without, 40) == (False, f"{worst}.")
 
 
-def test_balance_is_restored_by_one_more_change(found):
+@pytest.fixture
+def now(monkeypatch):
+    """The time, a list of one number."""
+    now = [0.0]
+    monkeypatch.setattr(deadline, "_now", lambda: now[0])
+    return now
+
+
+def test_balance_is_restored_by_one_more_change(found, now):
     rules = neighbours(STRIKE, TINY, CARDS.index("strike"))
     changes = [changes_of(each, STRIKE) for each in rules]
     assert all(len(change) == 1 and "damage.strike" not in change for change in changes)
     assert next(iter(changes[0])) == "copies.strike"
     told = []
-    report = restore(found, 1e-6, Watch(done=lambda done, total: told.append((done, total))))
+
+    def done(*steps):
+        told.append(steps)
+        now[0] += 1000
+
+    # Half of the time is for screening, and the rest is too short for three studies.
+    slow = replace(found, changed=replace(found.changed, seconds=5000.0))
+    with time_limit(10_000):
+        report = restore(slow, Watch(done=done))
     assert report["card"] == deciding_card(found.changed.result)
-    # No time is left after the first study.
-    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 1, len(rules) - 3 + 2)
-    assert told[:2] == [(0, len(rules) + 1), (1, len(rules) + 1)]
+    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 2, len(rules) - 3 + 1)
+    assert told == [*((n, len(rules) + 1) for n in range(5)), *((n, 3) for n in range(3))]
     for remedy in report["remedies"]:
-        few = "(after 3 of 40 iterations)"
-        told = f"With {remedy['change']} {few}: one more {report['card']} in hand is worth "
-        assert remedy["finding"].startswith(told)
+        assert remedy["finding"].startswith(f"With {remedy['change']}: one more {report['card']} in hand is worth ")
+
+
+def test_nothing_is_tried_or_claimed_without_time(found, now):
+    several = Balance(true_rules(TINY), true_rules(changed(STRIKE, "healing=0")), 2, found.standard, found.changed)
+    with time_limit(10):
+        now[0] = 11
+        report = restore(several, Watch())
+        assert (report["screened"], report["remedies"]) == (0, [])
+        assert report["not_tried"][-2:] == ["healing=1", "damage.strike=2"]
+        assert deciding_change(several, Watch()) is None
+        now[0] = 20
+        late = balance(STRIKE, TINY, iterations=2)
+    for outcome in (late.standard, late.changed):
+        assert (outcome.result, outcome.is_final) == (None, False)
+        assert outcome.reason == "the time limit of 10 s has passed; allow more with --time"
 
 
 def test_each_of_several_changes_is_undone_first(found):
@@ -66,7 +98,6 @@ def test_each_of_several_changes_is_undone_first(found):
     assert alone == [{"healing": 1}, {"damage.strike": 2}]
     several = Balance(true_rules(TINY), both, 2, found.standard, found.changed)
     assert deciding_change(several, Watch()) == "damage.strike=3"
-    assert restore(several, 1e-6, Watch())["remedies"][0]["change"] == "healing=1"
 
 
 def test_both_games_stand_side_by_side(found):

@@ -1,0 +1,58 @@
+"""Time limits of commands.
+
+The time limit of a command applies to everything in a block: stages plan to end within `seconds_left`. If work takes
+longer than planned, for example because the machine is busy, the next kernel call, compiler pass or wait for a kernel
+raises `TimeLimitError`. Blocks can be nested to give a stage part of the time.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from punish_fast.runtime.errors import PunishFastError
+
+# Work is stopped this share of the limit and this number of seconds after its planned end.
+_OVERTIME, _GRACE = 0.25, 1.0
+_now = time.monotonic
+# Of each nested block: the limit in seconds, the time at which work should end, and the time at which it is stopped.
+_limits = [(math.inf, math.inf, math.inf)]
+
+
+class TimeLimitError(PunishFastError):
+    """Raised when work exceeds the time limit."""
+
+    exit_code = 1
+
+
+@contextmanager
+def time_limit(seconds: float | None = None, share: float = 1.0, has_overtime: bool = True) -> Iterator[None]:
+    """Limit the time of a block to ``seconds``, by default to a ``share`` of the time left in the block around it.
+
+    Without overtime, work is stopped at its planned end.
+    """
+    limit, end, last = _limits[-1]
+    if seconds is not None:
+        limit, end, last = seconds, _now() + seconds, _now() + (1 + _OVERTIME) * seconds + _GRACE
+    end = _now() + share * max(end - _now(), 0.0)
+    _limits.append((limit, end, last if has_overtime else end))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def seconds_left() -> float:
+    """Return the seconds until the planned end of work: 0 after it, infinity without a limit."""
+    return max(_limits[-1][1] - _now(), 0.0)
+
+
+def seconds_until_stop() -> float:
+    """Return the seconds until work is stopped, infinity without a limit."""
+    return _limits[-1][2] - _now()
+
+
+def check_time() -> None:
+    """Raise `TimeLimitError` if work must stop."""
+    if seconds_until_stop() <= 0:
+        raise TimeLimitError(f"the time limit of {_limits[-1][0]:g} s has passed; allow more with --time")
