@@ -215,7 +215,13 @@ class VectorGame(Protocol):
         Returns:
             The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, which are
             0 before the end of the game; and a mask of the games that are over, bool ``[n]``.
+
+        Raises:
+            GameError: If a state or an action is invalid.
         """
+
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal, such as those chosen by `legal`."""
 
 
 class VectorBoardGame(VectorGame, Protocol):

@@ -34,7 +34,7 @@ def _place(bits):
 
 @routine
 def count_cards(words, column):
-    return _count_bits(words[column]) + _count_bits(words[column + 1])
+    return _count_bits(words[column] & _LOW_BITS) + _count_bits(words[column + 1] & _LOW_BITS)
 
 
 @routine
@@ -51,10 +51,10 @@ def sum_cards(words, column):
 
 @routine
 def list_cards(words, column, cards):
-    """Write the cards to ``cards`` in ascending order; return their number and their sum."""
+    """Write the cards to ``cards`` in ascending order; return their number and their sum, at most 100 each."""
     count, begin = 0, 0
     for half in range(2):
-        bits = words[column + half]
+        bits = words[column + half] & _LOW_BITS
         while bits:
             end = HALF * half + _place(bits) + 1
             bits &= bits - 1

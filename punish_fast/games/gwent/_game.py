@@ -107,7 +107,7 @@ def find_gwent_features(states, features):
             row[cards[begin] - 1] = (end - begin) / n
             begin = end
         held, _ = list_cards(words, column_of(own, HAND), cards)
-        for slot in range(held):
+        for slot in range(min(held, HAND_ROOM)):
             row[_N_CARDS + slot] = _SHARES[cards[slot]]
         place = _N_CARDS + HAND_ROOM
         _write_progress(words, own, row, place)
@@ -151,12 +151,14 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         if player >= 0:
             n, points = list_cards(words, column_of(player, DECK), cards)
             left = n_dealt - n
-            row[:] = deals[left, 2 * HALF - points - left]
+            row[:] = deals[left, max(0, min(2 * HALF - points - left, deals.shape[1] - 1))]
             continue
         row[:] = 0
         if (words[0] & _DUE_BITS) != 0:
             n, _ = list_cards(words, column_of(_drawer(words), PILE), cards)
             for place in range(n):
+                # In an invalid state, a card could be too high for the row.
+                cards[place] = min(cards[place], _N_CARDS)
                 row[cards[place]] += 1
             for place in range(n):
                 if place == 0 or cards[place] != cards[place - 1]:

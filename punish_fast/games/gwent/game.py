@@ -130,7 +130,7 @@ class Gwent(Game):
     def apply(self, state: GwentState, action: int) -> GwentState:
         """Return the state after a draw or a move; rounds that end are scored."""
         self.check_action(state, action)
-        after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
+        after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
 
     def _is_dealt(self, state: GwentState) -> bool:
@@ -262,7 +262,7 @@ class VectorGwent(PackedGame):
         """Return the probability that each card is drawn, or that each player begins."""
         n_dealt = self.rules[0][-1]
         rules = n_dealt, _deals(n_dealt)
-        return filled(_gwent.find_gwent_shares, states, np.float64, (Gwent.n_actions,), rules)
+        return filled(_gwent.find_gwent_shares, self.checked(states), np.float64, (Gwent.n_actions,), rules)
 
 
 @lru_cache(maxsize=4)

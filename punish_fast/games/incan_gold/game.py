@@ -122,7 +122,7 @@ class IncanGold(Game):
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
         """Return the state after a draw or an answer; players leave after the last answer."""
         self.check_action(state, action)
-        after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
+        after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
         return state_of_words(after[0], state.round, drawn)
 
@@ -236,7 +236,7 @@ class VectorIncanGold(PackedGame):
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the share of each kind of card in the deck; 0 if no card is to be drawn."""
-        return filled(_incan_gold.find_card_shares, states, np.float64, (N_KINDS,))
+        return filled(_incan_gold.find_card_shares, self.checked(states), np.float64, (N_KINDS,))
 
 
 def _added(counts: Counts, kind: int) -> Counts:

@@ -136,7 +136,7 @@ def play(
         action[live, ply] = chosen
         live, states = live[goes_on], states[goes_on]
         if len(live):
-            states, _, ended = vector.step(states, chosen[goes_on])
+            states, _, ended = vector.advance(states, chosen[goes_on])
             live, states = live[~ended], states[~ended]
         ply += 1
     return action[:, :ply]
@@ -168,7 +168,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
         is_legal[live, ply] = legal
         live, states, chosen = live[legal], states[legal], chosen[legal]
         if len(live):
-            state[live, ply + 1], returns[live], is_over[live] = vector.step(states, chosen)
+            state[live, ply + 1], returns[live], is_over[live] = vector.advance(states, chosen)
         goes_on[:] = False
         goes_on[live] = ~is_over[live]
     return Episodes(action, state, player, is_legal, is_over, returns)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import Game
+from punish_fast.games.contract import Game, GameError
 from punish_fast.games.solve.positions import enumerate_positions
 
 
@@ -24,7 +24,25 @@ class GameKernels(NamedTuple):
     step: Callable[..., Any]
 
 
-class PackedGame:
+class _CheckedGame:
+    """Base class of vector games whose public method `step` checks actions."""
+
+    def step(self: Any, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take a legal action in each state; raise `GameError` if a state or an action is invalid."""
+        n_actions, actions, rows = self.game.n_actions, np.asarray(actions), np.arange(len(states))
+        allowed = np.zeros((len(states), n_actions), np.bool_)
+        allowed[:, : self.n_moves] = self.legal(states)
+        if hasattr(self, "probabilities"):
+            allowed |= self.probabilities(states) > 0
+        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+            raise GameError(f"actions: must be {len(rows)} integers, one for each state")
+        wrong = (actions < 0) | (actions >= n_actions) | ~allowed[rows, actions % n_actions]
+        if wrong.any():
+            raise GameError(f"actions: {actions[wrong][0]} is illegal in state {wrong.argmax()}")
+        return self.advance(states, actions)  # type: ignore[no-any-return]
+
+
+class PackedGame(_CheckedGame):
     """A `contract.VectorGame` implemented by kernels."""
 
     def __init__(
@@ -49,24 +67,31 @@ class PackedGame:
         """Return ``n`` initial states."""
         return np.tile(self._first, (n, 1))
 
+    def checked(self, states: np.ndarray) -> np.ndarray:
+        """Return ``states``; raise `GameError` if the array has another type or shape, since kernels check no index."""
+        if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
+            raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
+        return states
+
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move or `CHANCE`."""
-        return filled(self.kernels.players, states, np.int8)
+        return filled(self.kernels.players, self.checked(states), np.int8)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return the legal moves."""
-        return filled(self.kernels.moves, states, np.bool_, (self.n_moves,))
+        return filled(self.kernels.moves, self.checked(states), np.bool_, (self.n_moves,))
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states."""
-        return filled(self.kernels.features, states, np.float32, (self.game.n_features,))
+        return filled(self.kernels.features, self.checked(states), np.float32, (self.game.n_features,))
 
-    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action in each state."""
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal."""
         n = len(states)
         after, returns = np.empty((n, self.n_words), np.int64), np.empty((n, self.game.n_players), np.float32)
         ended = np.empty(n, np.bool_)
-        self.kernels.step(signed(states), np.ascontiguousarray(actions, np.int64), *self.rules, after, returns, ended)
+        words, chosen = signed(self.checked(states)), np.ascontiguousarray(actions, np.int64)
+        self.kernels.step(words, chosen, *self.rules, after, returns, ended)
         return after.view(np.uint64), returns, ended
 
 
@@ -91,7 +116,7 @@ def signed(states: np.ndarray) -> np.ndarray:
 _NONE = -1
 
 
-class VectorPositions:
+class VectorPositions(_CheckedGame):
     """A `contract.VectorBoardGame` that encodes a state as its index among all reachable states."""
 
     n_words = 1
@@ -122,8 +147,8 @@ class VectorPositions:
         """Return the features of states."""
         return np.asarray(self._features[states[:, 0]])
 
-    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action in each state."""
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal."""
         number = self.positions.after[self._row[states[:, 0], actions]]
         after = number.astype(np.uint64)[:, np.newaxis]
         return after, self._returns[number], self.positions.is_terminal[number]
