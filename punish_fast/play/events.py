@@ -50,6 +50,15 @@ class Damage(Event):
 
 
 @dataclass(frozen=True)
+class Heal(Event):
+    """A player regains HP within a measure."""
+
+    seat: int
+    amount: int
+    hp: int  # HP after healing
+
+
+@dataclass(frozen=True)
 class Exhaustion(Event):
     """A player must rest in the next breath."""
 

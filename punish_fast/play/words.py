@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from punish_fast.games.events import Event
-from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal, SharedEnd
 from punish_fast.play.explain.guide import unhurt
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Rules, cards_text
@@ -26,18 +26,20 @@ def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
         case Damage():
             left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
             words = f"{told_of(names[event.seat], 'take')} {event.amount} damage: {left}."
+        case Heal():
+            words = _healing(names[event.seat], event.amount, event.hp)
         case Exhaustion():
             words = f"{told_of(names[event.seat], 'be')} exhausted and must rest in the next breath."
         case Reshuffle():
-            healed = [
-                f" {told_of(name, 'heal')} {more} HP ({hp} now)."
-                for name, hp, more in zip(names, event.hp, event.healed, strict=True)
-                if more
-            ]
-            words = "The measure ends." + "".join(healed)
+            healed = [_healing(*each) for each in zip(names, event.healed, event.hp, strict=True) if each[1]]
+            words = " ".join(["The measure ends.", *healed])
         case End():
             words = ending_of(event, names)
     return words
+
+
+def _healing(who: str, amount: int, hp: int) -> str:
+    return f"{told_of(who, 'heal')} {amount} HP ({hp} now)."
 
 
 def _played(who: str, action: int, drawn: int | None) -> str:

@@ -6,7 +6,7 @@ import re
 import pytest
 from playing import RULES
 
-from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.screen import Screen, card_style, open_console
 from punish_fast.punish.card_looks import CARD_LOOKS
@@ -109,6 +109,7 @@ def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
         (Clash((2, 3)), "dodge against strike: nobody is hurt, because the dodge evades the strike."),
         (Damage(0, 1, 1), "You take 1 damage: 1 HP left."),
         (Damage(1, 3, -1), "naive takes 3 damage: no HP left."),
+        (Heal(0, 2, 4), "You heal 2 HP (4 now)."),
         (Exhaustion(0), "You are exhausted and must rest in the next breath."),
         (Exhaustion(1), "naive is exhausted and must rest in the next breath."),
         (Reshuffle((2, 2), (1, 0)), "The measure ends. You heal 1 HP (2 now)."),

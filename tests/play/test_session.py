@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from scripted import ScriptedPlayer
 
 from bench import reference
-from punish_fast.play.events import Clash, Damage, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.events import Clash, Damage, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, view_of
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
+from punish_fast.play.words import words_of
+from punish_fast.punish import clash
+from punish_fast.punish.clash import DODGE, GUARD, clash_effects
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
@@ -114,6 +117,42 @@ def test_what_the_rules_or_the_moment_forbid_is_refused(table):
         session.reveal()
     with pytest.raises(ChoiceError, match="seat 0: has nothing to choose"):
         session.choose(0, 10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_change_of_hp_is_told(monkeypatch, seed):
+    """A rule can heal within a measure, as ``docs/architecture.md`` describes: here, guards and dodges heal."""
+
+    def healing_effects(rules, is_last=False):
+        effects = clash_effects(rules, is_last)
+        healed = effects.healed.copy()
+        healed[[GUARD, DODGE]] += 2
+        return effects._replace(healed=healed)
+
+    rules = RULES._replace(hp=5, breaths=4, hand_size=3, copies=(2, 2, 2, 2, 1))
+    clash.status_tables.cache_clear()
+    monkeypatch.setattr(clash, "clash_effects", healing_effects)
+    try:
+        session, told = begun(GameData(StateSpace(rules)), seed=seed), []
+        generator = np.random.default_rng(seed)
+        while session.is_on:
+            hp = [session.view(seat).state.own_hp for seat in (0, 1)]
+            for seat in (0, 1):
+                session.choose(seat, int(generator.choice(session.legal(seat))))
+            since = len(session.events)
+            session.reveal()
+            for event in session.events[since:]:
+                if isinstance(event, Damage | Heal):
+                    hp[event.seat] += event.amount * (-1 if isinstance(event, Damage) else 1)
+                    assert event.hp == hp[event.seat]
+                    told.append(words_of(event, rules, ("you", "Ben")))
+                elif isinstance(event, Reshuffle):
+                    hp = [before + more for before, more in zip(hp, event.healed, strict=True)]
+            if session.is_on:
+                assert hp == [session.view(seat).state.own_hp for seat in (0, 1)]
+    finally:
+        clash.status_tables.cache_clear()
+    assert any(" HP (" in words for words in told)
 
 
 @pytest.mark.parametrize("seed", range(6))

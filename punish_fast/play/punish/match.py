@@ -15,7 +15,7 @@ from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.graph import DuelError
 from punish_fast.games.events import Event
-from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View, five, unseen_cards
 from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
@@ -107,9 +107,11 @@ class PunishMatch:
         self._states = [state_of_digits(digits) for digits in played.digits.tolist()]
         if played.result[0]:
             return [*events, self._end(int(played.result[0]), states, hp)]
+        now = self._states[0].own_hp, self._states[1].own_hp
+        healed = now[0] - hp[0], now[1] - hp[1]
         if self._states[0].breath > self._rules.breaths:
-            healed = self._states[0].own_hp, self._states[1].own_hp
-            return [*events, Reshuffle(healed, (healed[0] - hp[0], healed[1] - hp[1])), self._deal()]
+            return [*events, Reshuffle(now, healed), self._deal()]
+        events += [Heal(seat, healed[seat], now[seat]) for seat in (0, 1) if healed[seat]]
         return events + [Exhaustion(seat) for seat in (0, 1) if self._states[seat].own_exhausted]
 
     def undo(self) -> None:

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from punish_fast.games.events import Event
-from punish_fast.play.events import Damage, End, Reveal
+from punish_fast.play.events import Damage, End, Heal, Reveal
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import told_of, words_of
 from punish_fast.punish.card_looks import CARD_LOOKS
@@ -119,7 +119,7 @@ class Screen:
         if isinstance(event, Reveal):
             for seat in (0, 1):
                 self.console.print(self._played(seat, event))
-        elif isinstance(event, Damage | End):
+        elif isinstance(event, Damage | Heal | End):
             self.console.print(Text(f"  {words_of(event, self.rules, self.names)}", "bold"))
         else:
             self.say(words_of(event, self.rules, self.names))

@@ -248,7 +248,7 @@ export class Punish {
     const hurt = said("damage");
     return [
       h("strong", {}, unhurt(this.shown) ?? hurt.join(" ")),
-      h("span", { class: "quiet" }, [...said("exhaustion"), ...said("reshuffle")].join(" ")),
+      h("span", { class: "quiet" }, [...said("heal"), ...said("exhaustion"), ...said("reshuffle")].join(" ")),
     ];
   }
 
@@ -257,7 +257,8 @@ export class Punish {
     const seat = (number + this.table.seat) % 2;
     const events = this.shown ?? [];
     if (events.some((event) => event.kind === "reshuffle")) return 0;
-    return events.filter((event) => event.kind === "damage" && event.seat === seat).reduce((sum, e) => sum + e.amount, 0);
+    const sum = (kind) => events.filter((event) => event.kind === kind && event.seat === seat).reduce((all, e) => all + e.amount, 0);
+    return Math.max(0, sum("damage") - sum("heal"));
   }
 
   drawYou() {
