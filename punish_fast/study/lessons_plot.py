@@ -80,7 +80,8 @@ def _draw_hps(axes: Axes, win_rates: dict[tuple[int, int], float], when: str) ->
     axes.set_xticks(range(len(enemies)), list(map(str, enemies)))
     axes.set_yticks(range(len(owns)), list(map(str, owns)))
     moment = "before the cards are dealt" if when == "before" else "in breath 2 and later"
-    best = f"{owns[0]} HP against {enemies[-1]} win {100 * win[0, -1]:.0f}%"
+    own, enemy = max(win_rates, key=lambda pair: round(win_rates[pair], 9))
+    best = f"{own} HP against {enemy} win {100 * win_rates[own, enemy]:.0f}%"
     axes.set(title=f"{best}\n{moment}", xlabel="enemy's HP", ylabel="own HP")
 
 

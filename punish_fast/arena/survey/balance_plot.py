@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ _TITLES = {
     "kept": ("A card kept instead of a fresh one", "percentage points of win rate"),
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
+# Width of the column of changes, as a share of the panel.
+_ROOM = 0.25
 # Maximum number of characters in a line of the headline.
 _LINE = 105
 
@@ -31,7 +34,7 @@ def draw_balance(found: Balance, path: Path) -> None:
     with picture(path, "balance") as figure:
         figure.set_size_inches(12, 4.7)
         set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
-        panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.06})
+        panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.1})
         for axes, group in zip(panels, _TITLES, strict=True):
             _draw(axes, [each for each in measures if each.group == group], (name_of(found.base), found.change))
             title, unit = _TITLES[group]
@@ -41,14 +44,18 @@ def draw_balance(found: Balance, path: Path) -> None:
 
 def _draw(axes: Axes, measures: Sequence[Measure], labels: tuple[str, str]) -> None:
     shown = [each for each in measures if each.base is not None or each.changed is not None]
-    values = [100 * (each.base or 0.0) for each in shown], [100 * (each.changed or 0.0) for each in shown]
+    sides = [each.base for each in shown], [each.changed for each in shown]
+    values = [[math.nan if value is None else 100 * value for value in side] for side in sides]
     draw_pairs(axes, [each.name for each in shown], dict(zip(labels, values, strict=True)), "{:.1f}")
+    axes.margins(x=0.2)
+    # Room for the changes, so that they cannot overlap the names of the next panel.
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, right + _ROOM * (right - left))
     beside = axes.get_yaxis_transform()
     for place, each in enumerate(shown):
         if each.difference is not None:
             text = f"{100 * each.difference:+.1f}"
-            axes.annotate(text, (1.02, -place), xycoords=beside, va="center", ha="left", weight="bold")
-    axes.annotate("change", (1.02, 0.62), xycoords=beside, va="bottom", ha="left", color=MUTED, fontsize=8)
+            axes.annotate(text, (1, -place), xycoords=beside, va="center", ha="right", weight="bold")
+    axes.annotate("change", (1, 0.62), xycoords=beside, va="bottom", ha="right", color=MUTED, fontsize=8)
     axes.set_ylim(0.4 - len(shown), 0.6)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.margins(x=0.2)
