@@ -126,7 +126,7 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        (["solve", "--rules="], "'--rules': '' is neither a preset"),
+        (["solve", "--rules="], "--rules: '' is neither a preset"),
         (["help", "solve", "extra"], "help: solve has no command 'extra'"),
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no command 'extra'"),
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed; it must be above 0"),

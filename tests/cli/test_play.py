@@ -173,6 +173,14 @@ def test_two_agents_can_be_watched(run):
     assert len(stored()) == 1
 
 
+def test_an_agent_can_be_watched_against_itself(run):
+    done = run(*TINY, "--watch", "random", "random", "--seed", "3", "--json")
+    assert done.report["players"] == ["random 1", "random 2"]
+    assert "Robin 1 plays Robin 2." in done.err
+    ((_, game),) = stored()
+    assert {game.winner.name, game.loser.name} == {"random 1", "random 2"}
+
+
 def test_help_and_coach_answer_at_the_table(run, say):
     say("?", "c", "x", "q")
     done = run(*TINY, "naive", "--seed", "3")

@@ -174,14 +174,32 @@ def guarded(call: Callable[[], Any]) -> int:
     return code
 
 
+# Messages of Typer and Pydantic, and ours.
+_OUR_TEXTS = {
+    r"^Invalid value(?: for '(.*?)')?: ": r"\1: ",
+    r"^Missing (?:argument|option|parameter) '?([^']*)'?\.": r"\1 is missing; see --help.",
+    r"^No such (option|command):? '?([^' ]*?)'?\.?(?=$| )": r"\2: unknown \1;",
+    "a valid integer.*": "a whole number",
+    "a valid number.*": "a number",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "^: ": "",
+}
+
+
+def _usage_text(error: Any) -> str:
+    told = " ".join(error.format_message().replace("Value error, ", "").split())
+    for fault in getattr(error.__cause__, "errors", list)():
+        told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
+    for theirs, ours in _OUR_TEXTS.items():
+        told = re.sub(theirs, ours, told)
+    return told.rstrip(".;")
+
+
 def _explain(error: BaseException) -> int:
     if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
-        told = " ".join(error.format_message().replace("Value error, ", "").split())
-        for fault in getattr(error.__cause__, "errors", list)():
-            if getattr(getattr(error, "param", None), "metavar", None) == "SECONDS":
-                told = re.sub("a valid number.*", "a number of seconds", told)
-            told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
-        if re.fullmatch("No such option: -[^-].*", told):
+        told = _usage_text(error)
+        if re.fullmatch(r"-[^-]\S*: unknown option", told):
             told += "; write -- before a name that begins with a dash"
     elif isinstance(error, PunishFastError):
         told = str(error)

@@ -70,7 +70,8 @@ def decks(options: DecksOptions) -> None:
         write_text(options.output, json.dumps(plain(report)))
     options.print(report, _print)
     named = f"gwent:decks={decks_text([best[0]['deck'], DEFAULT_DECK])}"
-    options.suggest("games", "play", *([named] if options.output is None else [game.name, "--decks", options.output]))
+    played = [named] if options.output is None else [game.name, "--decks", options.output]
+    options.suggest("games", "play", *played, how="with")
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +125,8 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
         )
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
-    return PlayerGroup(agents or [default], rules)
+    # An agent can play itself.
+    return PlayerGroup(list(dict.fromkeys(agents)) or [default], rules)
 
 
 class _Session:
@@ -134,7 +136,7 @@ class _Session:
         from punish_fast.play.punish.game_data import GameData
         from punish_fast.play.punish.match import play_ahead
         from punish_fast.play.punish.screen import Screen, open_console
-        from punish_fast.play.session import HumanPlayer
+        from punish_fast.play.session import HumanPlayer, numbered
         from punish_fast.punish.states.space import StateSpace
 
         self.options = options
@@ -147,14 +149,17 @@ class _Session:
             self.view = space if space.is_view else StateSpace(space.rules)
         self.database = database
         self.is_new = database is not None and options.db is None and not database.exists()
-        self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents[: 2 - len(people)]]
+        agents = (opponents * 2)[: 2 - len(people)]
+        called = numbered([each.name for each in agents])
+        agents = [replace(each, name=name) for each, name in zip(agents, called, strict=True)]
+        self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *agents]
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
         # Name of the opponent; in a game between two people, the default agent, which the coach assumes as the enemy.
         self.opponent_name = printable(lineup.people[0])
         names = [_YOU] if len(people) == 1 else people
-        names = [printable(name) for name in [*names, *lineup.people]]
+        names = numbered([printable(name) for name in [*names, *lineup.people * 2]][:2])
         self.screen = Screen(self.console, self.rules, (names[0], names[1]))
         self.coach = self._coach() if people else None
         self.games: list[dict[str, Any]] = []
