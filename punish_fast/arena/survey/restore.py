@@ -133,8 +133,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
 def deciding_change(found: Balance, watch: Watch) -> str | None:
     """Return the change without which the worth of cards is closest to the base rules.
 
-    Return None for a single change, or if the time limit is reached. The worth is measured in the one-player model
-    against *naive*.
+    A single change, or too little time, returns None. The worth is measured in the one-player model against *naive*.
     """
     back = undone(found.rules, found.base)
     if not back:

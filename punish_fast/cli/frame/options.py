@@ -114,7 +114,7 @@ def verb_name(function: str) -> str:
 def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> str:
     """Return the end of a help text: examples and a note on environment variables."""
     # Click does not rewrap paragraphs that begin with \b.
-    parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in _folded(example))])]
+    parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in folded(example))])]
     known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
     if known:
         unknown = [flag for flag, variable in variables.items() if variable is None]
@@ -124,7 +124,7 @@ def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> s
     return "\n\n".join(parts)
 
 
-def _folded(example: str) -> list[str]:
+def folded(example: str) -> list[str]:
     """Split a long command into lines that begin with an option; all but the last end with a backslash."""
     unbroken = re.sub(" (?!-)", _SPACE, example)
     lines = textwrap.wrap(unbroken, _EXAMPLE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
@@ -308,7 +308,8 @@ class CommonOptions:
     def suggest(self, *command: str | Path, how: str = "against") -> None:
         """Print the command that plays against or with the result on stderr, unless ``quiet`` or ``as_json`` is set."""
         if not (self.quiet or self.as_json):
-            say(f"Play {how} it: punish-fast {shlex.join(map(str, command))}")
+            for line in folded(f"Play {how} it: punish-fast {shlex.join(map(str, command))}"):
+                say(line)
 
 
 class ComputeOptions(CommonOptions):

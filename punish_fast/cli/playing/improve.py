@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from punish_fast.cli.frame.options import CommonOptions, option, verb
+from punish_fast.cli.frame.options import CommonOptions, folded, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.playing.table import played_database
@@ -84,7 +84,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
         played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
         print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
     if report["positions"]:
-        print(f"\nto practise a habit or such positions:\n  {report['practice']}")
+        print("\n  ".join(["\nto practise a habit or such positions:", *folded(report["practice"])]))
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:

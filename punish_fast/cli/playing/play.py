@@ -14,6 +14,7 @@ from punish_fast.cli.frame.options import (
     KeptGamesOption,
     SeedOption,
     argument,
+    folded,
     game_rules_option,
     option,
     verb,
@@ -227,10 +228,10 @@ class _Session:
             return
         if self.database is not None:
             self.screen.say("See what each choice was worth:")
-            # Do not wrap the command, so that it can be copied.
             is_default = self.options.db is None and self.rules == PRESETS["tabletop"]
             place = "" if is_default else f" --db {shlex.quote(str(self.database))}"
-            self.console.print(f"  punish-fast records review {game_id}{place}", soft_wrap=True)
+            for line in folded(f"punish-fast records review {game_id}{place}"):
+                self.console.print(f"  {line}", soft_wrap=True)
 
     def _judge(self, coach: Coach, game: Finished) -> str | None:
         """Print and return the person's worst choice, None if no choice lost a point.
