@@ -68,15 +68,18 @@ _kernels: set[Any] = set()
 
 
 class _Announcer(Listener):
-    """Announces the compilation of kernels, but not of routines."""
+    """Announces the compilation of kernels, but not of routines; stops between compiler passes after a time limit."""
 
     def on_start(self, event: Event) -> None:
-        if event.data["dispatcher"] in _kernels:
-            compile_progress.begin(_name_of(event.data["dispatcher"]))
+        # A pass of the compiler has no dispatcher.
+        if (dispatcher := event.data.get("dispatcher")) in _kernels:
+            compile_progress.begin(_name_of(dispatcher))
+        # Numba announces the end even if this raises.
+        check_time()
 
     def on_end(self, event: Event) -> None:
-        if event.data["dispatcher"] in _kernels:
-            compile_progress.end(_name_of(event.data["dispatcher"]))
+        if (dispatcher := event.data.get("dispatcher")) in _kernels:
+            compile_progress.end(_name_of(dispatcher))
 
 
 def _name_of(dispatcher: Any) -> str:
@@ -111,18 +114,8 @@ class _Guard(Listener):
             here.block.close()
 
 
-class _Timekeeper(Listener):
-    """Stops compilation between two passes of the compiler after a time limit."""
-
-    def on_start(self, _event: Event) -> None:
-        check_time()
-
-    def on_end(self, _event: Event) -> None:
-        pass
-
-
 register("numba:compile", _Announcer())
-register("numba:run_pass", _Timekeeper())
+register("numba:run_pass", _Announcer())
 register("numba:compiler_lock", _Guard())
 if hasattr(os, "register_at_fork"):  # not on Windows
     # Fork only while no thread compiles: a child process has no copy of the thread that would release Numba's lock.

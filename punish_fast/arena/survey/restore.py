@@ -109,7 +109,8 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     best = np.argsort(_distances(screened), kind="stable")[:_N_CONFIRMED].tolist()
     chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
     remedies: list[dict[str, Any]] = []
-    not_tried = names[max(len(screened) - 1, 0) :]
+    n_screened = max(len(screened) - 1, 0)
+    not_tried = names[n_screened:]
     for n, each in enumerate(chosen):
         name = _change_text(each, found.rules)
         job = equilibrium_job(name, each, DEFAULT_ITERATIONS, 1 / (len(chosen) - n))
@@ -126,7 +127,6 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
             told = f"With {name}{few}: {worth_text(card, value)}. {verdict}"
             remedies.append({"change": name, "worth": value, "balanced": bool(balanced), "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
-    n_screened = max(len(screened) - 1, 0)
     return {"card": card, "remedies": remedies, "screened": n_screened, "not_tried": not_tried}
 
 
