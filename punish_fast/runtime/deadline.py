@@ -15,7 +15,7 @@ from punish_fast.runtime.errors import PunishFastError
 # Work is stopped this share of the limit and this number of seconds after its planned end.
 _OVERTIME, _GRACE = 0.25, 1.0
 _now = time.monotonic
-# Of each nested block: the limit in seconds, the time at which work should end, and the time at which it is stopped.
+# Limits of the nested blocks: the limit in seconds, the planned end of work, and the time when work is stopped.
 _limits = [(math.inf, math.inf, math.inf)]
 
 
@@ -29,7 +29,7 @@ class TimeLimitError(PunishFastError):
 def time_limit(seconds: float | None = None, share: float = 1.0, has_overtime: bool = True) -> Iterator[None]:
     """Limit the time of a block to ``seconds``, by default to a ``share`` of the time left in the block around it.
 
-    Without overtime, work is stopped at its planned end.
+    If ``has_overtime`` is False, work is stopped at its planned end.
     """
     limit, end, last = _limits[-1]
     if seconds is not None:
