@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from punish_fast.runtime.errors import PunishFastError
 
 # Work is stopped this share of the limit and this number of seconds after its planned end.
-_OVERTIME, _GRACE = 0.25, 1.0
+_OVERTIME, _GRACE = 0.15, 1.0
 _now = time.monotonic
 # Limits of the nested blocks: the limit in seconds, the planned end of work, and the time when work is stopped.
 _limits = [(math.inf, math.inf, math.inf)]

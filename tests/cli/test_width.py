@@ -18,7 +18,7 @@ MORE = {
     "show  ": ("agent.h5", "101010200220000001", "--why"),
     "show   ": ("judge.h5", "--hand", "rs", "--discard", "d"),
     "enemy show": ("agent.h5",),
-    "arena": ("random", "careful", "strategy.h5", "agent.h5", "--rules", "tiny", "--exact"),
+    "arena": ("random", "careful", "strategy.h5", "agent.h5", "--rules", "tiny"),
     "balance": ("--base", "tiny", "--set", "hp=1", "--set", "healing=0", "--restore", "--time", "20"),
     "games show": ("tapnswap:limit=3",),
     # Without a file, the decks are one long argument of the command that plays with them.

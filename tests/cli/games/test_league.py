@@ -30,7 +30,7 @@ def test_a_league_goes_through_its_rounds_and_resumes(run):
 def test_a_league_prints_tables(run):
     done = run(*LEAGUE, "--set", "epsilon=0.3", "--games", "20")
     assert (done.code, done.err) == (0, "")
-    shown = run(*LEAGUE[:-1], "--set", "epsilon=0.3", "--games", "20").err.splitlines()[-1]
+    shown = run(*LEAGUE[:-1], "--set", "epsilon=0.3", "--games", "20").err.replace(" \\\n   ", "")
     *_, path = shown.split()
     assert shown.startswith("Play against it: punish-fast games play tapnswap --agent agents/round-1/")
     assert Path(path).exists()
