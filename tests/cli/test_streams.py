@@ -6,11 +6,14 @@ import io
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from playing import some_games
 
 from cli.conftest import COMMAND, clean_environment, run_apart
+from punish_fast.cli.frame import errors
+from punish_fast.cli.frame.errors import ClosedPipeError
 from punish_fast.cli.frame.streams import prepare_streams
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
@@ -100,3 +103,8 @@ def test_a_pipe_that_is_closed_ends_the_command_without_a_word(unbuffered):
     done = run_apart("show", "agent.h5", "--json", capture_output=False, **options)
     os.close(writer)
     assert (done.code, done.err) == (141, "")
+
+
+def test_a_pipe_that_is_closed_has_the_code_1_on_windows(monkeypatch):
+    monkeypatch.setattr(errors, "os", SimpleNamespace(name="nt"))
+    assert ClosedPipeError().exit_code == 1

@@ -264,16 +264,6 @@ def test_rows_that_could_not_be_read_are_not_written(tmp_path, space, games, pla
     assert query(tmp_path / "x.db", "SELECT count(*) FROM bot_parameters") == [(1,)]
 
 
-def test_a_game_of_too_many_breaths_is_not_stored(tmp_path, space, games, monkeypatch):
-    """The number of breaths is limited by the laws of rows."""
-    monkeypatch.setattr(importing, "check_games", lambda _space, games: [[] for _ in games])
-    side = games[0].winner
-    long = with_side(games[0], number=(*range(100_001),), states=side.states[:1] * 100_001, actions=(20,) * 100_001)
-    report = record_games(space, [replace(long, id=new_id(), played=5)], tmp_path / "x.db")
-    assert (report.imported, report.rejected) == (0, 1)
-    assert "number 100000" in report.remarks[0].reason
-
-
 def test_the_memory_to_import_a_database_does_not_depend_on_its_texts(tmp_path, space, db):
     run_sql(db, "UPDATE players SET username = CAST(zeroblob(50000000) AS TEXT) || player_id")
     tracemalloc.start()

@@ -49,8 +49,9 @@ class PrintError(PunishFastError):
 class ClosedPipeError(PrintError):
     """Raised when the reader of a pipe has closed it; the message is empty."""
 
-    # The code of a process that SIGPIPE has ended; Windows has no such signal.
-    exit_code = 1 if os.name == "nt" else 141
+    def __init__(self) -> None:
+        # The code of a process that SIGPIPE has ended; Windows has no such signal.
+        self.exit_code = 1 if os.name == "nt" else 141
 
 
 def show_progress(text: str) -> None:
