@@ -104,7 +104,7 @@ def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
         (["--host", "192.0.2.1"], ["--host: cannot listen on 192.0.2.1, port 0"]),
         (["--allow-host", "https://games.example"], ["--allow-host: 'https://games.example' is not a host name"]),
         (["--proxy", "games.example"], ["--proxy: 'games.example' does not appear to be"]),
-        (["--db", "token"], ["token: file is not a database"]),
+        (["--db", "token"], ["token: is not an SQLite database"]),
     ],
 )
 def test_wrong_options_are_refused(run, folder, arguments, texts):

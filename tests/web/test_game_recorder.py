@@ -71,4 +71,4 @@ def test_a_game_that_cannot_be_kept_is_told(database, games, caplog):
     assert {(game_id, flaw) for _, game_id, flaw in told} == {
         (None, "the game could not be saved; see the server's log")
     }
-    assert "file is not a database" in caplog.text
+    assert "games.db: is not an SQLite database" in caplog.text
