@@ -33,6 +33,7 @@ from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
+from punish_fast.runtime.routine_compiler import Routine, is_supported
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -141,14 +142,21 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from kernels; its machine code is cached as part of theirs."""
-    compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
-    return compiled
+    return _routine(function)
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Inline ``function`` into its callers, for inner loops in which passing arguments would take most of the time."""
-    compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
-    return compiled
+    return _routine(function, inline="always")
+
+
+def _routine(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if config.DISABLE_JIT:
+        return function
+    if not is_supported:
+        compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
+        return compiled
+    return Routine(function, {"nopython": True, **_OPTIONS, **options})
 
 
 def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:

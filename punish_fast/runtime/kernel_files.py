@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from punish_fast.runtime.compile_progress import announce, begin, end, expected
@@ -68,7 +69,8 @@ class KernelFiles:
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the kernel compiled for a signature, or None if it is not cached."""
-        target.refresh()
+        # Machine code needs only Numba's runtime. Importing the compiler's registries takes half a second.
+        rtsys.initialize(target)
         key = signature, target.codegen().magic_tuple()
         data = wait_for(self.name, lambda: self.load(key))
         return None if data is None else CompileResult._rebuild(target, *data)

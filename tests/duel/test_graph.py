@@ -16,6 +16,7 @@ from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import State, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
+from tests.kernels import calling
 
 
 def test_full_states_and_nodes_are_all_reachable_ones(graph):
@@ -109,14 +110,16 @@ def test_successors_are_ordered_by_own_row_enemy_row_and_draw(graph):
     states = np.repeat(np.arange(len(full.ptr) - 1), np.diff(full.ptr))
     ends = np.append(full.entry[1:], len(full.after))
     for number in np.random.default_rng(1).integers(graph.n_full, size=40):
-        entry, (deck, first, last) = open_full(full, ptr, number)
-        own_first, n_own, may_feint = action_shape(ptr, action, states[number])
-        _, n_enemy, enemy_may_feint = action_shape(ptr, action, full.enemy_row[number])
+        entry, (deck, first, last) = calling(open_full)(full, ptr, number)
+        own_first, n_own, may_feint = calling(action_shape)(ptr, action, states[number])
+        _, n_enemy, enemy_may_feint = calling(action_shape)(ptr, action, full.enemy_row[number])
         assert (last - first, deck) == (n_enemy, full.deck[number])
         for own in range(n_own):
-            assert open_row(full, draws, ptr, action, number, own, may_feint)[0] == entry
+            assert calling(open_row)(full, draws, ptr, action, number, own, may_feint)[0] == entry
             for enemy in range(n_enemy):
-                skipped = skip_actions(own, may_feint, enemy, n_enemy, enemy_may_feint, draws.n, full.deck[number])
+                skipped = calling(skip_actions)(
+                    own, may_feint, enemy, n_enemy, enemy_may_feint, draws.n, full.deck[number]
+                )
                 feints = int(action[own_first + own] & 1) + 2 * int(action[int(first) + enemy] & 1)
                 assert skipped == (int(entry) - int(full.entry[number]), feints)
                 entry += draws.n[deck, feints]
@@ -128,14 +131,14 @@ def test_successors_are_ordered_by_own_row_enemy_row_and_draw(graph):
 def test_the_enemy_of_a_later_full_state_is_prefetched(graph, number, row):
     enemy_row = np.array([0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2], dtype=np.int32)
     full = graph.full._replace(enemy_row=enemy_row)
-    assert prefetch_enemy(full, STATE_PTR, np.zeros(10, dtype=np.uint8), np.ones(10), np.uint64(number)) == row
+    assert calling(prefetch_enemy)(full, STATE_PTR, np.zeros(10, dtype=np.uint8), np.ones(10), np.uint64(number)) == row
 
 
 @pytest.mark.kernels
 def test_prefetching_changes_no_value():
     after, v = np.arange(128, dtype=np.int32), np.arange(256.0).reshape(128, 2)
     for entry in (0, 63, 64, 127):
-        prefetch_value(after, v, np.uint64(2), np.uint64(entry))
+        calling(prefetch_value)(after, v, np.uint64(2), np.uint64(entry))
     assert np.array_equal(after, np.arange(128))
     assert np.array_equal(v.ravel(), np.arange(256.0))
 

@@ -11,6 +11,7 @@ from punish_fast.games.gwent.players import play_games, rule_of_thumb
 from punish_fast.games.gwent.state import PASS
 from punish_fast.runtime._jit import set_threads, threads
 from punish_fast.runtime._random import draw_words
+from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
 
@@ -26,7 +27,7 @@ class Words:
 
     def next(self) -> int:
         if not self.left:
-            self.left = [int(word) for word in draw_words(self.game, self.turn, 5, self.seed)]
+            self.left = [int(word) for word in calling(draw_words)(self.game, self.turn, 5, self.seed)]
             self.turn += 1
         return self.left.pop(0)
 

@@ -24,6 +24,7 @@ from punish_fast.games.incan_gold.rounds import (
     solve_solo,
 )
 from punish_fast.games.incan_gold.state import COPIES, HAZARDS
+from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
 
@@ -207,7 +208,7 @@ def test_decisions_are_in_equilibrium(seed):
     """Of two and of three players, on random pays with and without several equilibria."""
     generator = np.random.default_rng(seed)
     staying, leaving = generator.integers(0, 6, size=(2, 3)).astype(float)
-    for n, solve in ((2, equilibrium_of_two), (3, equilibrium_of_three)):
+    for n, solve in ((2, calling(equilibrium_of_two)), (3, calling(equilibrium_of_three))):
         pays = {(answer, n - 1 - k): pay[k] for answer, pay in ((1, staying), (0, leaving)) for k in range(n)}
         best = solve(tuple(staying[:n]), tuple(leaving[:n]), 1)
         worst = solve(tuple(staying[:n]), tuple(leaving[:n]), -1)

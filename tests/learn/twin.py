@@ -7,13 +7,14 @@ import numpy as np
 
 from punish_fast.games.learn.qlearning import Hyperparameters
 from punish_fast.runtime import _random
+from tests.kernels import calling
 
 _MASK = (1 << 64) - 1
 
 
 class Dice:
     def __init__(self, seed: int, game: int) -> None:
-        words = _random.draw_words(np.uint64(game), 0, 1, np.uint64(seed))
+        words = calling(_random.draw_words)(np.uint64(game), 0, 1, np.uint64(seed))
         self.state = (int(words[0]) << 32) | int(words[1]) | 1
 
     def next(self) -> int:

@@ -34,6 +34,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
+from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
 
@@ -93,7 +94,7 @@ def test_cards_digits_are_a_bijection(layout):
     hand, discard = split_pairs(layout, cards)
     assert ((hand >= 0) & (discard >= 0) & (hand + discard <= layout.copies)).all()
     assert np.array_equal(join_pairs(layout, hand, discard), cards)
-    assert [_codes.cards_code(layout, *piles) for piles in zip(hand, discard, strict=True)] == cards.tolist()
+    assert [calling(_codes.cards_code)(layout, *piles) for piles in zip(hand, discard, strict=True)] == cards.tolist()
     assert np.array_equal(cards_digits(layout.place, cards) @ layout.place, cards)
 
 
@@ -112,8 +113,8 @@ def test_statuses_are_a_bijection(layout):
 @pytest.mark.parametrize("layout", [NOTEBOOK, TINY])
 def test_statuses_between_measures_are_a_bijection(layout):
     for status in range((2 * layout.feints + 1) * layout.hp**2):
-        own_hp, enemy_hp, drawn = _codes.split_between_status(layout, status)
-        assert _codes.between_status(layout, own_hp, enemy_hp, drawn) == status
+        own_hp, enemy_hp, drawn = calling(_codes.split_between_status)(layout, status)
+        assert calling(_codes.between_status)(layout, own_hp, enemy_hp, drawn) == status
         assert 1 <= own_hp <= layout.hp
         assert 1 <= enemy_hp <= layout.hp
         assert 0 <= drawn <= 2 * layout.feints
@@ -122,10 +123,10 @@ def test_statuses_between_measures_are_a_bijection(layout):
 def test_mirrored_status_swaps_the_players():
     for code in range(NOTEBOOK.n_statuses):
         status = _codes.split_status(NOTEBOOK, code)
-        mirrored = _codes.mirror_status(NOTEBOOK, status)
+        mirrored = calling(_codes.mirror_status)(NOTEBOOK, status)
         own_hp, enemy_hp, *rest = status
         assert _codes.split_status(NOTEBOOK, mirrored) == (enemy_hp, own_hp, *rest[2:], *rest[:2])
-        assert _codes.mirror_status(NOTEBOOK, _codes.split_status(NOTEBOOK, mirrored)) == code
+        assert calling(_codes.mirror_status)(NOTEBOOK, _codes.split_status(NOTEBOOK, mirrored)) == code
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.punish.transitions import _marginals
+from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
 
@@ -35,10 +36,10 @@ def listed(pile, size):
     counts = np.array(pile, dtype=np.int64)
     drawn = np.zeros(5, dtype=np.int64)
     found = []
-    more = first_subset(counts, size, drawn)
+    more = calling(first_subset)(counts, size, drawn)
     while more:
-        found.append((tuple(drawn.tolist()), count_ways(counts, drawn)))
-        more = next_subset(counts, drawn)
+        found.append((tuple(drawn.tolist()), calling(count_ways)(counts, drawn)))
+        more = calling(next_subset)(counts, drawn)
     return found
 
 
@@ -79,7 +80,7 @@ def test_adding_a_card_gives_the_multiset_with_it():
 
 @given(piles)
 def test_possible_multisets_are_those_within_the_unseen_cards(pile):
-    mask = possible_added(np.array(pile, dtype=np.int64))
+    mask = calling(possible_added)(np.array(pile, dtype=np.int64))
     expected = [all(a <= u for a, u in zip(counts, pile, strict=True)) for counts in ADDED.tolist()]
     assert [bool(mask >> number & 1) for number in range(N_ADDED)] == expected
 
@@ -122,7 +123,7 @@ def expected_marginal(unseen, n_hand, mode):
 
 def uniform_marginal(unseen, n_hand, mode):
     marginal = np.zeros(N_PLAYS)
-    _marginals.uniform_marginal(np.array(unseen, dtype=np.int64), n_hand, mode, marginal)
+    calling(_marginals.uniform_marginal)(np.array(unseen, dtype=np.int64), n_hand, mode, marginal)
     return marginal
 
 
@@ -139,16 +140,16 @@ def test_uniform_marginal_counts_the_orders_of_the_unseen_cards(unseen, n_hand, 
     deck = sum(unseen) - n_hand
     marginal = uniform_marginal(unseen, n_hand, mode)
     expected = expected_marginal(unseen, n_hand, mode)
-    total = _marginals.denominator(n_hand, deck)
+    total = calling(_marginals.denominator)(n_hand, deck)
     assert [Fraction(weight) / Fraction(total) for weight in marginal] == [expected[play] for play in range(N_PLAYS)]
 
 
 @given(piles)
 def test_unseen_code_is_a_bijection(unseen):
     found = np.zeros(5, dtype=np.int64)
-    code = _marginals.unseen_code(NOTEBOOK, np.array(unseen, dtype=np.int64))
+    code = calling(_marginals.unseen_code)(NOTEBOOK, np.array(unseen, dtype=np.int64))
     assert 0 <= code < 4**5
-    assert _marginals.decode_unseen(NOTEBOOK, code, found) == sum(unseen)
+    assert calling(_marginals.decode_unseen)(NOTEBOOK, code, found) == sum(unseen)
     assert found.tolist() == list(unseen)
 
 
@@ -156,4 +157,4 @@ def test_unseen_code_is_a_bijection(unseen):
 def test_subsets_are_counted(unseen, deck):
     pile = np.array(unseen, dtype=np.int64)
     expected = len(set(combinations([kind for kind, count in enumerate(unseen) for _ in range(count)], deck)))
-    assert _multisets.count_subsets(pile, deck) == expected
+    assert calling(_multisets.count_subsets)(pile, deck) == expected

@@ -23,6 +23,7 @@ from punish_fast.punish.states.outcomes import (
     RESOLVED_OF,
 )
 from punish_fast.punish.states.space import StateSpace
+from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
 
@@ -186,6 +187,6 @@ def test_statuses_after_clashes_are_those_of_the_exact_model(rules, numbers, is_
         if after in (WIN, LOSS):
             found = reference.WIN if after == WIN else reference.LOSS
         else:
-            found = split_between_status(layout, after) if is_last else split_status(layout, after)
+            found = calling(split_between_status)(layout, after) if is_last else split_status(layout, after)
         moves = (move(own, own_feints), move(enemy, enemy_feints))
         assert found == expected_status(rules, status, is_last, moves)

@@ -14,6 +14,7 @@ from punish_fast.punish.position import INITIALS, SIDES, position, position_text
 from punish_fast.punish.rules import PRESETS, Five, Rules
 from punish_fast.punish.states._redeal import count_deals, joining_cards, redeal
 from punish_fast.punish.states.space import StateSpace
+from tests.kernels import calling
 
 NOTEBOOK = PRESETS["notebook"]
 
@@ -106,13 +107,13 @@ def deals(space, state):
     unseen = np.subtract(space.rules.copies, np.add(state.hand, state.discard))
     piles = np.array([state.hand, state.discard, unseen], dtype=np.int64)
     drawn = layout.deck_size - (int(unseen.sum()) - state.enemy_hand)
-    joining = joining_cards(layout, space.rules.redeal == "reshuffle", drawn)
+    joining = calling(joining_cards)(layout, space.rules.redeal == "reshuffle", drawn)
     codes, weights = np.zeros(space.n_openings, dtype=np.int64), np.zeros(space.n_openings)
     sizes = sum(state.hand), sum(state.discard)
-    n, total = redeal(layout, piles, sizes, joining, codes, weights)
+    n, total = calling(redeal)(layout, piles, sizes, joining, codes, weights)
     # Earlier contents do not matter.
     ways = np.ones((6, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1), dtype=np.int64)
-    assert count_deals(layout, piles, sizes, joining, ways) == n
+    assert calling(count_deals)(layout, piles, sizes, joining, ways) == n
     return codes[:n].tolist(), weights[:n].tolist(), total
 
 

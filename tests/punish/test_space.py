@@ -26,6 +26,7 @@ from punish_fast.punish.states.information import (
 from punish_fast.punish.states.outcomes import N_WAYS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
+from tests.kernels import calling
 
 
 def states_of(found: StateSpace, layer: int) -> list[reference.State]:
@@ -98,7 +99,7 @@ def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
     layout = layout_of(Rules(copies=(9,) * 5, hp=9, feints=9))
     status = layout.n_statuses - 1
     exhausted = split_status(layout, status)
-    assert _space.first_way(layout, np.uint16(status), exhausted, (9, 9)) == status * N_WAYS
+    assert calling(_space.first_way)(layout, np.uint16(status), exhausted, (9, 9)) == status * N_WAYS
 
 
 def test_rows_beyond_the_states_are_refused(tiny):

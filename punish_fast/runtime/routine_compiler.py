@@ -1,0 +1,86 @@
+"""Compilation of routines only as far as kernels need it.
+
+Numba compiles every function as if Python called it: it adds a wrapper that converts arguments, runs all passes of the
+optimizer, and emits machine code. A routine is called only by kernels, which link its intermediate code and optimize it
+together with their own. Here, the compiler therefore stops after lowering. Kernels get the same machine code in two
+thirds of the time.
+
+The classes override two methods of Numba that are not public. For versions of Numba that the tests have not covered,
+`is_supported` is False and routines are compiled like kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+# The first and the last minor version of Numba with which the tests pass; pyproject.toml has the same limits.
+_FIRST, _LAST = (0, 61), (0, 68)
+
+is_supported: bool = _FIRST <= tuple(numba.version_info.short) <= _LAST
+
+
+class _UnoptimizedLibrary(JITCodeLibrary):
+    """Intermediate code of a routine and of the routines it calls, for linking into kernels."""
+
+    def _optimize_final_module(self) -> None:
+        pass  # Kernels optimize the code again after they have linked it.
+
+    def _finalize_final_module(self) -> None:
+        """Finish without emitting machine code."""
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _Declaration(LoweringPass):
+    """Declares a lowered routine to its callers, as Numba's lowering does for functions with machine code."""
+
+    _name = "declare_routine"
+
+    def run_pass(self, state: Any) -> bool:
+        """Declare the routine under a new key, which takes the place of the function that Python would call."""
+        key = object()
+        state["cr"] = state["cr"]._replace(cfunc=key)
+        state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        return True
+
+
+class _RoutineCompiler(Compiler):
+    """Numba's compiler without wrappers, optimization and machine code."""
+
+    def __init__(
+        self, typing_context: Any, target: Any, library: Any, args: Any, return_type: Any, flags: Any, types: Any
+    ) -> None:
+        flags.no_compile = flags.no_cpython_wrapper = True
+        library = _UnoptimizedLibrary(target.codegen(), "routine")  # type: ignore[no-untyped-call]
+        super().__init__(typing_context, target, library, args, return_type, flags, types)  # type: ignore[no-untyped-call]
+
+    def define_pipelines(self) -> list[Any]:
+        """Return Numba's pipeline, with a declaration after the lowering."""
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.add_pass_after(_Declaration, NativeLowering)
+        pipeline.finalize()
+        return [pipeline]
+
+
+class Routine(CPUDispatcher):
+    """A function for calls from kernels; raises TypeError if called from Python."""
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions=options, pipeline_class=_RoutineCompiler)
+
+    def __call__(self, *_args: Any, **_keywords: Any) -> NoReturn:
+        """Raise TypeError, because there is no machine code to call."""
+        raise TypeError(f"{self.py_func.__name__} is a routine; only kernels can call it")
+
+    def add_overload(self, compiled: Any) -> None:
+        """Add the code for a signature; unlike Numba's method, do not register an entry point for Python."""
+        self.overloads[tuple(compiled.signature.args)] = compiled
