@@ -31,13 +31,13 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.states.space import STATES, StateSpace
 from punish_fast.punish.strategy import lift, policy_of, uniform_policy
-from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
+from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.errors import PunishFastError, closest
-from punish_fast.runtime.kernel_files import KernelGroup, compile_ahead, compile_missing
+from punish_fast.runtime.kernel_files import KernelGroup, compile_kernels
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
 
@@ -299,7 +299,7 @@ def naive_solution(space: StateSpace) -> Solution:
     rules = true_rules(space.rules)
 
     def compute() -> Solution:
-        compile_missing(REDEALS, SWEEPS)
+        compile_kernels([*TENSOR, SWEEPS], threads())
         return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
 
     return cached_solution(space.state_ptr, None, (rules.digest, "discount 1"), compute)
@@ -324,7 +324,8 @@ class PlayerGroup:
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
         # Kernels that the players' policies need.
-        self._groups: list[KernelGroup] = [TENSOR] if any(player.is_naive for player in self._players) else []
+        is_solved = any(player.is_naive for player in self._players)
+        self._groups: list[KernelGroup] = [*TENSOR, SWEEPS] if is_solved else [STATES]
 
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
@@ -333,7 +334,7 @@ class PlayerGroup:
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
-        compile_ahead([*self._groups, GRAPH], threads())
+        compile_kernels([*self._groups, *GRAPH], threads())
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
@@ -342,6 +343,6 @@ class PlayerGroup:
 
     def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states."""
-        compile_ahead(self._groups, threads())
+        compile_kernels(self._groups, threads())
         space = StateSpace(self.rules, self.information)
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

@@ -4,15 +4,12 @@ A kernel is a small function that is compiled by Numba and called from Python; a
 only kernels and other routines call. Both are defined in files whose names begin with an underscore. They take numbers,
 arrays and tuples, write into arrays allocated by the caller, and never raise.
 
-To validate cached machine code, Numba checks only the kernel's source file, so it would miss changes to functions that
-the kernel calls from other files. The cache is therefore stored in a folder named after a digest of all kernel sources,
-of the files that define named tuples, and of the compiler settings. The folder is in ``NUMBA_CACHE_DIR`` if this
-variable is set, and otherwise in the user's cache folder (``folders.py``).
+Kernels are cached (``kernel_files.py``) in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the user's
+cache folder (``folders.py``). Routines are compiled as a part of kernels (``routine_compiler.py``).
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable
@@ -21,12 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from numba import extending, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
-from punish_fast.runtime import __version__, compile_progress
+from punish_fast.runtime import compile_progress
 from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.folders import Place, find_folder
@@ -35,31 +31,15 @@ from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
 from punish_fast.runtime.routine_compiler import Routine, is_supported
 
-_PACKAGE = Path(__file__).parent.parent
-
 # Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
 config: Any = numba.config
-
-
-def source_digest() -> str:
-    """Return a digest of all kernel sources and compiler settings; equal digests imply equal machine code."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        # Machine code depends on the order of fields in named tuples.
-        if path.name.startswith("_") or b"(NamedTuple)" in source:
-            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-            digest.update(source)
-    settings = (numba.__version__, np.__version__, __version__, config.BOUNDSCHECK, config.OPT)
-    digest.update(repr(settings).encode())
-    return digest.hexdigest()[:16]
 
 
 def _find_cache_folder() -> Place:
     """Find or create the folder of the kernel cache; its path is None if the JIT is disabled or no folder is usable."""
     if config.DISABLE_JIT:
         return Place(None, "NUMBA_DISABLE_JIT")
-    return find_folder("cache", f"kernels-{source_digest()}", given=config.CACHE_DIR)
+    return find_folder("cache", "kernels", given=config.CACHE_DIR)
 
 
 cache_folder, cache_reason = _find_cache_folder()
@@ -135,60 +115,3 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
-        compiled._cache = KernelFiles.of(function, cache_folder)
-    _kernels.add(compiled)
-    return compiled
-
-
-def routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from kernels; its machine code is cached as part of theirs."""
-    return _routine(function)
-
-
-def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Inline ``function`` into its callers, for inner loops in which passing arguments would take most of the time."""
-    return _routine(function, inline="always")
-
-
-def _routine(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    if config.DISABLE_JIT:
-        return function
-    if not is_supported:
-        compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
-        return compiled
-    return Routine(function, {"nopython": True, **_OPTIONS, **options})
-
-
-def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
-    """Define a Numba intrinsic for kernels; if the JIT is disabled, the intrinsic does nothing."""
-    return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
-
-
-def _do_nothing(*_args: Any) -> None:
-    return None
-
-
-def max_threads() -> int:
-    """Return the maximum number of threads in this process, which the variable ``NUMBA_NUM_THREADS`` overrides."""
-    return int(config.NUMBA_NUM_THREADS)
-
-
-class ThreadsError(PunishFastError, ValueError):
-    """Raised for an invalid number of threads. The message names the allowed range."""
-
-
-# Numba respects the process's CPU affinity, but not a container's CPU quota. NUMBA_NUM_THREADS overrides both.
-_threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
-
-
-def threads() -> int:
-    """Return the number of threads that run kernels."""
-    return _threads
-
-
-def set_threads(count: int) -> None:
-    """Set the number of threads that run kernels; raise `ThreadsError` if it is not between 1 and `max_threads()`."""
-    global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
-    if not 1 <= count <= max_threads():
-        raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")
-    _threads = count

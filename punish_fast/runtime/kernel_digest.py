@@ -23,7 +23,7 @@ _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
 # Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
-config: Any = numba.config
+_config: Any = numba.config
 
 
 def digest(content: bytes) -> bytes:
@@ -42,7 +42,7 @@ def digest_of_kernel(function: Callable[..., Any]) -> bytes:
         files.add(inspect.getfile(found))
         constants += [(found.__qualname__, name, _described(value)) for name, value in _globals_of(found)]
     contents = [_digest_of_file(file) for file in sorted(files)]
-    settings = (numba.__version__, llvmlite.__version__, config.BOUNDSCHECK, config.OPT)
+    settings = (numba.__version__, llvmlite.__version__, _config.BOUNDSCHECK, _config.OPT)
     return digest(repr((contents, sorted(constants), settings)).encode())
 
 
@@ -54,7 +54,7 @@ def digest_of_package() -> str:
         if path.name.startswith("_") or b"(NamedTuple)" in source:
             total.update(path.relative_to(_PACKAGE).as_posix().encode())
             total.update(source)
-    total.update(repr((numba.__version__, np.__version__, config.BOUNDSCHECK, config.OPT)).encode())
+    total.update(repr((numba.__version__, np.__version__, _config.BOUNDSCHECK, _config.OPT)).encode())
     return total.hexdigest()[:16]
 
 

@@ -1,93 +1,104 @@
-"""Cache files of compiled kernels.
+"""Cache files of compiled kernels, and their compilation in several processes.
 
 Numba's cache files have no checksums: a file truncated by a crash or a full disk makes every later process fail, and
 corrupted machine code can crash a process. In addition, concurrent writers can damage Numba's index of a kernel's
-argument types, a failed write raises an error, and if the folder cannot be created, Numba might choose another folder,
-whose name does not contain the digest.
+argument types, a failed write raises an error, and if the folder cannot be created, Numba might choose another folder.
+This cache stores one file per kernel and combination of argument types; each file begins with a checksum, and its name
+contains a digest of the kernel's sources (``kernel_digest.py``), so that versions of the package share a folder.
 
-This cache stores one file per kernel and combination of argument types; each file begins with a checksum.
-
-Numba compiles one kernel at a time in a process. The first run of a command therefore starts processes that compile
-kernels needed later, while this process compiles those needed first. All processes share the cache.
+Numba compiles one kernel at a time in a process. The first run of a command therefore starts processes on the other
+cores. The processes share a queue of groups of kernels: each process claims the next group by a lock and compiles it.
+A process also claims each kernel that it compiles, so that other processes wait for the result instead of compiling the
+kernel again. The operating system releases the locks of a process that ends.
 """
 
 from __future__ import annotations
 
 import atexit
-import hashlib
-import inspect
+import importlib
 import os
 import pickle
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from numba.core import types
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from punish_fast.runtime.compile_progress import announce, begin, end, expected
-from punish_fast.runtime.deadline import check_time
+from punish_fast.runtime.deadline import seconds_until_stop
 from punish_fast.runtime.folders import read_own
+from punish_fast.runtime.kernel_digest import digest, digest_of_kernel
 from punish_fast.runtime.limits import usable_cores
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
 _DIGEST_BYTES = 16
+# A process that is stopped keeps its claims. After this time, others compile its kernels, too.
+_LONGEST_WAIT = 60.0
 _SECONDS_BETWEEN_CHECKS = 0.02
-# Process that compiles a kernel, by the name of the kernel's cache files.
-_processes: dict[str, subprocess.Popen[bytes]] = {}
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-
-
-@cache
-def _stamp_of(path: str) -> bytes:
-    return _digest(Path(path).read_bytes())
+class _ClaimedError(Exception):
+    """Raised if another process has claimed a group of kernels."""
 
 
 class KernelFiles:
     """Cache files of one kernel, with the interface of Numba's ``FunctionCache``; invalid files are overwritten."""
 
-    def __init__(self, folder: Path, name: str, stamp: Any) -> None:
-        """Use the files ``name.*.nbc`` in ``folder``; files that were saved with another ``stamp`` are ignored."""
-        self._folder, self.name, self._stamp = folder, name, stamp
-        self.cache_path = str(folder)
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], folder: Path) -> KernelFiles:
-        """Return the cache of a function; files from before a change to the function's source file are ignored."""
+    def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
+        """Use the files of ``function``, the Python function of the kernel, in ``folder``."""
+        self.folder, self._function = folder, function
         name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}"
-        return cls(folder, name.replace("<", "").replace(">", ""), _stamp_of(inspect.getfile(function)))
+        self.name = name.replace("<", "").replace(">", "")
+        self.cache_path = str(folder)
+        self._claim = ExitStack()
+
+    @cached_property
+    def _digest(self) -> bytes:
+        # Not computed when the kernel is defined, because the module of the kernel is not complete then.
+        return digest_of_kernel(self._function)
+
+    @property
+    def prefix(self) -> str:
+        """First part of the names of all files of this version of the kernel."""
+        return f"{self.name}.{self._digest[:6].hex()}."
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the kernel compiled for a signature, or None if it is not cached."""
+        """Return the kernel compiled for a signature, or None if it is not cached; wait if it is being compiled."""
         # Machine code needs only Numba's runtime. Importing the compiler's registries takes half a second.
         rtsys.initialize(target)
-        key = signature, target.codegen().magic_tuple()
-        data = wait_for(self.name, lambda: self.load(key))
-        return None if data is None else CompileResult._rebuild(target, *data)
+        key = _key_of(signature, target.codegen())
+        data = self.load(key)
+        if data is None:
+            begin(self.name)
+            with suppress(_ClaimedError):
+                self._claim.enter_context(_claimed(self._path(key), _LONGEST_WAIT))
+            end(self.name)
+            data = self.load(key)
+        if data is None:
+            return None
+        self._claim.close()
+        return CompileResult._rebuild(target, *data)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Save a kernel compiled for a signature, unless its machine code contains addresses of this process."""
-        if not compiled.library.has_dynamic_globals:
-            self.save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
-
-    @property
-    def is_empty(self) -> bool:
-        """True if there is no file of the kernel."""
-        return next(self._folder.glob(f"{self.name}.*.nbc"), None) is None
+        with self._claim:
+            if not compiled.library.has_dynamic_globals:
+                self.save(_key_of(signature, compiled.codegen), compiled._reduce())
 
     def _path(self, key: Any) -> Path:
-        # The digest is short because Windows limits the length of paths.
-        return self._folder / f"{self.name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
+        # Digests are short because Windows limits the length of paths.
+        return self.folder / f"{self.prefix}{digest(repr(key).encode())[:6].hex()}.nbc"
 
     def load(self, key: Any) -> Any:
         """Return the data saved under a key, or None if there is no valid file for the key."""
@@ -96,95 +107,133 @@ class KernelFiles:
         except OSError:
             return None
         pickled = content[_DIGEST_BYTES:]
-        if _digest(pickled) != content[:_DIGEST_BYTES]:
+        if digest(pickled) != content[:_DIGEST_BYTES]:
             return None
         stamp, saved_key, data = pickle.loads(pickled)
-        return data if (stamp, saved_key) == (self._stamp, key) else None
+        return data if (stamp, saved_key) == (self._digest, key) else None
 
     def save(self, key: Any, data: Any) -> None:
         """Save data under a key; file system errors are ignored."""
-        pickled = dumps((self._stamp, key, data))
+        pickled = dumps((self._digest, key, data))
         path = self._path(key)
-        temporary = self._folder / f"{uuid.uuid4().hex[:16]}.tmp"
+        temporary = self.folder / f"{uuid.uuid4().hex[:16]}.tmp"
         with suppress(OSError):
             try:
                 # `read_own` rejects files that the group can write.
                 temporary.touch(mode=0o600)
-                temporary.write_bytes(_digest(pickled) + pickled)
+                temporary.write_bytes(digest(pickled) + pickled)
                 temporary.replace(path)
             finally:
                 temporary.unlink(missing_ok=True)
 
+    def is_missing(self) -> bool:
+        """Return True if there is no file of this version of the kernel."""
+        return next(self.folder.glob(f"{self.prefix}*.nbc"), None) is None
+
     def flush(self) -> None:
         """Remove all cache files of the kernel."""
-        for path in self._folder.glob(f"{self.name}.*.nbc"):
+        for path in self.folder.glob(f"{self.name}.*.nbc"):
             path.unlink(missing_ok=True)
+
+
+def _key_of(signature: Any, codegen: Any) -> Any:
+    """Return the key of a compilation: types of arguments, the fields of named tuples among them, and processor."""
+    return signature, tuple(_layouts(signature)), codegen.magic_tuple()
+
+
+def _layouts(found: Any) -> Iterator[Any]:
+    """Yield the fields of all named tuples in a signature or type."""
+    if isinstance(found, types.NamedTuple | types.NamedUniTuple):
+        yield found.instance_class.__qualname__, found.instance_class._fields
+    if isinstance(found, tuple | types.Tuple | types.NamedTuple):
+        for item in tuple(found):
+            yield from _layouts(item)
+
+
+@contextmanager
+def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
+    """Claim a kernel or a group for the block; without a lock if the file system has none or cannot be written.
+
+    Raises:
+        _ClaimedError: If another process still holds the claim after ``seconds`` seconds.
+    """
+    # Only compilation needs this import.
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{path}.lock", timeout=seconds)
+    with ExitStack() as stack:
+        try:
+            # File systems without locks raise NotImplementedError.
+            with suppress(OSError, NotImplementedError):
+                lock.acquire(poll_interval=_SECONDS_BETWEEN_CHECKS)
+                stack.callback(_release, lock)
+        except Timeout:
+            raise _ClaimedError(path) from None
+        yield
+
+
+def _release(lock: FileLock) -> None:
+    """Release a lock and, except on Windows, remove its file; a process that waits for this lock only loads a file."""
+    with suppress(OSError):
+        Path(lock.lock_file).unlink()
+    lock.release()
 
 
 @dataclass(frozen=True)
 class KernelGroup:
-    """Kernels that one function compiles."""
+    """Kernels that one function compiles; kernels that share routines are compiled fastest together."""
 
-    compile: Callable[[], None]  # function in a module, which another process imports
+    compile: Callable[[], None]  # a function of a module, which other processes import
     kernels: tuple[Any, ...]
 
+    def __post_init__(self) -> None:
+        _groups[self.name] = self
 
-def compile_ahead(groups: Sequence[KernelGroup], n_threads: int) -> None:
-    """Announce the missing kernels, and start to compile groups that lack some, in processes on the other cores.
+    @property
+    def name(self) -> str:
+        """Name of the function with its module, separated by a colon."""
+        return f"{self.compile.__module__}:{self.compile.__name__}"
 
-    Start nothing without a cache, or with a single core or thread. The processes end with this one.
+    def missing(self) -> list[KernelFiles]:
+        """Return the caches of the kernels that are not cached; an empty list without a cache."""
+        caches = [getattr(kernel, "_cache", None) for kernel in self.kernels]
+        return [each for each in caches if isinstance(each, KernelFiles) and each.is_missing()]
+
+    def compile_missing(self) -> None:
+        """Compile the group, unless no kernel is missing or another process compiles the group."""
+        with suppress(_ClaimedError):
+            for files in self.missing()[:1]:
+                with _claimed(files.folder / self.name.replace(":", ".")):
+                    if self.missing():
+                        self.compile()
+
+
+# All groups by name.
+_groups: dict[str, KernelGroup] = {}
+
+
+def compile_kernels(groups: Sequence[KernelGroup], n_threads: int) -> None:
+    """Compile the missing kernels of groups in this process and, with several threads, on the other cores.
+
+    The other processes end with this one. If they cannot be started, this process compiles all groups.
     """
-    n_processes = min(n_threads, usable_cores()) - 1
-    caches = [(group.compile, [each for kernel in group.kernels if (each := _files_of(kernel))]) for group in groups]
-    missing = [(function, files) for function, files in caches if any(each.is_empty for each in files)]
-    _expect(each for _, files in missing for each in files)
+    missing = {group: files for group in groups if (files := group.missing())}
+    expected.update((each.name, each.is_missing) for files in missing.values() for each in files)
     announce()
-    for first in range(min(n_processes, len(missing)) if sys.executable else 0):
-        mine = missing[first::n_processes]
-        functions = [function for function, _ in mine]
-        code = "; ".join(f"from {each.__module__} import {each.__name__}; {each.__name__}()" for each in functions)
+    for _ in range(min(n_threads, usable_cores(), len(missing)) - 1 if sys.executable else 0):
+        code = f"from {__name__} import compile_by_name as c; c({[group.name for group in missing]})"
         # With -P, modules in the current folder are not imported.
         command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(missing[0][1][0].cache_path).parent)}
-        # If no process can be started, this one compiles the kernels.
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(next(iter(missing.values()))[0].folder.parent)}
         with suppress(OSError):
             process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)
             atexit.register(process.kill)
-            _processes.update((each.name, process) for _, files in mine for each in files)
+    for group in missing:
+        group.compile_missing()
 
 
-def compile_missing(*groups: KernelGroup) -> None:
-    """Compile, in this process, the groups that lack kernels, while other processes compile other groups."""
-    _expect(files for group in groups for kernel in group.kernels if (files := _files_of(kernel)))
-    for group in groups:
-        if any(files.is_empty for kernel in group.kernels if (files := _files_of(kernel))):
-            group.compile()
-
-
-def _expect(files: Iterable[KernelFiles]) -> None:
-    expected.update((each.name, partial(getattr, each, "is_empty")) for each in files)
-
-
-def _files_of(kernel: Any) -> KernelFiles | None:
-    """Return a kernel's cache, or None if there is none or another process compiles the kernel."""
-    files = getattr(kernel, "_cache", None)
-    return files if isinstance(files, KernelFiles) and files.name not in _processes else None
-
-
-def wait_for(name: str, load: Callable[[], Any]) -> Any:
-    """Return the first result of ``load`` that is not None, or None if no other process may compile kernel ``name``."""
-    process, found = _processes.get(name), load()
-    if process is None or found is not None:
-        return found
-    begin(name)
-    try:
-        while True:
-            # Before loading, because the process may save the kernel and end in between.
-            has_ended = process.poll() is not None
-            found = load()
-            if found is not None or has_ended:
-                return found
-            check_time()
-            time.sleep(_SECONDS_BETWEEN_CHECKS)
-    finally:
-        end(name)
+def compile_by_name(names: Sequence[str]) -> None:
+    """Compile the missing kernels of groups in this process, given the names of the groups."""
+    for name in names:
+        importlib.import_module(name.partition(":")[0])
+        _groups[name].compile_missing()

@@ -44,6 +44,9 @@ class _Declaration(LoweringPass):
 
     _name = "declare_routine"
 
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
     def run_pass(self, state: Any) -> bool:
         """Declare the routine under a new key, which takes the place of the function that Python would call."""
         key = object()

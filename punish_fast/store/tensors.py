@@ -14,7 +14,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
-from punish_fast.mdp.solver import SWEEPS, solve
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
@@ -28,8 +28,7 @@ from punish_fast.punish.transitions.memory_plan import (
     plan_memory,
 )
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
-from punish_fast.punish.transitions.tensor import REDEALS, build, build_compact
-from punish_fast.runtime.kernel_files import compile_missing
+from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
@@ -156,8 +155,6 @@ def solve_file(
     ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are passed to
     `punish_fast.mdp.solver.solve`.
     """
-    if keep_tensor:
-        compile_missing(REDEALS, SWEEPS)
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")
         mdp = source.write(out, keep_tensor)

@@ -50,11 +50,12 @@ class ModelOptions(ComputeOptions):
 
         If `may_exceed` is True, list the states even if they exceed the memory limit, to report the memory needed.
         """
+        from punish_fast.mdp.solver import SWEEPS
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
         from punish_fast.punish.transitions.tensor import TENSOR
         from punish_fast.runtime._jit import threads
-        from punish_fast.runtime.kernel_files import compile_ahead
+        from punish_fast.runtime.kernel_files import compile_kernels
         from punish_fast.store.tensors import ModelSource
 
         clock, progress = stages.clock, stages.progress
@@ -63,7 +64,7 @@ class ModelOptions(ComputeOptions):
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
-        compile_ahead([TENSOR], threads())
+        compile_kernels([*TENSOR, SWEEPS], threads())
         with stages("states"):
             limit = memory_limit(None if may_exceed else memory)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))

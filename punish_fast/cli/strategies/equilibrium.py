@@ -57,9 +57,9 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.duel.graph import GRAPH, Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.states.space import STATES, StateSpace
     from punish_fast.runtime._jit import threads
-    from punish_fast.runtime.kernel_files import compile_ahead
+    from punish_fast.runtime.kernel_files import compile_kernels
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
@@ -71,7 +71,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
     stages = Stages(options.quiet)
-    compile_ahead([GRAPH], threads())
+    compile_kernels([STATES, *GRAPH], threads())
     with stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))

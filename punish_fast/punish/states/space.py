@@ -28,11 +28,12 @@ from punish_fast.punish.codes import (
     split_statuses,
     to_decimal,
 )
-from punish_fast.punish.rules import Rules, name_of, validate
+from punish_fast.punish.rules import PRESETS, Rules, name_of, validate
 from punish_fast.punish.states import _space
 from punish_fast.punish.states._space import Layer
 from punish_fast.punish.states.information import InformationError, information_of, list_counts, places_of
 from punish_fast.punish.states.outcomes import BreathOutcomes, tabulate_outcomes
+from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -318,3 +319,13 @@ def row_of(states: CodedStates, state: State) -> int:
     if row == len(states.code) or states.code[row] != code:
         raise StateError(f"state {to_decimal(state)}: no game reaches it")
     return row
+
+
+def compile_states() -> None:
+    """Compile the kernels that list the states."""
+    StateSpace(PRESETS["tiny"])
+
+
+STATES = KernelGroup(
+    compile_states, (_space.discover_cards, _space.index_blocks, _space.mark_states, _space.number_states)
+)

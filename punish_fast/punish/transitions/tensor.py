@@ -15,7 +15,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
-from punish_fast.punish.states.space import Progress, StateSpace
+from punish_fast.punish.states.space import STATES, Progress, StateSpace
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows
 from punish_fast.runtime.kernel_files import KernelGroup
@@ -172,29 +172,31 @@ class Refillable:
         return mdp
 
 
-def compile_tensor() -> None:
-    """Compile the kernels that build the tensor against the uniform enemy."""
+def compile_marginals() -> None:
+    """Compile the kernels of the uniform enemy."""
+    with calls_for_nothing():
+        RowBuilder(StateSpace.empty(PRESETS["tiny"]))
+
+
+def compile_redeals() -> None:
+    """Compile the kernels of the rows between two measures."""
+    space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
+    last = len(space.layers) - 1
+    with calls_for_nothing():
+        for_chunks(count_rows, ends, space, last, 0, ends, ends)
+        _fill(RowBuilder(space, np.zeros(0)), last, _room_for_rows(space, ends, ends, 0))
+
+
+def compile_breaths() -> None:
+    """Compile the kernels of all other rows, against the uniform enemy."""
     with calls_for_nothing():
         build(StateSpace.empty(PRESETS["tiny"]))
 
 
-def compile_redeals() -> None:
-    """Compile the kernel that fills the rows between two measures."""
-    space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
-    with calls_for_nothing():
-        _fill(RowBuilder(space, np.zeros(0)), len(space.layers) - 1, _room_for_rows(space, ends, ends, 0))
-
-
-# The last kernel is a group of its own, so that two processes can compile the kernels.
-TENSOR = KernelGroup(
-    compile_tensor,
-    (
-        _tensor.mark_keys,
-        _marginals.fill_uniform_marginals,
-        _tensor.count_entries,
-        _redeal.count_redeals,
-        _tensor.place_rows,
-        _tensor.fill_blocks,
-    ),
+# Groups whose kernels build the states and the tensor, in the order in which processes compile them.
+TENSOR = (
+    STATES,
+    KernelGroup(compile_marginals, (_tensor.mark_keys, _marginals.fill_uniform_marginals)),
+    KernelGroup(compile_redeals, (_redeal.count_redeals, _redeal.fill_redeals)),
+    KernelGroup(compile_breaths, (_tensor.count_entries, _tensor.place_rows, _tensor.fill_blocks)),
 )
-REDEALS = KernelGroup(compile_redeals, (_redeal.fill_redeals,))
