@@ -11,6 +11,8 @@ The two-player game always has the true redeal. Both redeals lead to the same st
 redeal can play the game; all their other rules must match the rules of the game.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import re
@@ -18,14 +20,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from punish_fast.arena import veteran
-from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
-from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.policy import PolicyError, check_temperature
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import SWEEPS, solve
@@ -40,6 +40,9 @@ from punish_fast.runtime.errors import PunishFastError, closest
 from punish_fast.runtime.kernel_files import KernelGroup, compile_kernels
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
+
+if TYPE_CHECKING:
+    from punish_fast.duel.graph import Graph
 
 
 class PlayerError(PunishFastError, ValueError):
@@ -290,6 +293,8 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
     if name == veteran.NAME:
         return veteran.veteran_policy(space)
     if name != "naive":
+        from punish_fast.arena.action_features import best_scored
+
         return best_scored(space, HEURISTICS[name])
     return naive_solution(space).policy(temperature)
 
@@ -334,6 +339,8 @@ class PlayerGroup:
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
+        from punish_fast.duel.graph import GRAPH, Graph
+
         compile_kernels([*self._groups, *GRAPH], threads())
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
