@@ -38,6 +38,7 @@ from punish_fast.runtime.deadline import seconds_until_stop
 from punish_fast.runtime.folders import read_own
 from punish_fast.runtime.kernel_digest import digest, digest_of_kernel
 from punish_fast.runtime.limits import usable_cores
+from punish_fast.runtime.shipped_kernels import portable, shipped_kernels, shipped_processor
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -77,33 +78,49 @@ class KernelFiles:
         """Return the kernel compiled for a signature, or None if it is not cached; wait if it is being compiled."""
         # Machine code needs only Numba's runtime. Importing the compiler's registries takes half a second.
         rtsys.initialize(target)
-        key = _key_of(signature, target.codegen())
-        data = self.load(key)
+        processor = target.codegen().magic_tuple()
+        key = _key_of(signature, processor)
+        data = self.load(key) or self._load_shipped(_key_of(signature, shipped_processor(processor[0])))
         if data is None:
-            begin(self.name)
-            with suppress(_ClaimedError):
-                self._claim.enter_context(_claimed(self._path(key), _LONGEST_WAIT))
-            end(self.name)
+            self._claim_or_wait(self._path(key))
             data = self.load(key)
         if data is None:
             return None
         self._claim.close()
         return CompileResult._rebuild(target, *data)
 
+    def _claim_or_wait(self, path: Path) -> None:
+        """Claim a file of the kernel, or wait until another process has written it."""
+        try:
+            self._claim.enter_context(_claimed(path))
+        except _ClaimedError:
+            begin(self.name)
+            with suppress(_ClaimedError):
+                self._claim.enter_context(_claimed(path, _LONGEST_WAIT))
+            end(self.name)
+
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Save a kernel compiled for a signature, unless its machine code contains addresses of this process."""
         with self._claim:
             if not compiled.library.has_dynamic_globals:
-                self.save(_key_of(signature, compiled.codegen), compiled._reduce())
+                self.save(_key_of(signature, compiled.codegen.magic_tuple()), compiled._reduce())
 
-    def _path(self, key: Any) -> Path:
+    def _load_shipped(self, key: Any) -> Any:
+        folder = shipped_kernels().folder
+        return None if folder is None else self.load(key, folder)
+
+    def _path(self, key: Any, folder: Path | None = None) -> Path:
         # Digests are short because Windows limits the length of paths.
-        return self.folder / f"{self.prefix}{digest(repr(key).encode())[:6].hex()}.nbc"
+        return (folder or self.folder) / f"{self.prefix}{digest(repr(key).encode())[:6].hex()}.nbc"
 
-    def load(self, key: Any) -> Any:
-        """Return the data saved under a key, or None if there is no valid file for the key."""
+    def load(self, key: Any, folder: Path | None = None) -> Any:
+        """Return the data saved under a key, or None if there is no valid file for the key.
+
+        ``folder`` replaces the folder of this object.
+        """
         try:
-            content = read_own(self._path(key))
+            # A shipped kernel belongs to whoever installed the package.
+            content = read_own(self._path(key)) if folder is None else self._path(key, folder).read_bytes()
         except OSError:
             return None
         pickled = content[_DIGEST_BYTES:]
@@ -128,7 +145,8 @@ class KernelFiles:
 
     def is_missing(self) -> bool:
         """Return True if there is no file of this version of the kernel."""
-        return next(self.folder.glob(f"{self.prefix}*.nbc"), None) is None
+        folders = (self.folder, shipped_kernels().folder)
+        return not any(any(folder.glob(f"{self.prefix}*.nbc")) for folder in folders if folder is not None)
 
     def flush(self) -> None:
         """Remove all cache files of the kernel."""
@@ -136,9 +154,10 @@ class KernelFiles:
             path.unlink(missing_ok=True)
 
 
-def _key_of(signature: Any, codegen: Any) -> Any:
+def _key_of(signature: Any, processor: tuple[str, str, str]) -> Any:
     """Return the key of a compilation: types of arguments, the fields of named tuples among them, and processor."""
-    return signature, tuple(_layouts(signature)), codegen.magic_tuple()
+    triple, *others = processor
+    return signature, tuple(_layouts(signature)), (portable(triple), *others)
 
 
 def _layouts(found: Any) -> Iterator[Any]:

@@ -1,0 +1,60 @@
+"""Kernels compiled in advance, in the optional package ``punish-fast-kernels``.
+
+The package contains the files of ``kernel_files.py`` for one version of Python, Numba and llvmlite, compiled for all
+processors of one level: ``x86-64-v3``, for which kernels are about as fast as for the processor itself, or any arm64.
+Kernels whose sources differ from those of the package are compiled as without it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite.binding
+import numba
+
+# Features that processors of level 3 have and older ones lack.
+_LEVEL_3 = "avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3 xsave"
+_LEVELS = {"x86_64": ("x86-64-v3", _LEVEL_3), "amd64": ("x86-64-v3", _LEVEL_3)}
+_config: Any = numba.config
+
+
+class ShippedKernels(NamedTuple):
+    """Folder of the kernels that can be loaded on this machine, or the reason why there are none."""
+
+    folder: Path | None
+    reason: str
+
+
+def level() -> str:
+    """Return LLVM's name of the processors for which kernels are shipped for this type of machine."""
+    return _LEVELS.get(platform.machine().lower(), ("generic", ""))[0]
+
+
+def shipped_processor(triple: str) -> tuple[str, str, str]:
+    """Return the processor that shipped kernels are compiled for, in the form of Numba's ``magic_tuple``."""
+    return portable(triple), level(), ""
+
+
+def portable(triple: str) -> str:
+    """Return a target triple without the version of macOS, on which machine code does not depend."""
+    return re.sub(r"(?<=darwin)[0-9.]+", "", triple)
+
+
+@cache
+def shipped_kernels() -> ShippedKernels:
+    """Find the kernels of ``punish-fast-kernels`` without importing the package."""
+    spec = importlib.util.find_spec("punish_fast_kernels")
+    if spec is None or not spec.submodule_search_locations:
+        return ShippedKernels(None, "punish-fast-kernels is not installed")
+    if _config.CPU_NAME is not None:
+        return ShippedKernels(None, f"NUMBA_CPU_NAME is {_config.CPU_NAME}")
+    has = llvmlite.binding.get_host_cpu_features()
+    needed = _LEVELS.get(platform.machine().lower(), ("generic", ""))[1].split()
+    if lacking := [feature for feature in needed if not has.get(feature)]:
+        return ShippedKernels(None, f"this processor lacks {', '.join(lacking)}")
+    return ShippedKernels(Path(spec.submodule_search_locations[0]), "")
