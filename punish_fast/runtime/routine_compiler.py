@@ -21,9 +21,9 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
 # The first and the last minor version of Numba with which the tests pass; pyproject.toml has the same limits.
-_FIRST, _LAST = (0, 61), (0, 68)
+FIRST, LAST = (0, 61), (0, 68)
 
-is_supported: bool = _FIRST <= tuple(numba.version_info.short) <= _LAST
+is_supported: bool = FIRST <= tuple(numba.version_info.short) <= LAST
 
 
 class _UnoptimizedLibrary(JITCodeLibrary):
@@ -52,7 +52,6 @@ class _Declaration(LoweringPass):
         key = object()
         state["cr"] = state["cr"]._replace(cfunc=key)
         state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         return True
 
 
