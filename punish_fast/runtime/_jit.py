@@ -14,7 +14,6 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -115,3 +114,65 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
+        compiled._cache = KernelFiles(cache_folder, function)
+    _kernels.add(compiled)
+    return compiled
+
+
+def routine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` for calls from kernels; its machine code is cached as part of theirs."""
+    return _routine(function)
+
+
+def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Inline ``function`` into its callers, for inner loops in which passing arguments would take most of the time."""
+    return _routine(function, inline="always")
+
+
+def cached_kernels() -> list[KernelFiles]:
+    """Return the caches of all kernels that have been imported; an empty list without a cache."""
+    return [kernel._cache for kernel in _kernels if isinstance(kernel._cache, KernelFiles)]
+
+
+def _routine(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if config.DISABLE_JIT:
+        return function
+    if not is_supported:
+        compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
+        return compiled
+    return Routine(function, {"nopython": True, **_OPTIONS, **options})
+
+
+def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
+    """Define a Numba intrinsic for kernels; if the JIT is disabled, the intrinsic does nothing."""
+    return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
+
+
+def _do_nothing(*_args: Any) -> None:
+    return None
+
+
+def max_threads() -> int:
+    """Return the maximum number of threads in this process, which the variable ``NUMBA_NUM_THREADS`` overrides."""
+    return int(config.NUMBA_NUM_THREADS)
+
+
+class ThreadsError(PunishFastError, ValueError):
+    """Raised for an invalid number of threads. The message names the allowed range."""
+
+
+# Numba respects the process's CPU affinity, but not a container's CPU quota. NUMBA_NUM_THREADS overrides both.
+_threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
+
+
+def threads() -> int:
+    """Return the number of threads that run kernels."""
+    return _threads
+
+
+def set_threads(count: int) -> None:
+    """Set the number of threads that run kernels; raise `ThreadsError` if it is not between 1 and `max_threads()`."""
+    global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
+    if not 1 <= count <= max_threads():
+        raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")
+    _threads = count

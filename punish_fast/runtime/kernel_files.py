@@ -143,10 +143,16 @@ class KernelFiles:
             finally:
                 temporary.unlink(missing_ok=True)
 
+    def origin(self) -> str:
+        """Return where files of this version of the kernel are: ``compiled``, ``shipped`` or ``missing``."""
+        for origin, folder in {"compiled": self.folder, "shipped": shipped_kernels().folder}.items():
+            if folder is not None and any(folder.glob(f"{self.prefix}*.nbc")):
+                return origin
+        return "missing"
+
     def is_missing(self) -> bool:
         """Return True if there is no file of this version of the kernel."""
-        folders = (self.folder, shipped_kernels().folder)
-        return not any(any(folder.glob(f"{self.prefix}*.nbc")) for folder in folders if folder is not None)
+        return self.origin() == "missing"
 
     def flush(self) -> None:
         """Remove all cache files of the kernel."""
@@ -169,6 +175,15 @@ def _layouts(found: Any) -> Iterator[Any]:
             yield from _layouts(item)
 
 
+def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
+    """Remove this Python's files that belong to none of the ``current`` kernels; return the number of files."""
+    kept = tuple(files.prefix for files in current)
+    old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
+
+
 @contextmanager
 def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
     """Claim a kernel or a group for the block; without a lock if the file system has none or cannot be written.
@@ -182,12 +197,13 @@ def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
     lock = FileLock(f"{path}.lock", timeout=seconds)
     with ExitStack() as stack:
         try:
-            # File systems without locks raise NotImplementedError.
-            with suppress(OSError, NotImplementedError):
-                lock.acquire(poll_interval=_SECONDS_BETWEEN_CHECKS)
-                stack.callback(_release, lock)
+            lock.acquire(poll_interval=_SECONDS_BETWEEN_CHECKS)
+            stack.callback(_release, lock)
         except Timeout:
             raise _ClaimedError(path) from None
+        except (OSError, NotImplementedError):
+            # The file system has no locks, or the folder cannot be written.
+            pass
         yield
 
 
@@ -236,14 +252,15 @@ def compile_kernels(groups: Sequence[KernelGroup], n_threads: int) -> None:
 
     The other processes end with this one. If they cannot be started, this process compiles all groups.
     """
-    missing = {group: files for group in groups if (files := group.missing())}
-    expected.update((each.name, each.is_missing) for files in missing.values() for each in files)
+    missing = [group for group in groups if group.missing()]
+    files = [each for group in missing for each in group.missing()]
+    expected.update((each.name, each.is_missing) for each in files)
     announce()
     for _ in range(min(n_threads, usable_cores(), len(missing)) - 1 if sys.executable else 0):
         code = f"from {__name__} import compile_by_name as c; c({[group.name for group in missing]})"
         # With -P, modules in the current folder are not imported.
         command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(next(iter(missing.values()))[0].folder.parent)}
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(files[0].folder.parent)}
         with suppress(OSError):
             process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)
             atexit.register(process.kill)

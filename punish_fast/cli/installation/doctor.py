@@ -1,7 +1,10 @@
 """``punish-fast doctor``: check the installation with a small game whose values are known."""
 
+import importlib
 import platform
+from collections import Counter
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
@@ -19,7 +22,7 @@ _KNOWN_VALUE = 12.399994108689343
 class DoctorOptions(CommonOptions):
     """Options of ``doctor``."""
 
-    clear: bool = option("Empty the cache of solutions first.", writes=True, default=False)
+    clear: bool = option("First remove all solutions and the kernels of other versions.", writes=True, default=False)
 
 
 @verb("punish-fast doctor", "punish-fast doctor --clear", "punish-fast doctor --json")
@@ -35,6 +38,7 @@ def doctor(options: DoctorOptions) -> None:
         solution_cache.clear()
     solutions = [path.lstat().st_size for path in solution_cache.files()]
     checks = _self_test()
+    kernels = _kernel_report(options.clear)
     report: dict[str, Any] = {
         "punish_fast": __version__,
         "python": platform.python_version(),
@@ -45,6 +49,7 @@ def doctor(options: DoctorOptions) -> None:
         "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
         "cache_reason": _jit.cache_reason,
+        "kernels": kernels,
         "solutions": solution_cache.place()._asdict() | {"files": len(solutions), "bytes": sum(solutions)},
         "games": find_folder("data")._asdict(),
         "memory": total_memory(),
@@ -57,6 +62,23 @@ def doctor(options: DoctorOptions) -> None:
         raise CheckError(f"the self-test failed: {failed}")
 
 
+def _kernel_report(clear: bool) -> dict[str, Any]:
+    """Count the kernels by origin; if ``clear`` is True, first remove those of other versions of the package."""
+    import punish_fast
+    from punish_fast.runtime import _jit, kernel_files
+    from punish_fast.runtime.shipped_kernels import shipped_kernels
+
+    package = Path(punish_fast.__file__).parent
+    for path in package.rglob("_[a-z]*.py"):
+        importlib.import_module(".".join(("punish_fast", *path.relative_to(package).with_suffix("").parts)))
+    caches = _jit.cached_kernels()
+    if clear and _jit.cache_folder is not None:
+        kernel_files.remove_old_kernels(_jit.cache_folder, caches)
+    origins = Counter(files.origin() for files in caches)
+    counts = {origin: origins[origin] for origin in ("compiled", "shipped", "missing")}
+    return counts | {"package": shipped_kernels().reason or shipped_kernels().folder}
+
+
 def _self_test() -> dict[str, bool]:
     """Solve the tiny game; return True or False for each check of the result against known figures."""
     import numpy as np
@@ -64,12 +86,11 @@ def _self_test() -> dict[str, bool]:
     from punish_fast.mdp.solver import SWEEPS, solve
     from punish_fast.punish.codes import from_decimal
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.tensor import REDEALS, TENSOR, build
+    from punish_fast.punish.transitions.tensor import TENSOR, build
     from punish_fast.runtime._jit import threads
-    from punish_fast.runtime.kernel_files import compile_ahead, compile_missing
+    from punish_fast.runtime.kernel_files import compile_kernels
 
-    compile_ahead([TENSOR], threads())
-    compile_missing(REDEALS, SWEEPS)
+    compile_kernels([*TENSOR, SWEEPS], threads())
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     layered = solve(mdp)
