@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib import import_module
 from typing import Any
 
 import numba
@@ -26,6 +27,7 @@ from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.kernel_digest import PACKAGE
 from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
 from punish_fast.runtime.routine_compiler import Routine, is_supported
@@ -130,7 +132,9 @@ def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cached_kernels() -> list[KernelFiles]:
-    """Return the caches of all kernels that have been imported; an empty list without a cache."""
+    """Import all kernels of the package and return their caches; an empty list without a cache."""
+    for path in PACKAGE.rglob("_[a-z]*.py"):
+        import_module(".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)))
     return [kernel._cache for kernel in _kernels if isinstance(kernel._cache, KernelFiles)]
 
 

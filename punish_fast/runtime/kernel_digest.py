@@ -18,7 +18,7 @@ import llvmlite
 import numba
 import numpy as np
 
-_PACKAGE = Path(__file__).parent.parent
+PACKAGE = Path(__file__).parent.parent
 _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
@@ -49,10 +49,10 @@ def digest_of_kernel(function: Callable[..., Any]) -> bytes:
 def digest_of_package() -> str:
     """Return a digest of all kernel sources, of the files with named tuples, and of the versions of libraries."""
     total = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
         if path.name.startswith("_") or b"(NamedTuple)" in source:
-            total.update(path.relative_to(_PACKAGE).as_posix().encode())
+            total.update(path.relative_to(PACKAGE).as_posix().encode())
             total.update(source)
     total.update(repr((numba.__version__, np.__version__, _config.BOUNDSCHECK, _config.OPT)).encode())
     return total.hexdigest()[:16]

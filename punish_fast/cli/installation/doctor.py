@@ -1,10 +1,8 @@
 """``punish-fast doctor``: check the installation with a small game whose values are known."""
 
-import importlib
 import platform
 from collections import Counter
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
@@ -64,13 +62,9 @@ def doctor(options: DoctorOptions) -> None:
 
 def _kernel_report(clear: bool) -> dict[str, Any]:
     """Count the kernels by origin; if ``clear`` is True, first remove those of other versions of the package."""
-    import punish_fast
     from punish_fast.runtime import _jit, kernel_files
     from punish_fast.runtime.shipped_kernels import shipped_kernels
 
-    package = Path(punish_fast.__file__).parent
-    for path in package.rglob("_[a-z]*.py"):
-        importlib.import_module(".".join(("punish_fast", *path.relative_to(package).with_suffix("").parts)))
     caches = _jit.cached_kernels()
     if clear and _jit.cache_folder is not None:
         kernel_files.remove_old_kernels(_jit.cache_folder, caches)
