@@ -96,7 +96,7 @@ class KernelFiles:
         except _ClaimedError:
             begin(self.name)
             with suppress(_ClaimedError):
-                self._claim.enter_context(_claimed(path, _LONGEST_WAIT))
+                self._claim.enter_context(_claimed(path, max(0.0, min(_LONGEST_WAIT, seconds_until_stop()))))
             end(self.name)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,10 @@ def test_doctor_finds_nothing(run, folder, monkeypatch):
     assert report["jit"] == (not numba.config.DISABLE_JIT)
     assert report["cache"] == (_jit.cache_folder and str(_jit.cache_folder))
     assert report["cache_reason"] == _jit.cache_reason
+    kernels = report["kernels"]
+    n_kernels = 0 if numba.config.DISABLE_JIT else len(_jit.cached_kernels())
+    assert kernels["compiled"] + kernels["shipped"] + kernels["missing"] == n_kernels
+    assert kernels["package"] == "punish-fast-kernels is not installed"
     assert report["games"].keys() == {"folder", "reason"}
     assert list(folder.iterdir()) == []
     monkeypatch.setattr(_jit, "cache_folder", None)
@@ -40,12 +45,16 @@ def test_doctor_finds_nothing(run, folder, monkeypatch):
 
 
 def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypatch):
+    old = tmp_path / f"punish_fast.gone.{sys.implementation.cache_tag}.0123.nbc"
+    old.touch()
+    monkeypatch.setattr(_jit, "cache_folder", tmp_path)
     monkeypatch.setattr(solution_cache, "place", lambda: Place(tmp_path / "cache", "a test"))
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "a.h5").write_bytes(b"12345")
     shown = {"folder": str(tmp_path / "cache"), "reason": "a test", "files": 1, "bytes": 5}
     assert run("doctor", "--json").report["solutions"] == shown
     assert run("doctor", "--clear", "--json").report["solutions"] == shown | {"files": 0, "bytes": 0}
+    assert not old.exists()
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")

@@ -123,7 +123,7 @@ def test_folders_are_closed_to_other_users_at_any_umask(umask):
     before = os.umask(umask)
     try:
         found = find_folder("cache", "kernels").folder
-        files = KernelFiles(found, "kernel", 1)
+        files = KernelFiles(found, mode_of)
         files.save("key", "data")
     finally:
         os.umask(before)
@@ -180,7 +180,7 @@ def test_a_private_folder_that_another_user_could_write_is_not_used(home, monkey
 
 @POSIX
 def test_a_kernel_file_of_another_user_is_not_unpickled(home, monkeypatch):
-    files = KernelFiles(home, "kernel", 1)
+    files = KernelFiles(home, mode_of)
     files.save("key", "data")
     assert files.load("key") == "data"
     belong_to_another(monkeypatch, home)
