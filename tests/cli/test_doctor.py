@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import re
-import sys
 import subprocess
+import sys
 from pathlib import Path
 
 import numba
