@@ -55,7 +55,7 @@ def _unlimited_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile no kernels in other processes: tests already run on all cores."""
-    monkeypatch.setattr("punish_fast.runtime.kernel_files.usable_cores", lambda: 1)
+    monkeypatch.setattr("punish_fast.runtime.compilation.kernel_files.usable_cores", lambda: 1)
 
 
 @pytest.fixture(autouse=True)

@@ -66,20 +66,20 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5650,
+    "cli": 5700,
     "web": 1400,
     "play": 2300,
     "arena": 1350,
     "study": 850,
     "games": 5350,
     "store": 1800,
-    "equilibrium": 1700,
-    "records": 1650,
+    "equilibrium": 1750,
+    "records": 1750,
     "enemies": 650,
     "duel": 1300,
     "punish": 2700,
     "mdp": 4800,
-    "runtime": 1100,
+    "runtime": 1450,
     TOP: 200,
 }
 # A room may be smaller than its budget by this many lines.

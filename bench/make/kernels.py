@@ -1,6 +1,6 @@
 """The package of compiled kernels: ``python -m bench.make.kernels [FOLDER]`` writes a wheel for this platform.
 
-The wheel ``punish-fast-kernels`` fits one version of Python, Numba and llvmlite. `punish_fast.runtime.shipped_kernels`
+The wheel ``punish-fast-kernels`` fits one version of Python, Numba and llvmlite. The module ``shipped_kernels.py``
 describes how its kernels are found.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.harness import ROOT
-from punish_fast.runtime.shipped_kernels import level
+from punish_fast.runtime.compilation.shipped_kernels import level
 
 _PROJECT = """
 [build-system]

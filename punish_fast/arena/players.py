@@ -36,8 +36,8 @@ from punish_fast.punish.strategy import lift, policy_of, uniform_policy
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
+from punish_fast.runtime.compilation.kernel_files import KernelGroup, compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
-from punish_fast.runtime.kernel_files import KernelGroup, compile_kernels
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
 

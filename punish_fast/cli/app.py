@@ -15,7 +15,7 @@ from punish_fast.cli.frame.options import Command
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.streams import must_have_output
 from punish_fast.runtime import __version__
-from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.compilation.compile_progress import announce_to
 from punish_fast.runtime.errors import printable
 
 # Modules of commands and command groups, by help heading.

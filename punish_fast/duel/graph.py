@@ -16,8 +16,8 @@ from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
 from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, calls_for_nothing, cumulated, for_chunks, for_each
 

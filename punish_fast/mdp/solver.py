@@ -53,7 +53,7 @@ from punish_fast.mdp.solution import (
     check_options,
     discount_of,
 )
-from punish_fast.runtime.kernel_files import KernelGroup
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000

@@ -4,8 +4,8 @@ A kernel is a small function that is compiled by Numba and called from Python; a
 only kernels and other routines call. Both are defined in files whose names begin with an underscore. They take numbers,
 arrays and tuples, write into arrays allocated by the caller, and never raise.
 
-Kernels are cached (``kernel_files.py``) in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the user's
-cache folder (``folders.py``). Routines are compiled as a part of kernels (``routine_compiler.py``).
+Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the user's cache folder
+(``folders.py``). The folder ``compilation`` contains the cache and the compiler of routines.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from numba import extending, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
-from punish_fast.runtime import compile_progress
+from punish_fast.runtime.compilation import compile_progress
+from punish_fast.runtime.compilation.kernel_digest import PACKAGE
+from punish_fast.runtime.compilation.kernel_files import KernelFiles
+from punish_fast.runtime.compilation.routine_compiler import Routine, is_supported
 from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.kernel_digest import PACKAGE
-from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
-from punish_fast.runtime.routine_compiler import Routine, is_supported
 
 # Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
 config: Any = numba.config

@@ -9,7 +9,7 @@ from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame import report
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
-from punish_fast.runtime.compile_progress import announce_to, begin, end
+from punish_fast.runtime.compilation.compile_progress import announce_to, begin, end
 
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]

@@ -11,9 +11,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from punish_fast.runtime import folders, kernel_files
+from punish_fast.runtime import folders
+from punish_fast.runtime.compilation import kernel_files
+from punish_fast.runtime.compilation.kernel_files import KernelFiles
 from punish_fast.runtime.folders import find_folder, read_own
-from punish_fast.runtime.kernel_files import KernelFiles
 
 POSIX = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners and permissions")
 KINDS = {"cache": "user_cache_dir", "data": "user_data_dir"}

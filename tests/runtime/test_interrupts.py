@@ -116,7 +116,7 @@ print(*codes, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)
 """
 WHILE_ANOTHER_THREAD_COMPILES = """
 from punish_fast.runtime import _jit
-from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.compilation.compile_progress import announce_to
 _jit.cache_folder = None
 
 @_jit.kernel

@@ -9,13 +9,13 @@ import pytest
 from numba import config
 
 from punish_fast.runtime import _jit
-from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.compilation.compile_progress import announce_to
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 
 # Kernels that a process compiles, and kernels that it finds in the cache.
 CALLS = """
-from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.compilation.compile_progress import announce_to
 told = []
 announce_to(lambda *announced: told.append(announced))
 from punish_fast.punish import _codes

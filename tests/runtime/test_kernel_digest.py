@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from numba import config
 
-from punish_fast.runtime.kernel_digest import digest_of_kernel, digest_of_package
+from punish_fast.runtime.compilation.kernel_digest import digest_of_kernel, digest_of_package
 
 _numbers = count()
 

@@ -16,10 +16,10 @@ from numba import config
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
 from punish_fast.punish.transitions.tensor import TENSOR, build
-from punish_fast.runtime import compile_progress, kernel_files
-from punish_fast.runtime.compile_progress import announce_to
-from punish_fast.runtime.kernel_files import KernelFiles, KernelGroup, compile_by_name, compile_kernels
-from punish_fast.runtime.shipped_kernels import ShippedKernels
+from punish_fast.runtime.compilation import compile_progress, kernel_files
+from punish_fast.runtime.compilation.compile_progress import announce_to
+from punish_fast.runtime.compilation.kernel_files import KernelFiles, KernelGroup, compile_by_name, compile_kernels
+from punish_fast.runtime.compilation.shipped_kernels import ShippedKernels
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 KEY, DATA = ("int64", "x86"), ([1.5, "text"], b"code")
@@ -137,7 +137,7 @@ def test_a_kernel_is_compiled_without_a_claim_if_there_are_no_locks(files, monke
 HOLDER = """
 import sys, time
 from pathlib import Path
-from punish_fast.runtime.kernel_files import _claimed
+from punish_fast.runtime.compilation.kernel_files import _claimed
 with _claimed(Path(sys.argv[1])):
     print("claimed", flush=True)
     time.sleep(60)

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from punish_fast.runtime import _jit, routine_compiler
-from punish_fast.runtime.routine_compiler import Routine
+from punish_fast.runtime import _jit
+from punish_fast.runtime.compilation import routine_compiler
+from punish_fast.runtime.compilation.routine_compiler import Routine
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 ROOT = Path(__file__).parents[2]

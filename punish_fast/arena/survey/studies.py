@@ -38,8 +38,8 @@ from punish_fast.punish.transitions.memory_plan import (
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime import __version__
+from punish_fast.runtime.compilation.kernel_digest import digest_of_package
 from punish_fast.runtime.deadline import time_limit
-from punish_fast.runtime.kernel_digest import digest_of_package
 from punish_fast.runtime.limits import require_memory
 from punish_fast.study.lessons import Stage, study_game
 

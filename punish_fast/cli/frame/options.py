@@ -35,7 +35,7 @@ from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import plain, print_json, print_report
 from punish_fast.cli.frame.time_limit import limited
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
-from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.compilation.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError, printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
 from punish_fast.cli.frame.report import count
-from punish_fast.runtime.compile_progress import announce, current
+from punish_fast.runtime.compilation.compile_progress import announce, current
 
 if TYPE_CHECKING:
     from punish_fast.arena.survey.jobs import Job, Watch

@@ -62,8 +62,9 @@ def doctor(options: DoctorOptions) -> None:
 
 def _kernel_report(clear: bool) -> dict[str, Any]:
     """Count the kernels by origin; if ``clear`` is True, first remove those of other versions of the package."""
-    from punish_fast.runtime import _jit, kernel_files
-    from punish_fast.runtime.shipped_kernels import shipped_kernels
+    from punish_fast.runtime import _jit
+    from punish_fast.runtime.compilation import kernel_files
+    from punish_fast.runtime.compilation.shipped_kernels import shipped_kernels
 
     caches = _jit.cached_kernels()
     if clear and _jit.cache_folder is not None:
@@ -82,7 +83,7 @@ def _self_test() -> dict[str, bool]:
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import TENSOR, build
     from punish_fast.runtime._jit import threads
-    from punish_fast.runtime.kernel_files import compile_kernels
+    from punish_fast.runtime.compilation.kernel_files import compile_kernels
 
     compile_kernels([*TENSOR, SWEEPS], threads())
     space = StateSpace(PRESETS["tiny"])

@@ -55,7 +55,7 @@ class ModelOptions(ComputeOptions):
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
         from punish_fast.punish.transitions.tensor import TENSOR
         from punish_fast.runtime._jit import threads
-        from punish_fast.runtime.kernel_files import compile_kernels
+        from punish_fast.runtime.compilation.kernel_files import compile_kernels
         from punish_fast.store.tensors import ModelSource
 
         clock, progress = stages.clock, stages.progress

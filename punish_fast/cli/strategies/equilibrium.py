@@ -59,7 +59,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import STATES, StateSpace
     from punish_fast.runtime._jit import threads
-    from punish_fast.runtime.kernel_files import compile_kernels
+    from punish_fast.runtime.compilation.kernel_files import compile_kernels
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))

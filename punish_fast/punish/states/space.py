@@ -33,7 +33,7 @@ from punish_fast.punish.states import _space
 from punish_fast.punish.states._space import Layer
 from punish_fast.punish.states.information import InformationError, information_of, list_counts, places_of
 from punish_fast.punish.states.outcomes import BreathOutcomes, tabulate_outcomes
-from punish_fast.runtime.kernel_files import KernelGroup
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 

@@ -18,7 +18,7 @@ from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows
-from punish_fast.runtime.kernel_files import KernelGroup
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import calls_for_nothing, cumulated, for_chunks
 

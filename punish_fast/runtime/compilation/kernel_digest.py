@@ -18,7 +18,7 @@ import llvmlite
 import numba
 import numpy as np
 
-PACKAGE = Path(__file__).parent.parent
+PACKAGE = Path(__file__).parents[2]
 _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 

@@ -33,12 +33,12 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from punish_fast.runtime.compile_progress import announce, begin, end, expected
+from punish_fast.runtime.compilation.compile_progress import announce, begin, end, expected
+from punish_fast.runtime.compilation.kernel_digest import digest, digest_of_kernel
+from punish_fast.runtime.compilation.shipped_kernels import portable, shipped_kernels, shipped_processor
 from punish_fast.runtime.deadline import seconds_until_stop
 from punish_fast.runtime.folders import read_own
-from punish_fast.runtime.kernel_digest import digest, digest_of_kernel
 from punish_fast.runtime.limits import usable_cores
-from punish_fast.runtime.shipped_kernels import portable, shipped_kernels, shipped_processor
 
 if TYPE_CHECKING:
     from filelock import FileLock

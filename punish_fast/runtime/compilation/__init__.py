@@ -1,0 +1,1 @@
+"""Compilation of kernels, their cache, and kernels compiled in advance."""
