@@ -271,10 +271,8 @@ class MDP(Process):
 def check_arrays(mdp: object) -> None:
     """Check dtypes, lengths, pointers and rewards; to save time, do not check columns and probabilities."""
     if not isinstance(mdp, MDP):
-        raise ModelError(
-            f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space), MDP.from_dense(P, R), "
-            "MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows(states)"
-        )
+        ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows"
+        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
     n_rows = len(mdp.indptr) - 1

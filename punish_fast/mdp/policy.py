@@ -35,14 +35,11 @@ class PolicyError(PunishFastError, ValueError):
     """Raised for an invalid policy or invalid options; the message names the option."""
 
 
-def is_masked(given: Any) -> bool:
-    """Return True if an array, or an item of a list at any depth, is masked."""
-    return any(map(is_masked, given)) if isinstance(given, list | tuple) else bool(np.ma.is_masked(given))
-
-
 def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyError) -> None:
-    """Raise an error if an argument has masked entries."""
-    if is_masked(given):
+    """Raise an error if an array, or an item of a list at any depth, has masked entries."""
+    for item in given if isinstance(given, list | tuple) else ():
+        refuse_mask(name, item, error)
+    if np.ma.is_masked(given):
         raise error(f"{name}: {MASKED}")
 
 

@@ -29,8 +29,6 @@ from punish_fast.store.policies import policy_of_units
 
 # Nouns for kinds of bundles whose names are not nouns.
 _NOUNS = {"muzero": "network"}
-# Policy of a solution; if it is missing, the policy takes the first best rows.
-_CHOICE = "/solution/choice"
 
 
 class Artefact(CheckedFile):
@@ -185,7 +183,8 @@ class Artefact(CheckedFile):
             residual=a["residual"],
             error_bound=a["error_bound"],
             log=log,
-            rows_taken=self._rows_at(_CHOICE, state_ptr) if _CHOICE in self.shapes else None,
+            # If the file contains no policy, it takes the first best rows.
+            rows_taken=self._rows_at("/solution/choice", state_ptr) if "/solution/choice" in self.shapes else None,
         )
 
     @cached_property

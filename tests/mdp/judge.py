@@ -166,8 +166,8 @@ class Case:
             for s, seen in enumerate(exact.reached(chain, stops)):
                 missed |= {s} if seen & ends else set()
                 freely |= {s} if seen & (ends - costly) else set()
-            for members, gain in classes.items():
-                is_open |= abs(gain) <= _NO_GAIN * exact.class_gain(chain.absolute, members) + _SMALLEST and gain < 0
+            sizes = {members: exact.class_gain(chain.absolute, members) for members in classes}
+            is_open |= any(-_NO_GAIN * sizes[members] - _SMALLEST <= gain < 0 for members, gain in classes.items())
         return missed != freely, is_open
 
     def may_gain_nothing(self) -> bool:

@@ -1,4 +1,4 @@
-"""Arguments of every function: numbers of any real type, masked arrays, and other objects in place of an MDP."""
+"""Arguments of every function: numbers of any type, masked arrays, objects other than an MDP; and paid terminals."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -23,15 +23,6 @@ pytestmark = pytest.mark.kernels
 HALVES = (Fraction(1, 2), Decimal("0.5"), np.array(0.5), np.float16(0.5), np.longdouble(0.5), np.array(Fraction(1, 2)))
 LOOP = from_rows([[(1.0, {0: 1.0})]])
 GOAL, ONE = np.array([True]), np.ones(1)
-# Each function, called with an MDP and a tolerance or policy.
-FUNCTIONS = [
-    lambda mdp, tolerance: solve(mdp, 0.5, tolerance=tolerance).v,
-    lambda mdp, tolerance: solve(mdp, 0.5, tolerance=Effort(tolerance)).v,
-    lambda mdp, tolerance: evaluate(mdp, ONE, 0.5, tolerance),
-    lambda mdp, tolerance: 2 * reach_probability(mdp, GOAL, tolerance=tolerance).v,
-    lambda mdp, tolerance: 2 + total_reward(mdp, GOAL, tolerance=tolerance).v,
-    lambda mdp, tolerance: 2 * average_reward(mdp, tolerance).gain,
-]
 
 
 @pytest.mark.parametrize("half", HALVES, ids=lambda half: type(half).__name__)
@@ -40,8 +31,11 @@ def test_numbers_may_have_any_real_type(half):
     assert evaluate(LOOP, ONE, half) == pytest.approx([2.0])
     assert finite_horizon(LOOP, 2, half).v[0].tolist() == [1.5]
     assert softmax(np.array([0, 2]), np.array([0.0, np.log(2) / 2]), half) == pytest.approx([1 / 3, 2 / 3])
-    for function in FUNCTIONS:
-        assert function(LOOP, half) == pytest.approx([2.0], abs=0.5)
+    assert solve(LOOP, 0.5, tolerance=half).tolerance == solve(LOOP, 0.5, tolerance=Effort(half)).tolerance == 0.5
+    assert evaluate(LOOP, ONE, 0.5, half) == pytest.approx([2.0], abs=0.5)
+    for found in (reach_probability(LOOP, GOAL, tolerance=half), total_reward(LOOP, GOAL, tolerance=half)):
+        assert found.error_bound <= 0.5
+    assert average_reward(LOOP, half).gain == pytest.approx([1.0], abs=0.5)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +83,6 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
     ("call", "error"),
     [
         (lambda: MDP.from_dense(DENSE, masked(np.zeros((2, 2)))), ModelError),
-        (lambda: MDP.from_dense(masked(DENSE), np.zeros(2)), ModelError),
         (lambda: MDP.from_dense(DENSE, [masked(np.zeros((2, 2))), np.zeros((2, 2))]), ModelError),
         (lambda: MDP.from_dense([SPARSE, SPARSE], np.zeros(2)), ModelError),
         (lambda: MDP.from_scipy(MATRIX, masked(np.zeros(4)), [0, 2, 4]), ModelError),
@@ -97,7 +90,6 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
         (lambda: MDP.from_scipy(MATRIX, np.zeros(4), [0, 2, 4], masked([1.0])), ModelError),
         (lambda: MDP.from_scipy(MATRIX, [0.0, 0.0, 0.0, np.ma.masked], [0, 2, 4]), ModelError),
         (lambda: from_rows([[(0.0, {0: 1.0})]], terminals=masked([1.0])), ModelError),
-        (lambda: from_rows([[(0.0, {0: 1.0})]], layers=masked([1])), ModelError),
         (lambda: MDP.from_quantecon(SimpleNamespace(**vars(DDP) | {"R": masked(np.zeros((2, 2)))})), ModelError),
         (lambda: check(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
         (lambda: solve(TABLE, start=masked(np.zeros(2))), SolveError),
@@ -105,7 +97,6 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
         (lambda: average_reward(TABLE, weight=masked(np.full(4, 0.5))), SolveError),
         (lambda: reach_probability(TABLE, masked([True, False])), SolveError),
         (lambda: reach_probability(TABLE, GOAL.repeat(2), avoid=masked([True, False])), SolveError),
-        (lambda: total_reward(TABLE, masked([True, False])), SolveError),
         (lambda: finite_horizon(TABLE, 1, terminal_value=masked(np.zeros(2))), SolveError),
         (lambda: check_policy(TABLE.state_ptr, masked(np.full(4, 0.5))), PolicyError),
         (lambda: greedy(TABLE.state_ptr, masked(np.zeros(4))), PolicyError),
@@ -120,3 +111,13 @@ def test_masked_entries_are_refused(call, error):
 def test_an_array_whose_mask_hides_nothing_is_taken():
     assert solve(MDP.from_dense(DENSE, np.ma.array(np.ones((2, 2)))), 0.5).v == pytest.approx([2.0, 2.0])
     assert evaluate(TABLE, np.ma.array(np.full(4, 0.5)), 0.5).tolist() == [0.0, 0.0]
+
+
+def test_each_objective_counts_terminals_in_its_own_way():
+    mdp, weight = from_rows([[(1.0, {1: 1.0})]], terminals=[2.0]), ONE  # play enters the terminal in the first step
+    assert [solve(mdp, 0.5).v[0], evaluate(mdp, weight, 0.5)[0]] == pytest.approx([3.0, 3.0])  # at every step
+    assert [solve(mdp, 1.0).v[0], evaluate(mdp, weight, 1.0)[0]] == [3.0, 3.0]  # once
+    assert average_reward(mdp).gain[0] == 2.0  # at every step
+    assert finite_horizon(mdp, 3).v[0].tolist() == [5.0]  # at each of the two steps that are left
+    assert total_reward(mdp, np.array([False, True])).v.tolist() == [1.0]  # never
+    assert solve(mdp, objective="win-probability").v.tolist() == [1.0]  # only its sign

@@ -8,16 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import compacted, marks, random_processes, with_zeros
 
-from punish_fast.mdp import (
-    SolveError,
-    average_reward,
-    evaluate,
-    finite_horizon,
-    from_rows,
-    reach_probability,
-    solve,
-    total_reward,
-)
+from punish_fast.mdp import SolveError, average_reward, finite_horizon, from_rows, reach_probability, total_reward
 from punish_fast.mdp.conversion.objective_text import (
     NamedProcess,
     NameUnknownError,
@@ -161,17 +152,6 @@ def test_a_largest_total_is_not_infinite_if_every_loop_costs(states, terminals, 
     for weight in (None, np.full(mdp.n_rows, 1.0) * (np.arange(mdp.n_rows) < n)):
         with pytest.raises(SolveError, match=rf"^reward: from {n} states .* only in loops, and every loop costs"):
             total_reward(mdp, marks({n}, mdp.n_columns), weight=weight)
-
-
-def test_each_objective_counts_terminals_in_its_own_way():
-    """Play enters the terminal in the first step."""
-    mdp, weight = from_rows([[(1.0, {1: 1.0})]], terminals=[2.0]), np.ones(1)
-    assert [solve(mdp, 0.5).v[0], evaluate(mdp, weight, 0.5)[0]] == pytest.approx([3.0, 3.0])  # at every step
-    assert [solve(mdp, 1.0).v[0], evaluate(mdp, weight, 1.0)[0]] == [3.0, 3.0]  # once
-    assert average_reward(mdp).gain[0] == 2.0  # at every step
-    assert finite_horizon(mdp, 3).v[0].tolist() == [5.0]  # at each of the two steps that are left
-    assert total_reward(mdp, marks({1}, 2)).v.tolist() == [1.0]  # never
-    assert solve(mdp, objective="win-probability").v.tolist() == [1.0]  # only its sign
 
 
 def test_a_small_toll_is_paid_for_long_before_a_large_one():

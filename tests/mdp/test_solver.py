@@ -105,7 +105,7 @@ def test_terminals_whose_values_are_too_large_are_refused(discount, paid, method
         calls = [lambda mdp=mdp: solve(mdp, discount, method)]
         calls += [lambda mdp=mdp: evaluate(mdp, np.full(mdp.n_rows, 1 / mdp.n_rows), discount)]
         for call in calls:
-            with pytest.raises(SolveError, match=r"^terminal_reward: terminal 0 .* is too large"):
+            with pytest.raises(SolveError, match=r"^terminal_reward: terminal 0 pays .*, too large"):
                 call()
 
 

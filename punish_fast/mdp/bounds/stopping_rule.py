@@ -90,12 +90,9 @@ def terminal_values(mdp: Process, discount: float) -> np.ndarray:
         return np.zeros(len(mdp.terminal_reward)) if mdp.rows_pay_ends else mdp.terminal_reward
     with np.errstate(over="ignore"):
         values: np.ndarray = mdp.terminal_reward / (1 - discount)
-    if not np.isfinite(values).all():
-        k = int(np.isfinite(values).argmin())
-        raise SolveError(
-            f"terminal_reward: terminal {k} pays {mdp.terminal_reward[k]:g} at every step; at discount {discount!r}, "
-            "its value is too large for floating point"
-        )
+    if len(large := np.flatnonzero(np.isinf(values))):
+        told = f"terminal {large[0]} pays {mdp.terminal_reward[large[0]]:g} at every step, too large for floating point"
+        raise SolveError(f"terminal_reward: {told} at discount {discount!r}")
     return values
 
 

@@ -44,8 +44,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
 
     if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
         raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a QuantEcon DiscreteDP")
-    for name in ("R", "Q", "s_indices", "a_indices"):
-        refuse_mask(name, getattr(ddp, name), ModelError)
+    refuse_mask("ddp", [ddp.R, ddp.Q, ddp.s_indices, ddp.a_indices], ModelError)
     reward = np.asarray(ddp.R, dtype=np.float64)
     if ddp.s_indices is None:
         table = np.asarray(ddp.Q)

@@ -156,13 +156,13 @@ def solve_objective(
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
-    if (discount := discount_of(discount)) == 1:
-        raise SolveError("discount: 1 is not allowed; rewards without a goal need one from 0 to below 1")
+    if (factor := discount_of(discount)) == 1:
+        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
     # To minimize, maximize the negated rewards and negate the values.
     paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
-    solution = solve(paid, discount, tolerance=tolerance)
+    solution = solve(paid, factor, tolerance=tolerance)
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
 

@@ -28,15 +28,9 @@ from itertools import pairwise, starmap
 
 import numpy as np
 
+from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.bounds.stopping_rule import (
-    LARGEST_VALUE,
-    Contraction,
-    LargeValueError,
-    discounted,
-    terminal_values,
-    undiscounted,
-)
+from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, terminal_values
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
@@ -92,8 +86,8 @@ class Iteration:
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
-            return discounted(self.mdp, self.discount, self._n_steps, self._weight)
-        contraction = undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
+            return stopping_rule.discounted(self.mdp, self.discount, self._n_steps, self._weight)
+        contraction = stopping_rule.undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
         if contraction.modulus >= 1 and self.endless is None:
             self._find_endless()
         return contraction

@@ -299,11 +299,9 @@ def _refuse_costs(mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: 
         misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
     costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
     if costly.any():
-        raise SolveError(
-            f"reward: from {costly.sum():,} states (the first is number {costly.argmax()}), play can miss the goal "
-            "only in loops, and every loop costs, so the total is not plus infinity; to minimize costs, write them as "
-            "positive rewards and pass maximize=False"
-        )
+        told = f"from {costly.sum()} states (the first is number {costly.argmax()}), play misses the goal only in loops"
+        cure = "to minimize costs, write them as positive rewards and pass maximize=False"
+        raise SolveError(f"reward: {told}, and every loop costs, so the total is not plus infinity; {cure}")
 
 
 def _gains_with_signs(mdp: MDP, number: np.ndarray, rows: np.ndarray) -> tuple[ComponentGains, np.ndarray]:
