@@ -120,9 +120,8 @@ def is_number(value: object, low: float, high: float) -> bool:
 def as_float(value: Any) -> float:
     """Convert a real number of any type, also in an array without dimensions, to float; return NaN for other values."""
     value = value[()] if getattr(value, "shape", None) == () else value
-    is_real = isinstance(value, Real | Decimal)
     try:
-        return float(value) if is_real and not isinstance(value, bool) else math.nan
+        return float(value) if not isinstance(value, bool) and isinstance(value, Real | Decimal) else math.nan
     except (OverflowError, ValueError):
         return math.nan
 

@@ -19,11 +19,11 @@ Result = TypeVar("Result")
 def policy_weight(mdp: Process, weight: Any) -> np.ndarray:
     """Convert the probability of each row under a policy to float64 ``[n_rows]``; raise `SolveError` if invalid."""
     refuse_mask("weight", weight, SolveError)
-    weights: np.ndarray = np.asarray(weight, dtype=np.float64)
-    flaw = flaw_of(mdp.state_ptr, weights)
+    given: np.ndarray = np.asarray(weight, dtype=np.float64)
+    flaw = flaw_of(mdp.state_ptr, given)
     if flaw is not None:
         raise SolveError(f"weight: {flaw}")
-    return weights
+    return given
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
