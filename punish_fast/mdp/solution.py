@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.policy import first_best, softmax, taking
 from punish_fast.runtime.errors import as_float, shown
@@ -131,10 +130,13 @@ class ObjectiveValues:
 
 LAYERED, JACOBI = "layered", "jacobi"
 SCHEDULES = (LAYERED, JACOBI)
+GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
 METHODS = ("auto", *SCHEDULES, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "win-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
+# Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
+PRECISION = 1e-9
 # Called with the name of the stage, the number of sweeps or policies, and the error bound.
 Progress = Callable[[str, int, float], None]
 

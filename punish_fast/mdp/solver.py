@@ -27,26 +27,19 @@ import numpy as np
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError, terminal_values
 from punish_fast.mdp.chain.induced_chain import induced_chain, policy_weight
-from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
-from punish_fast.mdp.graph.end_components import collapsed
-from punish_fast.mdp.graph.qualitative import endless_states
-from punish_fast.mdp.methods.component_solver import endless_error, solve_by_component
-from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
-from punish_fast.mdp.methods.interval_iteration import Reachability
-from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.objectives.discounted_solver import solve_discounted
-from punish_fast.mdp.objectives.reachability import largest_probability
 from punish_fast.mdp.policy import refuse_mask
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import (
     DEFAULT_DISCOUNT,
     DEFAULT_TOLERANCE,
+    GENERAL_METHODS,
     JACOBI,
     LAYERED,
     MAX_SWEEPS,
+    PRECISION,
     Effort,
     Progress,
     Solution,
@@ -139,6 +132,8 @@ def solve(
         if isinstance(mdp, MDP):
             is_plain = method == "auto" and mdp.n_layers == 1 and sweeps is None
             if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
+                from punish_fast.mdp.objectives.discounted_solver import solve_discounted
+
                 return solve_discounted(mdp, discount, method, effort, start)
             if is_plain and discount == 1 and mdp.n_states > 0 and start is None:
                 return _solve_without_layers(mdp, None, options)
@@ -163,11 +158,15 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
             f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
             "the discount must be below 1"
         )
+    from punish_fast.mdp.graph.end_components import collapsed
+
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
     # Values of the quotient cannot be saved: its states are sets of states of the process.
     options = options._replace(effort=replace(options.effort, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
+        from punish_fast.mdp.methods.component_solver import endless_error
+
         raise endless_error(iteration.endless[quotient.number])
     found = _finish(iteration, options)
     if found is None:
@@ -186,6 +185,12 @@ def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacob
 
 def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
     """Solve without layers; ``endless`` marks the states from which play might never end, or is None if unknown."""
+    from punish_fast.mdp.graph.qualitative import endless_states
+    from punish_fast.mdp.methods.component_solver import solve_by_component
+    from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
+    from punish_fast.mdp.objectives.discounted_solver import solve_discounted
+    from punish_fast.mdp.objectives.reachability import largest_probability
+
     assert isinstance(mdp, MDP) and options.goal is not None
     mdp = mdp.expanded().in_one_layer()
     if options.discount < 1:
@@ -220,6 +225,8 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
     if options.objective == "win-probability":
+        from punish_fast.mdp.methods.interval_iteration import Reachability
+
         return Reachability(mdp, options.goal, start)
     if options.method == LAYERED:
         return Layered(mdp, options.discount, start)
@@ -289,6 +296,8 @@ def evaluate(
     with np.errstate(all="ignore"):
         iteration = Evaluation(mdp, discount, weight)
         if iteration.endless is not None:
+            from punish_fast.mdp.methods.component_solver import endless_error
+
             raise endless_error(iteration.endless, of_policy=True)
         limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
         effort = Effort(tolerance, max_sweeps)
@@ -302,6 +311,9 @@ def evaluate(
 
 def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
     """Evaluate a policy by solving its chain, an MDP with one row per state and no layers."""
+    from punish_fast.mdp.graph.qualitative import endless_states
+    from punish_fast.mdp.methods.component_solver import endless_error
+
     chain = induced_chain(mdp, weight)
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():

@@ -19,7 +19,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime import _jit
 from punish_fast.store.reader import load
 
-STAGES = {"states", "tensor", "store", "solve", "total"}
+STAGES = {"states", "tensor", "store", "solve", "openings", "total"}
 
 
 def contents(path):

@@ -20,9 +20,10 @@ from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.interval_iteration import Reachability
-from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
+from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
 from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.solution import GENERAL_METHODS
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime import _jit
 

@@ -80,6 +80,10 @@ class ModelOptions(ComputeOptions):
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
+# Stages in the report; ``build`` has only the first three.
+_STAGES = ("states", "tensor", "store", "solve", "openings")
+
+
 @verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
 def build(options: ModelOptions) -> None:
     """Build the transition tensor of a model without solving it.
@@ -100,7 +104,7 @@ def build(options: ModelOptions) -> None:
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
     """Return the fields shared by the reports of ``solve`` and ``build``."""
     nonzeros = mdp.nonzeros()
-    clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
+    clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}
     return {
         **rules_report(source.rules),
         "enemy": source.note,

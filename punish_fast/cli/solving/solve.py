@@ -87,6 +87,7 @@ def solve(options: SolveOptions) -> None:
         solve_imported(options, options.tensor)
         return
     from punish_fast.mdp.solution import Effort
+    from punish_fast.mdp.solver import SWEEPS
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
@@ -114,13 +115,16 @@ def solve(options: SolveOptions) -> None:
             source.executor = cluster.executor
         if options.schedule != "jacobi":
             method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
+        SWEEPS.load_in_background()
         with _resumable(checkpoint), stages.progress.stage("solve"):
             sweep = stages.progress.sweep
             mdp, solution = solve_file(output, source, not options.no_tensor, sweep, start=values, **method)
+    with stages("openings"):
+        openings = opening_report(source, mdp, solution)
     report = model_report(source, mdp, stages.clock, output) | solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
-    report |= opening_report(source, mdp, solution)
+    report |= openings
     options.print(report, print_solved)
     if solution.tolerance is not None:
         is_set = options.tolerance is not None

@@ -29,14 +29,12 @@ from punish_fast.mdp.chain.elimination import closed_classes
 from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import Effort
+from punish_fast.mdp.solution import PRECISION, Effort
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
 # Twice four rounding units, with a margin for their products.
 _ALLOWANCE = Fraction(9, 2**53)
-# Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
-PRECISION = 1e-9
 
 Numbers = list[Fraction]
 

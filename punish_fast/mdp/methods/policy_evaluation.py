@@ -38,8 +38,8 @@ import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
 from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.solution import GENERAL_METHODS
 
-GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
 # Target reduction of the span of changes by sweeps, and of the residual by the Krylov method.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01
 _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512

@@ -26,6 +26,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from numba.core import types
@@ -241,6 +242,11 @@ class KernelGroup:
                 with _claimed(files.folder / self.name.replace(":", ".")):
                     if self.missing():
                         self.compile()
+
+    def load_in_background(self) -> None:
+        """Load the kernels in another thread, if they are cached; threads that need one wait until it is loaded."""
+        if not self.missing():
+            Thread(target=self.compile, daemon=True).start()
 
 
 # All groups by name.
