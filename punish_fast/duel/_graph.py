@@ -255,19 +255,38 @@ class Redeal(NamedTuple):
 
 
 @routine
+def find_ascending(numbers, number):
+    """Return the index of a number in ascending numbers.
+
+    Kernels that call `np.searchsorted` or `np.sum` import `scipy.linalg` when they are loaded.
+    """
+    first, end = 0, len(numbers)
+    while first < end:
+        middle = (first + end) // 2
+        if numbers[middle] < number:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@routine
 def list_views(layout, cards, kept, piles, codes, weights):
     """List the blocks that can be dealt to the player after two kept hands; return their number and total weight.
 
     ``cards`` contains the ascending cards codes of the blocks under ``view``. The player's hand and the revealed cards
     are dealt by a `redeal` from all cards in neither hand; the enemy's hand and the deck come from the remaining cards.
     """
+    n_kept = n_free = 0
     for kind in range(N_KINDS):
         piles[0, kind] = kept[0, kind]
         piles[1, kind] = layout.copies[kind] - kept[0, kind] - kept[1, kind]
         piles[2, kind] = 0
-    n, total = redeal(layout, piles, (piles[0].sum(), piles[1].sum()), 0, codes, weights)
+        n_kept += piles[0, kind]
+        n_free += piles[1, kind]
+    n, total = redeal(layout, piles, (n_kept, n_free), 0, codes, weights)
     for i in range(n):
-        codes[i] = np.searchsorted(cards, codes[i])
+        codes[i] = find_ascending(cards, codes[i])
     return n, total
 
 
@@ -290,9 +309,11 @@ def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs,
         for j in range(n_views):
             block = codes[j]
             open_block(layout, layer, block, piles)
+            n_rest = 0
             for kind in range(N_KINDS):
                 rest[kind] = piles[2, kind] - pairs[k, 1, kind]
-            all_ways = total * BINOMIAL[rest.sum(), layout.deck_size]
+                n_rest += rest[kind]
+            all_ways = total * BINOMIAL[n_rest, layout.deck_size]
             place = block * n_drawn
             for i in range(decks.ptr[place + 1] - decks.ptr[place]):
                 ways = deck_ways(rest, copies[decks.deck[decks.ptr[place] + i]])

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numba
 import pytest
 
 from cli.commands import all_verbs
@@ -26,7 +27,8 @@ print(*sys.modules, file=sys.stderr)
 def modules_after(*lines: str) -> list[str]:
     """The modules that a process has imported after some commands."""
     command = [sys.executable, "-c", _LIST_MODULES, *lines]
-    child = subprocess.run(command, capture_output=True, text=True, env=clean_environment(), timeout=60, check=True)
+    options = {"capture_output": True, "text": True, "env": clean_environment(), "input": "q\n"}
+    child = subprocess.run(command, timeout=300, check=True, **options)
     return child.stderr.splitlines()[-1].split()
 
 
@@ -45,6 +47,29 @@ def test_a_verb_is_imported_alone():
     assert "punish_fast.cli.enemy.show" in modules
     others = ("solving.solve", "strategies.arena", "records", "enemy.pawnn", "games")
     assert not {f"punish_fast.cli.{name}" for name in others} & set(modules)
+
+
+# Modules that a command with cached kernels does not use: other parts of the package, and Numba's compiler.
+_COMPILER = ("numba.np.arraymath", "scipy.linalg", "filelock")
+UNUSED = {
+    "solve --rules tiny --quiet": (
+        *("duel", "enemies", "equilibrium", "games", "play", "study", "web", "records.database"),
+        *("mdp.objectives", "mdp.methods.component_solver", "mdp.chain.rational", "mdp.chain.elimination"),
+    ),
+    "play naive --rules tiny": ("enemies", "equilibrium", "study", "web", "mdp.objectives", "mdp.chain.rational"),
+    "serve --check --port 0": ("mdp.objectives", "mdp.chain.rational", "arena.survey", "arena.tournament"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="no kernels are cached")
+@pytest.mark.parametrize("line", UNUSED)
+def test_a_command_with_cached_kernels_imports_only_what_it_uses(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    modules_after(line)
+    modules = set(modules_after(line))
+    assert not set(_COMPILER) & modules
+    assert not {f"punish_fast.{name}" for name in UNUSED[line]} & modules
 
 
 def test_help_of_every_command_fits_80_columns_and_has_examples_that_name_its_options(run):
