@@ -131,11 +131,13 @@ def test_duels_are_symmetric_and_sum_to_their_outcomes_under_house_rules(rules, 
     own, enemy = (mixed(graph.space, seed + k) for k in range(2))
     try:
         one, other = head_to_head(graph, own, enemy), head_to_head(graph, enemy, own)
+        # Games that last hundreds of measures on average are undecided after 1,000 measures.
+        law = outcome_distribution(graph, own, enemy)
     except DuelError:
         return
     assert one.win_probability + other.win_probability == pytest.approx(1, abs=1e-10)
     assert one.length == pytest.approx(other.length, rel=1e-9)
-    assert outcome_distribution(graph, own, enemy)[..., 0].sum() == pytest.approx(one.win_probability, abs=1e-10)
+    assert law[..., 0].sum() == pytest.approx(one.win_probability, abs=1e-10)
 
 
 @pytest.mark.compiled

@@ -337,7 +337,7 @@ def test_files_that_are_not_databases_and_names_with_a_dash_are_named(run, db, h
         for command in (("list",), ("import", "saves.json")):
             run("records", *command, "--db", name).refused(f"{name}: is not an SQLite database of recorded games")
     run("records", "player", "-Ann", "--db", db, "--export").refused(
-        "-A; write -- before a name that begins with a dash"
+        "-A: unknown option; write -- before a name that begins with a dash"
     )
     run_sql(db, "UPDATE players SET username = '-Ann' WHERE username = 'Ann'")
     assert run("records", "player", "--db", db, "--export", "--", "-Ann").code == 0
