@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.harness import ROOT
+from punish_fast.runtime.compilation.kernel_files import FOLDER
 from punish_fast.runtime.compilation.shipped_kernels import level
 
 _PROJECT = """
@@ -37,7 +38,7 @@ packages = ["punish_fast_kernels"]
 
 
 def compile_into(cache: Path) -> None:
-    """Compile all kernels into ``cache/kernels``, for all processors of the level that is shipped."""
+    """Compile all kernels into a folder in ``cache``, for all processors of the level that is shipped."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_CPU_NAME": level(), "NUMBA_CPU_FEATURES": ""}
     subprocess.run([sys.executable, "-m", "punish_fast", "warmup"], env=environment, check=True)
 
@@ -57,7 +58,7 @@ def main(output: Path) -> None:
         compile_into(base)
         package = base / "punish_fast_kernels"
         package.mkdir()
-        for path in (base / "kernels").glob("*.nbc"):
+        for path in (base / FOLDER).glob("*.nbc"):
             shutil.copy(path, package)
         (package / "__init__.py").write_text('"""Compiled kernels of punish-fast."""\n', encoding="utf-8")
         (base / "pyproject.toml").write_text(_PROJECT.format(level=level(), **versions), encoding="utf-8")

@@ -24,7 +24,7 @@ from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compilation import compile_progress
 from punish_fast.runtime.compilation.kernel_digest import PACKAGE
-from punish_fast.runtime.compilation.kernel_files import KernelFiles
+from punish_fast.runtime.compilation.kernel_files import FOLDER, KernelFiles
 from punish_fast.runtime.compilation.routine_compiler import Routine, is_supported
 from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.errors import PunishFastError
@@ -40,7 +40,7 @@ def _find_cache_folder() -> Place:
     """Find or create the folder of the kernel cache; its path is None if the JIT is disabled or no folder is usable."""
     if config.DISABLE_JIT:
         return Place(None, "NUMBA_DISABLE_JIT")
-    return find_folder("cache", "kernels", given=config.CACHE_DIR)
+    return find_folder("cache", FOLDER, given=config.CACHE_DIR)
 
 
 cache_folder, cache_reason = _find_cache_folder()

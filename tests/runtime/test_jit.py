@@ -10,12 +10,14 @@ from numba import config
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compilation.compile_progress import announce_to
+from punish_fast.runtime.compilation.kernel_files import FOLDER
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 
 # Kernels that a process compiles, and kernels that it finds in the cache.
 CALLS = """
 from punish_fast.runtime.compilation.compile_progress import announce_to
+from punish_fast.runtime.compilation.kernel_files import FOLDER
 told = []
 announce_to(lambda *announced: told.append(announced))
 from punish_fast.punish import _codes
@@ -119,13 +121,13 @@ def home(monkeypatch, tmp_path):
 
 def test_kernels_are_cached_in_the_folder_of_the_user(home):
     for _ in range(2):
-        assert _jit._find_cache_folder() == (home / "cache" / "kernels", "the user's cache folder")
-    assert list((home / "cache").iterdir()) == [home / "cache" / "kernels"]
+        assert _jit._find_cache_folder() == (home / "cache" / FOLDER, "the user's cache folder")
+    assert list((home / "cache").iterdir()) == [home / "cache" / FOLDER]
 
 
 def test_a_folder_from_the_environment_holds_it(monkeypatch, home):
     monkeypatch.setattr(config, "CACHE_DIR", str(home / "elsewhere"))
-    assert _jit._find_cache_folder().folder == home / "elsewhere" / "kernels"
+    assert _jit._find_cache_folder().folder == home / "elsewhere" / FOLDER
     assert not (home / "cache").exists()
 
 

@@ -18,6 +18,7 @@ import atexit
 import importlib
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import uuid
@@ -44,6 +45,8 @@ from punish_fast.runtime.limits import usable_cores
 if TYPE_CHECKING:
     from filelock import FileLock
 
+# Name of the folder in the cache; the number is the version of the files' format.
+FOLDER = "kernels-1"
 _DIGEST_BYTES = 16
 # A process that is stopped keeps its claims. After this time, others compile its kernels, too.
 _LONGEST_WAIT = 60.0
@@ -177,7 +180,13 @@ def _layouts(found: Any) -> Iterator[Any]:
 
 
 def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
-    """Remove this Python's files that belong to none of the ``current`` kernels; return the number of files."""
+    """Remove this Python's files that belong to none of the ``current`` kernels, and folders of older versions.
+
+    Return the number of removed files in ``folder``.
+    """
+    for older in folder.parent.glob("kernels-*"):
+        if older.name != FOLDER and not older.is_symlink():
+            shutil.rmtree(older, ignore_errors=True)
     kept = tuple(files.prefix for files in current)
     old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
     for path in old:
