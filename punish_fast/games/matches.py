@@ -3,23 +3,23 @@
 A game against a known policy is a Markov decision process. The process has two states for each nonterminal position:
 one with us to move, with a row for each action, and one with the enemy to move, with a single row that contains the
 probability of each successor. The terminals are win, draw and loss. Endless play does not count as a win, so the
-maximum win probability is a least fixed point (``mdp/methods/policy_iteration.py``).
+maximum win probability is a least fixed point, which ``mdp/solver.py`` bounds from both sides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from punish_fast.games.solve.positions import Positions
 from punish_fast.mdp.graph.row_selection import states_of_rows
-from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _TERMINALS = 3
-# Width of the brackets in interval iteration; rounding errors prevent narrower brackets.
+# Maximum error of a probability; rounding errors prevent smaller bounds.
 _TOLERANCE = 1e-13
 
 
@@ -31,6 +31,7 @@ class GameResponse:
     second: float  # Win probability from the initial position when moving second.
     win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
     row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of our actions, allowed or not.
+    error_bound: float  # Bound on the error of these win probabilities.
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,20 +70,9 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     rows = np.concatenate([np.arange(n_rows), n_rows + number[positions.position_of_row[played]]])
     data = np.concatenate([np.ones(n_rows), enemy[played]])
     shape = (n_rows + n_live, 2 * n_live + _TERMINALS)
-    # The constructor sums duplicate entries.
     matrix = csr_array((data, (rows, np.concatenate([own, other[played]]))), shape=shape)
-    matrix.sort_indices()
-    slot = np.arange(n_rows) - positions.state_ptr[positions.position_of_row]
-    return MDP(
-        state_ptr=cumulated(np.concatenate([np.diff(positions.live_ptr), np.ones(n_live, dtype=np.int64)])),
-        indptr=matrix.indptr.astype(np.int64),
-        indices=matrix.indices.astype(np.int32),
-        data=matrix.data,
-        reward=np.zeros(shape[0]),
-        terminal_reward=np.array([1.0, 0.0, -1.0]),
-        layer_ptr=np.array([0, n_live, 2 * n_live]),
-        action=np.concatenate([slot, np.zeros(n_live, dtype=np.int64)]).astype(np.uint8),
-    )
+    state_ptr = cumulated(np.concatenate([np.diff(positions.live_ptr), np.ones(n_live, dtype=np.int64)]))
+    return MDP.from_scipy(matrix, np.zeros(shape[0]), state_ptr, [1.0, 0.0, -1.0], normalize=True)
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
@@ -96,23 +86,16 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
     """Return a response that maximizes the win probability; see `process_against` for the arguments."""
-    mdp, worth = process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0])
-    v, _ = reach(mdp, worth)
-    n_live = len(positions.live)
-    win = (positions.payoff > 0).astype(np.float64)
-    win[positions.live] = v[:n_live]
+    found = _solve(process_against(positions, enemy, allowed))
+    n_live, win = len(positions.live), (positions.payoff > 0).astype(np.float64)
+    win[positions.live] = found.v[:n_live]
     number = np.cumsum(~positions.is_terminal) - 1
-    row_win = np.append(v, worth)[_columns(positions, number, n_live, is_enemy=False)]
-    return GameResponse(float(v[0]), float(v[n_live]), win, row_win)
+    row_win = np.append(found.v, [1.0, 0.0, 0.0])[_columns(positions, number, n_live, is_enemy=False)]
+    return GameResponse(float(found.v[0]), float(found.v[n_live]), win, row_win, found.error_bound)
 
 
-def error_bound(
-    positions: Positions, enemy: np.ndarray, response: GameResponse, allowed: np.ndarray | None = None
-) -> float:
-    """Certify a best response by interval iteration; return a bound on the error of its win probabilities."""
-    bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
-    found = np.append(response.win[positions.live], response.second)
-    return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
+def _solve(mdp: MDP) -> Solution:
+    return solve(mdp, objective="win-probability", tolerance=_TOLERANCE)
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
@@ -129,18 +112,18 @@ def both_scores(
     """
     from scipy.sparse import csr_array, hstack
 
-    n_live = len(positions.live)
-    mdp = process_against(positions, enemy)
-    illegal = np.zeros(mdp.n_states)
+    process, n_live = process_against(positions, enemy), len(positions.live)
+    n_states, state = process.n_states, states_of_rows(process)
+    illegal = np.zeros(n_states)
     if errs is not None:
         illegal[:n_live] = errs[positions.live]
-    state = states_of_rows(mdp)
-    weight = np.concatenate([policy, np.ones(mdp.n_rows - positions.n_rows)]) * (1 - illegal[state])
-    mixing = csr_array((weight, (state, np.arange(mdp.n_rows))), shape=(mdp.n_states, mdp.n_rows))
-    chain = hstack([mixing @ mdp.to_scipy(), csr_array(illegal[:, np.newaxis])])
-    ends = [absorption_values(chain, worth) for worth in np.eye(_TERMINALS + 1)[[_WIN, _LOSS, _TERMINALS]]]
-    scores = []
-    for start in (0, n_live):
-        win, loss, fails = (float(end[start]) for end in ends)
-        scores.append(Score(win, max(1 - win - loss - fails, 0.0), loss, fails))
-    return scores[0], scores[1]
+    weight = np.append(policy, np.ones(n_live)) * (1 - illegal[state])
+    mixing = csr_array((weight, (state, np.arange(len(state)))))
+    transitions = hstack([mixing @ process.to_scipy(), csr_array(illegal[:, np.newaxis])])
+    ends = np.eye(_TERMINALS + 1)
+    chain = MDP.from_scipy(transitions, np.zeros(n_states), np.arange(n_states + 1), ends[0], normalize=True)
+    chains = (replace(chain, terminal_reward=ends[k]) for k in (_WIN, _LOSS, _TERMINALS))
+    win, loss, fails = (_solve(each).v[[0, n_live]] for each in chains)
+    draw = np.maximum(1 - win - loss - fails, 0.0)
+    first, second = np.column_stack([win, draw, loss, fails]).tolist()
+    return Score(*first), Score(*second)

@@ -14,6 +14,7 @@ from processes import (
     gambler_wins,
     random_processes,
     sparse_process,
+    total_rewards,
 )
 
 from punish_fast.mdp.bounds.improvement import Improvement
@@ -21,7 +22,6 @@ from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.interval_iteration import Reachability
 from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
-from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.solution import GENERAL_METHODS
 from punish_fast.mdp.solver import solve
@@ -183,34 +183,31 @@ def test_steps_that_grow_now_and_then_do_not_end_acceleration(seed):
 def test_a_loop_has_the_value_of_leaving_it():
     """Looping for ever looks as good as leaving; sweeps from above would not tell the two apart."""
     goal, pit = 2, 3
-    mdp = from_rows([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[0, 0])
-    v, choice = reach(mdp, np.array([1.0, 0.0]))
-    assert v == pytest.approx([0.3, 0.3], abs=1e-15)
-    assert choice.tolist() == [1, 2]
+    mdp = from_rows([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[1, 0])
+    solution = solve(mdp, objective="win-probability")
+    assert solution.v == pytest.approx([0.3, 0.3], abs=1e-15)
+    assert solution.choice.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(("way", "n", "p"), [("direct", 30, 0.5), ("swept", 30, 0.3), ("factorised", 400, 0.5)])
-def test_gamblers_ruin_in_closed_form(monkeypatch, way, n, p):
-    if way != "direct":
-        monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_DIRECT", 0)
-    if way == "swept":
-        monkeypatch.setattr("scipy.sparse.linalg.splu", None)
-    if way == "factorised":
-        monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_SWEEPS", 100)
-    mdp = from_rows(gambler(n, p), terminals=[0, 0])
-    expected = [float(win) for win in gambler_wins(n, p)]
-    assert absorption_values(mdp.to_scipy(), np.array([0.0, 1.0])) == pytest.approx(expected, rel=1e-11)
+@pytest.mark.parametrize(("n", "p"), [(30, 0.5), (30, 0.3), (400, 0.5)])
+def test_gamblers_ruin_in_closed_form(n, p):
+    mdp = from_rows(gambler(n, p), terminals=[0.0, 1.0])
+    solution = solve_reachability(mdp, method="auto", tolerance=1e-13)
+    assert_bracketed(solution, gambler_wins(n, p))
+    assert solution.v == pytest.approx([float(win) for win in gambler_wins(n, p)], rel=1e-11)
 
 
 @given(random_processes())
 def test_values_are_the_best_of_all_policies(sample):
     states, _, terminals = sample
-    worth = dict(zip(range(len(states), len(states) + 2), (1.0, 0.25)[: len(terminals)], strict=False))
+    worth = (1.0, 0.25)[: len(terminals)]
     unpaid = [[(0.0, row) for _, row in rows] for rows in states]
-    mdp = from_rows(states, terminals=terminals)
-    found, choice = reach(mdp, np.array(list(worth.values())))
-    assert found == pytest.approx([float(x) for x in endless_values(unpaid, list(worth.values()))], abs=1e-13)
-    assert absorption_values(mdp.to_scipy()[choice], np.array(list(worth.values()))) == pytest.approx(found, abs=1e-14)
+    solution = solve(from_rows(unpaid, terminals=worth), discount=1, tolerance=1e-13)
+    expected = endless_values(unpaid, worth)
+    assert error(solution.v, expected) <= solution.error_bound <= 1e-13
+    rows = [row for rows in unpaid for row in rows]
+    earned = total_rewards([rows[row] for row in solution.choice], worth)
+    assert all(most - each <= solution.error_bound for most, each in zip(expected, earned, strict=True))
 
 
 def solve_reachability(mdp, **options):

@@ -12,7 +12,7 @@ from punish_fast.cli.games.judged_agents import TRAINED, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
-from punish_fast.games.matches import best_response, both_scores, error_bound
+from punish_fast.games.matches import best_response, both_scores
 from punish_fast.games.solve.judgement import judge as judge_policy
 from punish_fast.games.solve.judgement import last_first, unfold_policy, winning_policy
 from punish_fast.games.solve.positions import Positions, enumerate_positions
@@ -62,11 +62,9 @@ def solve(game: Game, _options: GamesSolveOptions, stages: Stages) -> dict[str, 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
     """Return the best response's win probability against random play in each seat; None if ``seats`` is False there."""
-    random = positions.uniform()
-    response = best_response(positions, random, allowed)
-    bound = error_bound(positions, random, response, allowed)
+    response = best_response(positions, positions.uniform(), allowed)
     wins = zip(_SEATS, (response.first, response.second), seats, strict=True)
-    return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": bound}
+    return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": response.error_bound}
 
 
 def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
