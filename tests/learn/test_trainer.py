@@ -111,7 +111,7 @@ def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, t
     method = DqnMethod(**{**vars(METHOD), "target": "td"})
     whole = planned(vector, 1500, method)
     train(whole, strength)
-    path, step = tmp_path / "x.h5", type(vector).step
+    path, advance = tmp_path / "x.h5", type(vector).advance
     save_agent(path, planned(vector, 1500, method))
     left = np.random.default_rng(1).integers(1, 150, 1000).tolist()
 
@@ -120,12 +120,12 @@ def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, t
         if left[-1] == 0:
             left.pop()
             raise KeyboardInterrupt
-        return step(*args)
+        return advance(*args)
 
     n_interrupts = 0
     while (learner := load_agent(path)).rounds < learner.wanted:
         with monkeypatch.context() as at_random_instants:
-            at_random_instants.setattr(type(vector), "step", interrupted)
+            at_random_instants.setattr(type(vector), "advance", interrupted)
             # The second time, training resumes in memory.
             for _ in range(2):
                 try:
