@@ -15,6 +15,7 @@ from punish_fast.records.schema import (
     SchemaError,
     has_other_spellings,
     invalid_rows,
+    is_utf8,
     migrate,
     remove_invalid_rows,
     require_tables,
@@ -229,6 +230,7 @@ def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
     return connection
 
 

@@ -78,7 +78,8 @@ _LAWS = {
     "players": {
         "player_id": "typeof(player_id) = 'integer'",
         # `length` counts the characters of a text only up to a null character.
-        "username": f"typeof(username) = 'text' AND length(CAST(username AS BLOB)) <= {4 * LONGEST_NAME}",
+        "username": f"typeof(username) = 'text' AND length(CAST(username AS BLOB)) <= {4 * LONGEST_NAME}"
+        " AND is_utf8(CAST(username AS BLOB))",
         "is_bot": "is_bot IN (0, 1)",
     },
     "bot_parameters": {
@@ -107,6 +108,7 @@ _LAWS = {
 
 
 LAWS = {table: " AND ".join(f"({law})" for law in laws.values()) for table, laws in _LAWS.items()}
+_INVALID = {table: f"({law}) IS NOT 1" for table, law in LAWS.items()}
 # Conditions that select the rows that belong to the game ``:game``, for tables without its id.
 _SIDES = "SELECT winner_{0} FROM games WHERE game_id = :game UNION SELECT loser_{0} FROM games WHERE game_id = :game"
 _OF_GAME = {
@@ -114,9 +116,9 @@ _OF_GAME = {
     "bot_parameters": f"paramset_id IN ({_SIDES.format('paramset_id')})",
 }
 # Condition for a game with an invalid choice or with invalid parameters of a bot.
-_HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE ({LAWS['breaths']}) IS NOT 1)" + "".join(
+_HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE {_INVALID['breaths']})" + "".join(
     f" OR typeof({column}) = 'integer' AND {column} IN"
-    f" (SELECT paramset_id FROM bot_parameters WHERE ({LAWS['bot_parameters']}) IS NOT 1)"
+    f" (SELECT paramset_id FROM bot_parameters WHERE {_INVALID['bot_parameters']})"
     for column in ("winner_paramset_id", "loser_paramset_id")
 )
 
@@ -164,6 +166,15 @@ def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
 
 
+def is_utf8(raw: bytes | None) -> bool:
+    """Return True if bytes are UTF-8. Connections of `database` provide this function to SQL."""
+    try:
+        (raw or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def triggers_of(connection: sqlite3.Connection) -> list[str]:
     """Return the names of all triggers."""
     return [name for name, kind in _kinds_of(connection).items() if kind == "trigger"]
@@ -192,23 +203,12 @@ def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> lis
     """
     found = []
     for table, laws in _LAWS.items():
-        of_game = f"({LAWS[table]}) IS NOT 1 AND {_OF_GAME.get(table, 'game_id = :game')}"
-        where = _invalid(connection, table) if game is None else of_game
+        where = _INVALID[table] + ("" if game is None else f" AND {_OF_GAME.get(table, 'game_id = :game')}")
         rows = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE {where} LIMIT 1", {"game": game})
         for row in rows:
             values = (f"{name[0]} {brief(value)}" for name, value in zip(rows.description, row, strict=True))
             found.append(f"table {table} has an invalid row: {', '.join(values)}")
     return found
-
-
-def _invalid(connection: sqlite3.Connection, table: str) -> str:
-    """Return a condition that selects the invalid rows of a table, including players whose names are not UTF-8."""
-    invalid = f"({LAWS[table]}) IS NOT 1"
-    if table != "players":
-        return invalid
-    names = connection.execute(f"SELECT player_id, username FROM players WHERE {LAWS['players']}")
-    unreadable = [str(number) for number, name in names if not _is_encodable(name)]
-    return f"{invalid} OR player_id IN ({', '.join(unreadable)})"
 
 
 def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
@@ -217,21 +217,16 @@ def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
     Raises:
         SchemaError: If a row is still invalid, because the schema suppresses deletions.
     """
-    connection.execute(f"DELETE FROM players WHERE {_invalid(connection, 'players')}")
-    games = f"{_invalid(connection, 'games')} OR {_HAS_INVALID}"
+    connection.execute(f"DELETE FROM players WHERE {_INVALID['players']}")
+    games = f"{_INVALID['games']} OR {_HAS_INVALID}"
     numbers = f"SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND ({games})"
     removed = [game for (game,) in connection.execute(numbers)]
     connection.execute(f"DELETE FROM games WHERE {games}")
     for table in ("breaths", "bot_parameters"):
-        connection.execute(f"DELETE FROM {table} WHERE {_invalid(connection, table)}")
+        connection.execute(f"DELETE FROM {table} WHERE {_INVALID[table]}")
     for fault in invalid_rows(connection):
         raise SchemaError(fault)
     return removed
-
-
-def _is_encodable(text: str) -> bool:
-    """Return True if a text has no surrogates, in which invalid bytes are decoded."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class _Row(NamedTuple):
@@ -246,8 +241,8 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
     """Return True if the name of any player is not normalized; the original program can write such names."""
     # The query excludes almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
-    names = connection.execute(f"SELECT username FROM players WHERE {LAWS['players']} AND ({suspects})")
-    return any(clean_name(name) != name for (name,) in names if _is_encodable(name))
+    names = connection.execute(f"SELECT username FROM players WHERE ({suspects}) AND {LAWS['players']}")
+    return any(clean_name(name) != name for (name,) in names)
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
@@ -259,8 +254,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
     groups: dict[str, list[_Row]] = defaultdict(list)
     players = f"SELECT player_id, username, is_bot FROM players WHERE {LAWS['players']}"
     for number, name, is_bot in connection.execute(players):
-        if _is_encodable(name):
-            groups[clean_name(name)].append(_Row(name != clean_name(name), number, is_bot))
+        groups[clean_name(name)].append(_Row(name != clean_name(name), number, is_bot))
     changed = {name: sorted(rows) for name, rows in groups.items() if len(rows) > 1 or rows[0].is_other_spelling}
     if not changed:
         return 0

@@ -21,7 +21,7 @@ from punish_fast.records.names import (
     looks_like,
     numbered_names,
 )
-from punish_fast.records.schema import merge_spellings
+from punish_fast.records.schema import is_utf8, merge_spellings
 from records.conftest import ORIGINAL, query, run_sql
 
 AGENTS = (*BOTS, *BUILT_IN)
@@ -128,6 +128,7 @@ PLAYERS = "SELECT player_id, username, is_bot FROM players ORDER BY player_id"
 
 def database(players, games=()):
     connection = sqlite3.connect(":memory:")
+    connection.create_function("is_utf8", 1, is_utf8)
     connection.executescript(ORIGINAL + "DELETE FROM games; DELETE FROM players; DELETE FROM breaths")
     connection.executemany("INSERT INTO players VALUES (?, ?, ?)", players)
     connection.executemany("INSERT INTO games VALUES (?, ?, ?, NULL, NULL)", games)
