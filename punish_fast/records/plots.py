@@ -51,7 +51,7 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
     if len(results) == 0:
         raise RecordsError("no game was selected, so there is nothing to draw")
     with picture(Path(path), kind) as figure:
-        PLOTS[kind](figure, results, player)
+        PLOTS[kind][1](figure, results, player)
 
 
 def _durations(figure: Figure, results: Results, _player: str | None) -> None:
@@ -164,13 +164,14 @@ def _matchups(figure: Figure, results: Results, _player: str | None) -> None:
     add_share_bar(axes, image, "games that the person won, in per cent")
 
 
-PLOTS: dict[str, Callable[[Figure, Results, str | None], None]] = {
-    "durations": _durations,
-    "contributions": _contributions,
-    "win-rates": _win_rates,
-    "games-win-rate": _games_win_rate,
-    "over-time": _over_time,
-    "matchups": _matchups,
+# Titles and functions of the plots.
+PLOTS: dict[str, tuple[str, Callable[[Figure, Results, str | None], None]]] = {
+    "durations": ("Games by number of breaths", _durations),
+    "contributions": ("Games of each player", _contributions),
+    "win-rates": ("Share of games that each player won", _win_rates),
+    "games-win-rate": ("Games played and share of games won", _games_win_rate),
+    "over-time": ("Share of games won over time", _over_time),
+    "matchups": ("Who beats whom", _matchups),
 }
 
 

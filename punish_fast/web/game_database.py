@@ -22,21 +22,11 @@ from punish_fast.records.database import RecordsError
 from punish_fast.records.games import Choices, Selection, arrays_of, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
-from punish_fast.records.plots import draw
+from punish_fast.records.plots import PLOTS, draw
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarise
 from punish_fast.runtime.errors import PunishFastError, StoreError
 
 T = TypeVar("T")
-
-# Titles of the plots.
-PLOTS = {
-    "durations": "Games by number of breaths",
-    "contributions": "Games of each player",
-    "win-rates": "Share of games that each player won",
-    "games-win-rate": "Games played and share of games won",
-    "over-time": "Share of games won over time",
-    "matchups": "Who beats whom",
-}
 
 
 class GameDatabaseError(PunishFastError, ValueError):
@@ -118,7 +108,7 @@ class GameDatabase:
         """Return the report of ``records summary`` and the available plots."""
         report = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
-        plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
+        plots = [{"name": name, "title": title} for name, (title, _) in PLOTS.items()] if has_plots else []
         players = [each | {"person": person_of(each["name"], each["is_bot"])} for each in report["players"]]
         return report | {"players": players, "plots": plots}
 
@@ -181,15 +171,12 @@ class GameDatabase:
 
 def _side(side: Side) -> dict[str, Any]:
     choices = [
-        {"number": number + 1, "state": str(state), "action": action, "name": _name(action)}
+        {"number": number + 1, "state": str(state), "action": action}
+        | {"name": action_name(action) if action in ACTIONS else "not legal"}
         for number, state, action in zip(side.number, side.states, side.actions, strict=True)
     ]
     shown = {"name": side.name, "person": person_of(side.name, side.is_bot), "is_bot": side.is_bot}
     return {**shown, "temperature": side.temperature, "choices": choices}
-
-
-def _name(action: int) -> str:
-    return action_name(action) if action in ACTIONS else "not legal"
 
 
 def _with_persons(results: Results) -> Results:

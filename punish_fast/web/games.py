@@ -6,9 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
 
 from punish_fast.records.names import NAMES, clean_name, is_name
+from punish_fast.records.plots import PLOTS
 from punish_fast.records.schema import LAST_ID
 from punish_fast.runtime.errors import printable
-from punish_fast.web.game_database import PLOTS, GameDatabase
+from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.limits import costs
 from punish_fast.web.players import PlayerRegistry
 from punish_fast.web.workers import Workers
