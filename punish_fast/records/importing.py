@@ -11,7 +11,7 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +19,12 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError, open_file, open_to_read, open_to_write
 from punish_fast.records.games import GameWriter, Selection, read_games
 from punish_fast.records.log_fields import explains, roundings_of
-from punish_fast.records.logs import MALFORMED, GameLog, RecordedGame, Refused, check_names, log_of
+from punish_fast.records.logs import MALFORMED, REJECTED, WARNING, GameLog, RecordedGame, Remark, check_names, log_of
 from punish_fast.records.schema import invalid_rows, new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 from punish_fast.runtime.files import SQLITE
 
 CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
-REJECTED, WARNING = "rejected", "warning"
-
-
-@dataclass(frozen=True)
-class Remark:
-    """Rejection of a game, or warning about an imported game or a log."""
-
-    verdict: str  # "rejected" or "warning"
-    kind: str  # kind of fault
-    reason: str  # description and location of the fault
-    game: int | None  # id of the game in its log; None for an invalid id or a warning about a log
-    players: tuple[str, ...]  # valid names of the players, the winner first if known
-    file: str  # path of the log
 
 
 @dataclass
@@ -95,7 +82,7 @@ def _read(path: Path) -> GameLog:
             check_names([game])
             games.append(game)
         except RecordsError as error:
-            refused.append(Refused(game.id, (), str(error), MALFORMED))
+            refused.append(Remark(REJECTED, MALFORMED, str(error), game.id, ()))
     return GameLog(path, digest, "database", tuple(games), tuple(refused))
 
 
@@ -129,9 +116,7 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
     for log in logs:
         if log.flaw:
             report.remarks.append(Remark(WARNING, CUT_OFF, f"the log {log.flaw}", None, (), str(log.path)))
-        for refused in log.refused:
-            remark = Remark(REJECTED, refused.kind, refused.reason, refused.id, refused.names, str(log.path))
-            report.remarks.append(remark)
+        report.remarks += [replace(refused, file=str(log.path)) for refused in log.refused]
     candidates = []
     for log in logs:
         faults = check_games(space, log.games)

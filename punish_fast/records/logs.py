@@ -45,6 +45,7 @@ _ADDED_KEYS = ("IsBot", "Played")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
 
+REJECTED, WARNING = "rejected", "warning"
 # Kinds of rejected games.
 CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incomplete"
 
@@ -77,13 +78,15 @@ class RecordedGame:
 
 
 @dataclass(frozen=True)
-class Refused:
-    """Game omitted because of a fault in its log."""
+class Remark:
+    """Rejection of a game, or warning about an imported game or a log."""
 
-    id: int | None  # id of the game; None if the log has no valid id
-    names: tuple[str, ...]  # valid names of the players
-    reason: str  # description and location of the fault
+    verdict: str  # "rejected" or "warning"
     kind: str  # kind of fault
+    reason: str  # description and location of the fault
+    game: int | None  # id of the game in its log; None for an invalid id or a warning about a log
+    players: tuple[str, ...]  # valid names of the players, the winner first if known
+    file: str = ""  # path of the log
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class GameLog:
     digest: str | None  # SHA-256 of the file; None if the games were just played
     layout: str  # "breaths", "games" or "database"
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
-    refused: tuple[Refused, ...]  # omitted games
+    refused: tuple[Remark, ...]  # omitted games, without the path of the log
     flaw: str = ""  # reason why reading stopped; empty if the whole file was read
     in_numbers: bool = False  # True if any state is a number, which a program may have rounded, not text
 
@@ -168,7 +171,7 @@ def _entry(where: str, value: Any) -> _Entry:
     )
 
 
-_Found = tuple[tuple[RecordedGame, ...], tuple[Refused, ...], bool]
+_Found = tuple[tuple[RecordedGame, ...], tuple[Remark, ...], bool]
 _T = TypeVar("_T")
 
 
@@ -197,7 +200,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
     for _, entry in valid:
         groups.setdefault((entry.game, frozenset(entry.names)), []).append(entry)
     faults: dict[tuple[int, frozenset[str]], EntryError] = {}
-    strays: list[Refused] = []
+    strays: list[Remark] = []
     gap = ""
     for value, error in invalid:
         given = value if isinstance(value, dict) else {}
@@ -224,8 +227,8 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
 
 
-def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Refused:
-    return Refused(game, names, str(error), getattr(error, "kind", MALFORMED))
+def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Remark:
+    return Remark(REJECTED, getattr(error, "kind", MALFORMED), str(error), game, names)
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:

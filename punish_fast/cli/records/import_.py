@@ -34,7 +34,8 @@ def import_(options: RecordsImportOptions) -> None:
     """
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.records.importing import REJECTED, import_logs
+    from punish_fast.records.importing import import_logs
+    from punish_fast.records.logs import REJECTED
 
     check_inputs(*options.files)
     check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
