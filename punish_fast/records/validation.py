@@ -26,7 +26,7 @@ from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import LOSS, NOTHING
 from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, action_name, rows_of, split_digits
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.records.logs import RecordedGame
 
 # Verdicts, from worst to best. The verdict on a breath is the best over all draws.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
@@ -143,13 +143,7 @@ class Fault:
 
 def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
     """Return the faults of each game: only the worst if it is fatal, otherwise one of each kind."""
-    sides = [side for game in games for side in (game.winner, game.loser)]
-    fatal = _fatal_faults(space, sides)
-    faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
-    for found in faults:
-        # Keep only the worst fault.
-        found.sort(key=lambda fault: FATAL.index(fault.kind))
-        del found[1:]
+    faults = [sorted(found, key=lambda fault: FATAL.index(fault.kind))[:1] for found in _fatal_faults(space, games)]
     sound = [k for k in range(len(games)) if not faults[k]]
     for k, fault in _other_faults(space, [games[k] for k in sound]):
         if fault.kind not in [other.kind for other in faults[sound[k]]]:
@@ -157,38 +151,24 @@ def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[F
     return faults
 
 
-def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]:
-    begin = np.cumsum([0] + [len(side.states) for side in sides])
-    states = np.array([state for side in sides for state in side.states], dtype=np.int64)
-    actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)
-    rows = rows_of(space, states)
+def _fatal_faults(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
+    """Return the unreachable states and illegal actions of each game."""
+    sides = [(k, side) for k, game in enumerate(games) for side in (game.winner, game.loser)]
+    states = np.array([state for _, side in sides for state in side.states], dtype=np.int64)
+    rows = iter(rows_of(space, states).tolist())
     # Players make no choice in states between two measures.
-    rows[rows >= space.layer_ptr[-2]] = -1
-    unreachable, legal = rows < 0, _are_legal(space, rows, actions)
-    faults: list[list[Fault]] = [[] for _ in sides]
-    for k in np.flatnonzero(unreachable | ~legal):
-        owner = int(np.searchsorted(begin, k, side="right")) - 1
-        side, state = sides[owner], states[k]
-        where = f"breath {side.number[k - begin[owner]] + 1} of {side.name}"
-        if unreachable[k]:
-            faults[owner].append(Fault(UNREACHABLE, f"{where}: state {state} is unreachable"))
-        else:
-            faults[owner].append(Fault(ILLEGAL, f"{where}: {_name_of(int(actions[k]))} is illegal in state {state}"))
+    n_choices, ptr = space.layer_ptr[-2], space.state_ptr
+    faults: list[list[Fault]] = [[] for _ in games]
+    for k, side in sides:
+        for number, state, action in zip(side.number, side.states, side.actions, strict=True):
+            row, where = next(rows), f"breath {number + 1} of {side.name}"
+            if not 0 <= row < n_choices:
+                faults[k].append(Fault(UNREACHABLE, f"{where}: state {state} is unreachable"))
+            elif action not in space.action[ptr[row] : ptr[row + 1]]:
+                is_known = action == REST_ACTION or (1 <= action // 10 <= 5 and action % 10 <= 1)
+                name = action_name(action) if is_known else "unknown"
+                faults[k].append(Fault(ILLEGAL, f"{where}: action {action} ({name}) is illegal in state {state}"))
     return faults
-
-
-def _name_of(action: int) -> str:
-    pick = action // 10
-    known = action == REST_ACTION or (1 <= pick <= 5 and action % 10 <= 1)
-    return f"action {action} ({action_name(action) if known else 'unknown'})"
-
-
-def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """Return a bool array: True if an action is legal in its state; False if it is not or the row is -1."""
-    legal = np.zeros(len(rows), dtype=np.bool_)
-    for k in np.flatnonzero(rows >= 0):
-        legal[k] = actions[k] in space.action[space.state_ptr[rows[k]] : space.state_ptr[rows[k] + 1]]
-    return legal
 
 
 @dataclass(frozen=True)
