@@ -6,7 +6,7 @@ seconds: the closer the worth of each card is to its worth under the base rules,
 equilibrium under the candidates and the three best neighbours, as time permits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player
-from punish_fast.arena.survey.balance import (
-    DEFAULT_ITERATIONS,
-    Balance,
-    deciding_card,
-    judge,
-    worth_text,
-)
+from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS, Balance, deciding_card, judge, worth_text
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
@@ -99,13 +93,8 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     card = deciding_card(changed)
     rules = neighbours(found.rules, found.base, CARDS.index(card))
     names = [_change_text(each, found.rules) for each in rules]
-    screened: list[np.ndarray] = []
     with time_limit(share=_SCREENING):
-        for n, (name, each) in enumerate(zip(("base", *names), (found.base, *rules), strict=True)):
-            watch.done(n, len(rules) + 1)
-            if (worth := _screened(name, each, watch)) is None:
-                break
-            screened.append(worth)
+        screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch)
     best = np.argsort(_distances(screened), kind="stable")[:_N_CONFIRMED].tolist()
     chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
     remedies: list[dict[str, Any]] = []
@@ -138,21 +127,23 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
     back = undone(found.rules, found.base)
     if not back:
         return None
-    screened: list[np.ndarray] = []
-    for each in (found.base, *back):
-        if (worth := _screened("undone changes", each, watch)) is None:
-            return None
-        screened.append(worth)
+    screened = _screened([("undone changes", each) for each in (found.base, *back)], watch)
+    if len(screened) <= len(back):
+        return None
     return _change_text(found.rules, back[int(_distances(screened).argmin())])
 
 
-def _screened(label: str, rules: Rules, watch: Watch) -> np.ndarray | None:
-    """Return the result of `screen`, float64 ``[5]``, None if time runs out; infinity if the game is too large."""
-    job = Job(label, {}, screen, (rules,))
-    result = work_on(job, partial(watch.stage, job)).result if seconds_left() else None
-    if result is None and seconds_left() == 0:
-        return None
-    return np.array(result["in_hand"] if result else [np.inf] * len(CARDS))
+def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarray]:
+    """Return the results of `screen`, float64 ``[5]``, until time runs out; infinity if a game is too large."""
+    found: list[np.ndarray] = []
+    for n, (label, rules) in enumerate(named):
+        watch.done(n, len(named))
+        job = Job(label, {}, screen, (rules,))
+        result = work_on(job, partial(watch.stage, job)).result if seconds_left() else None
+        if result is None and seconds_left() == 0:
+            break
+        found.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))
+    return found
 
 
 def _distances(screened: list[np.ndarray]) -> np.ndarray:
