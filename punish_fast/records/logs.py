@@ -153,16 +153,13 @@ def _entry(where: str, value: Any) -> _Entry:
     result = log_fields.whole(f"{where}: Result", entry["Result"], _LOST, _WON)
     flags = {key: log_fields.flag(f"{where}: {key}", entry.get(key, False)) for key in ("Feint", "IsBot")}
     action = 10 * log_fields.whole(f"{where}: Choice", entry["Choice"], 0, 9) + flags["Feint"]
-    names = (
-        log_fields.name(f"{where}: UserName", entry["UserName"]),
-        log_fields.name(f"{where}: EnemyName", entry["EnemyName"]),
-    )
+    own, other = (log_fields.name(f"{where}: {key}", entry[key]) for key in ("UserName", "EnemyName"))
     played = log_fields.seconds(f"{where}: Played", entry["Played"]) if "Played" in entry else None
     own_id = f"{where}: GameID", entry["GameID"]
     game = log_fields.seconds(*own_id) if played is None else log_fields.whole(*own_id, 0, LAST_ID)
     return _Entry(
         game=game,
-        names=names if result == _WON else (names[1], names[0]),
+        names=(own, other) if result == _WON else (other, own),
         won=result == _WON,
         turns_left=log_fields.whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, LAST_BREATH),
         choice=(log_fields.state(f"{where}: State", entry["State"]), action),
