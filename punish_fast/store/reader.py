@@ -127,10 +127,7 @@ class Artefact(CheckedFile):
         if self.kind == "strategy":
             raise self.error("kind", "a strategy has no tensor")
         if not self.has_transitions:
-            raise self.error(
-                "/transitions/indptr",
-                "missing; written without it, as by solve --no-tensor and import",
-            )
+            raise self.error("/transitions/indptr", "missing; written without it, as by solve --no-tensor and import")
 
     def mdp(self) -> MDP:
         """Read and check the Markov decision process; raise `ReadError` if its tensor is missing or invalid."""

@@ -143,12 +143,7 @@ class Balance:
         return each if size >= _LEAST else None
 
 
-def balance(
-    rules: Rules,
-    base: Rules,
-    iterations: int = DEFAULT_ITERATIONS,
-    watch: Watch | None = None,
-) -> Balance:
+def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
     Within a time limit, half of the time is for each game.

@@ -46,14 +46,7 @@ from punish_fast.games.connect4._game import (
     playable_squares,
     winning_squares,
 )
-from punish_fast.games.connect4._table import (
-    board_key,
-    find_entry,
-    lower_bound,
-    place_of,
-    store_answer,
-    upper_bound,
-)
+from punish_fast.games.connect4._table import board_key, find_entry, lower_bound, place_of, store_answer, upper_bound
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._prefetch import prefetch
 
