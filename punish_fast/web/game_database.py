@@ -80,16 +80,10 @@ class GameDatabase:
 
     def game(self, game_id: int) -> RecordedGame:
         """Return a game; raise HTTPException 404 if it is not in the database."""
-        missing = HTTPException(404, f"game {game_id} is not in the database")
-        if not self._is_there():
-            raise missing
         with self._explained():
-            try:
-                return read_game(self._path, game_id)
-            except RecordsError:
-                if list_games(self._path, Selection(game=game_id), 1):
-                    raise
-                raise missing from None
+            if not self._is_there() or not list_games(self._path, Selection(game=game_id), 1):
+                raise HTTPException(404, f"game {game_id} is not in the database")
+            return read_game(self._path, game_id)
 
     def game_report(self, game_id: int) -> dict[str, Any]:
         """Return a game as a JSON-like object; raise the same errors as `game`."""
