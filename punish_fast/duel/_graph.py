@@ -154,9 +154,10 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
     if following is not None:
         layer, decks = following
         n_drawn = 2 * layout.feints + 1
-        ptr, first, rank, next_ptr, next_deck, lefts = (
+        ptr, first, kind, rank, next_ptr, next_deck, lefts = (
             full.ptr,
             layer.first,
+            layer.kind,
             layer.rank,
             decks.ptr,
             decks.deck,
@@ -185,7 +186,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
                         targets[play] = find_block(layer, cards)
                     target = targets[play]
                     place = next_ptr[target * n_drawn + drawn + feint + enemy_feint]
-                    then = ptr[first[target] + rank[target, then]]
+                    then = ptr[first[target] + rank[kind[target], then]]
                     while next_deck[place] != lefts[deck, feints, k]:
                         place += 1
                         then += 1

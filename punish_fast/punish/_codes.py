@@ -88,9 +88,10 @@ def cards_code(layout, hand, discard):
 @routine
 def split_cards(places, cards, digits):
     """Write the five digits of a cards code to ``digits``."""
+    weight = places.weight
     for kind in range(N_KINDS):
-        digits[kind] = cards // places.weight[kind]
-        cards -= digits[kind] * places.weight[kind]
+        digits[kind] = cards // weight[kind]
+        cards -= digits[kind] * weight[kind]
 
 
 @routine

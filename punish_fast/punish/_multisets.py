@@ -46,6 +46,10 @@ def _added_after() -> np.ndarray:
 
 
 ADDED_AFTER = _added_after()
+# int64 [5, 4], bit masks of the multisets with at most 0 to 3 cards of each kind.
+FITTING = np.array(
+    [[sum(1 << a for a, counts in enumerate(_small) if counts[k] <= n) for n in range(4)] for k in range(5)]
+)
 
 
 @routine
@@ -99,11 +103,7 @@ def next_subset(pile, drawn):
 @routine
 def possible_added(unseen):
     """Return a bit mask of the multisets of up to three cards that ``unseen`` contains."""
-    mask = 0
-    for a in range(N_ADDED):
-        fits = True
-        for kind in range(N_KINDS):
-            fits = fits and ADDED[a, kind] <= unseen[kind]
-        if fits:
-            mask |= 1 << a
+    mask = -1
+    for kind in range(N_KINDS):
+        mask &= FITTING[kind, min(unseen[kind], 3)]
     return mask

@@ -136,7 +136,7 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
     for layer, coarse_layer in zip(fine.layers[: fine.rules.breaths], coarse.layers, strict=False):
         codes = digit_of[cards_digits(fine.places.weight, layer.cards)] @ coarse.places.weight
         block = np.repeat(np.searchsorted(coarse_layer.cards, codes), np.diff(layer.first))
-        rank = coarse_layer.rank[block, layer.status]
+        rank = coarse_layer.rank[coarse_layer.kind[block], layer.status]
         match[layer.first[0] : layer.first[-1]] = coarse_layer.first[block] + rank
     return match
 

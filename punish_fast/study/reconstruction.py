@@ -142,11 +142,13 @@ class _Reconstructor:
         if not known or breath > self._space.rules.breaths:
             return []
         layer, seen = self._space.layers[breath - 1], self._view.layers[breath - 1]
-        status = seen.status[row - seen.first[0]]
+        block = np.searchsorted(seen.first, row, side="right") - 1
+        status = seen.statuses[seen.kind[block], row - seen.first[block]]
         codes = np.sort(np.array(list(known)) @ self._places.weight)
         blocks = np.minimum(np.searchsorted(layer.cards, codes), len(layer.cards) - 1)
         blocks = blocks[layer.cards[blocks] == codes]
-        return [int(layer.first[b]) + int(layer.rank[b, status]) for b in blocks if layer.rank[b, status] != ABSENT]
+        ranks = layer.rank[layer.kind[blocks], status]
+        return [int(row) for row in (layer.first[blocks] + ranks)[ranks != ABSENT]]
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:

@@ -144,13 +144,17 @@ def test_uniform_marginal_counts_the_orders_of_the_unseen_cards(unseen, n_hand, 
     assert [Fraction(weight) / Fraction(total) for weight in marginal] == [expected[play] for play in range(N_PLAYS)]
 
 
+def test_unseen_cards_have_different_codes():
+    codes = [calling(_marginals.unseen_code)(NOTEBOOK, np.array(unseen)) for unseen in product(range(4), repeat=5)]
+    assert sorted(codes) == list(range(4**5))
+
+
 @given(piles)
-def test_unseen_code_is_a_bijection(unseen):
-    found = np.zeros(5, dtype=np.int64)
-    code = calling(_marginals.unseen_code)(NOTEBOOK, np.array(unseen, dtype=np.int64))
-    assert 0 <= code < 4**5
-    assert calling(_marginals.decode_unseen)(NOTEBOOK, code, found) == sum(unseen)
-    assert found.tolist() == list(unseen)
+def test_possible_multisets_are_those_that_the_unseen_cards_contain(unseen):
+    mask = calling(_multisets.possible_added)(np.array(unseen, dtype=np.int64))
+    expected = [(counts <= np.array(unseen)).all() for counts in _multisets.ADDED]
+    assert [bool(mask >> a & 1) for a in range(_multisets.N_ADDED)] == expected
+    assert mask >> _multisets.N_ADDED == 0
 
 
 @given(piles, st.integers(0, 15))

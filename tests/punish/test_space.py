@@ -94,6 +94,59 @@ def test_probed_hash_tables_and_small_capacities_give_the_same_space(monkeypatch
     assert [probed.row(probed.state(row)) for row in range(probed.n_states)] == list(range(probed.n_states))
 
 
+@given(house_rules(), st.sampled_from(MODELS))
+def test_blocks_of_a_kind_have_the_same_statuses_and_sizes(rules, name):
+    found = StateSpace(rules, name)
+    for layer in found.layers:
+        sizes = layer.piles.sum(axis=2)
+        kinds = set()
+        for block, kind in enumerate(layer.kind.tolist()):
+            first, end = layer.first[block : block + 2] - layer.first[0]
+            statuses = layer.status[first:end].tolist()
+            assert statuses == sorted(set(statuses))
+            assert layer.rank[kind, statuses].tolist() == list(range(len(statuses)))
+            assert np.count_nonzero(layer.rank[kind] != _space.ABSENT) == len(statuses)
+            kinds.add((kind, tuple(statuses), *sizes[block].tolist()))
+        assert len(kinds) == len(layer.statuses) == len({kind[1:] for kind in kinds})
+
+
+def test_blocks_that_cannot_be_told_apart_by_their_hashes_are_kinds_of_their_own(monkeypatch):
+    rules = PRESETS["tiny"]._replace(copies=(1, 3, 0, 2, 2), hp=3, breaths=3)
+    expected = StateSpace(rules)
+
+    class ZeroFactors:
+        def integers(self, *_args, size, dtype):
+            return np.zeros(size, dtype=dtype)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _seed: ZeroFactors())
+    found = StateSpace(rules)
+    assert any(len(layer.statuses) == len(layer.cards) > 1 for layer in found.layers)
+    assert len(expected.layers[1].statuses) < len(expected.layers[1].cards)
+    assert np.array_equal(found.code, expected.code)
+    assert np.array_equal(found.action, expected.action)
+    one, other = build(found), build(expected)
+    assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("indptr", "indices", "data"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_states_do_not_depend_on_how_blocks_are_divided_among_threads(monkeypatch, name):
+    expected = StateSpace(PRESETS["tiny"], name)
+
+    def one_by_one(function, ptr, *args):
+        # The rooms of all but the first two blocks are in use.
+        for block in range(len(ptr) - 1):
+            rooms = args[-1]
+            busy = rooms[:1] if block % 3 == 0 else []
+            del rooms[: len(busy)]
+            function(block, block + 1, *args)
+            rooms += busy
+
+    monkeypatch.setattr(space, "for_chunks", one_by_one)
+    found = StateSpace(PRESETS["tiny"], name)
+    for layer, other in zip(found.layers, expected.layers, strict=True):
+        assert all(np.array_equal(one, two) for one, two in zip(layer, other, strict=True))
+
+
 def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
     # Statuses are stored in 16 bits; the index of their outcomes needs more.
     layout = layout_of(Rules(copies=(9,) * 5, hp=9, feints=9))

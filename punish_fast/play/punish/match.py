@@ -170,7 +170,7 @@ class PunishMatch:
         layer = space.layers[state.breath - 1]
         block = np.searchsorted(layer.cards, self._memories[seat] @ space.places.weight)
         status = join_statuses(space.layout, Status(*(getattr(state, name) for name in Status._fields)))
-        row = int(layer.first[block]) + int(layer.rank[block, int(status)])
+        row = int(layer.first[block]) + int(layer.rank[layer.kind[block], int(status)])
         return slice(*space.state_ptr[row : row + 2].tolist())
 
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.punish._codes import pair_digit, play_status, split_between_status
+from punish_fast.punish._codes import pair_digit, play_status, split_between_status, split_cards
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
-from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
+from punish_fast.punish.states._space import block_statuses, find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
 
@@ -131,60 +131,91 @@ def joining_cards(layout, reshuffles, drawn):
 
 
 @kernel
-def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, owner):
-    """Count the possible deals after each state of the given blocks, and find each state's owner.
+def count_redeals(blocks, layout, reshuffles, layer, rows):
+    """Count the possible deals after each state of the given blocks, and find each row's owner.
 
-    The owner is the first state with the same deals. Indices into ``lengths`` and ``owner``, and the owners themselves,
-    are relative to state ``first_state``.
+    The owner is the first row of the block with the same deals. ``rows`` is as for `count_entries`.
     """
+    state_ptr, first_row, lengths, owner = rows
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
     ways = np.zeros(shape, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    for block in range(begin, end):
+    for block in blocks:
         sizes = open_block(layout, layer, block, piles)
-        i = layer.first[block] - first_state
+        row = state_ptr[layer.first[block]] - first_row
         listed = -1
         n = 0
-        first = i
+        first = row
         for code in block_statuses(layer, block):
             _, _, drawn = split_between_status(layout, code)
             joining = joining_cards(layout, reshuffles, drawn)
             if joining != listed:
                 n = count_deals(layout, piles, sizes, joining, ways)
                 listed = joining
-                first = i
-            lengths[i] = n
-            owner[i] = first
-            i += 1
+                first = row
+            lengths[row] = n
+            owner[row] = first
+            row += 1
+
+
+@routine
+def pool_key(piles, hand_size, joining):
+    """Encode all variables that determine the deals and their weights, except for the kept cards, as an integer."""
+    key = hand_size * len(BINOMIAL) + joining
+    for kind in range(N_KINDS):
+        key = 10 * key + piles[1, kind]
+        if joining > 0:
+            key = 10 * key + piles[2, kind]
+    return key
 
 
 @kernel
-def fill_redeals(begin, end, layout, reshuffles, layers, first_state, indptr, data_ptr, indices, data):
+def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
     """Fill the rows of the given blocks of the layer between two measures.
 
-    ``layers`` contains the layer between two measures and the first layer. Both pointer arrays begin with state
-    ``first_state``. States that differ only in HP have the same deals.
+    ``layers`` contains the layer between two measures and the first layer, whose blocks are all of kind 0. States that
+    differ only in HP have the same deals. Deals are listed without the kept cards, so that blocks can share them; it is
+    fastest if blocks with the same discard pile and size of the hand are adjacent.
     """
     layer, opening = layers
-    codes = np.zeros(len(opening.cards), dtype=np.int64)
-    weights = np.zeros(len(opening.cards))
+    state_ptr, indptr, indices, data_ptr, data, _, first_row = rows
+    first, rank, opening_first, most = layer.first, opening.rank, opening.first, len(opening.cards)
+    codes, weights, columns = np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros(most, dtype=np.int64)
+    digits = np.zeros((most, N_KINDS), dtype=np.uint8)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    for block in range(begin, end):
+    # Part of a cards code for each kind and digit of a deal.
+    part = np.zeros((N_KINDS, len(places.hand)), dtype=np.int64)
+    listed = -1
+    n = 0
+    for block in blocks:
         sizes = open_block(layout, layer, block, piles)
-        i = layer.first[block] - first_state
-        listed = -1
-        n = 0
+        for kind in range(N_KINDS):
+            for digit in range(part.shape[1]):
+                held = piles[0, kind] + places.hand[digit]
+                part[kind, digit] = layout.place[kind] * pair_digit(held, places.discard[digit])
+            piles[0, kind] = 0
+        row = state_ptr[first[block]] - first_row
+        joined = -1
         for code in block_statuses(layer, block):
             own_hp, enemy_hp, drawn = split_between_status(layout, code)
             joining = joining_cards(layout, reshuffles, drawn)
-            if joining != listed:
-                n, total = redeal(layout, piles, sizes, joining, codes, weights)
-                listed = joining
+            if joining != joined:
+                joined = joining
+                key = pool_key(piles, sizes[0], joining)
+                if key != listed:
+                    listed = key
+                    n, total = redeal(layout, piles, sizes, joining, codes, weights)
+                    for k in range(n):
+                        split_cards(places, codes[k], digits[k])
+                        weights[k] /= total
                 for k in range(n):
-                    codes[k] = find_block(opening, codes[k])
-                    weights[k] /= total
-            fresh = play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)
+                    cards = 0
+                    for kind in range(N_KINDS):
+                        cards += part[kind, digits[k, kind]]
+                    columns[k] = opening_first[find_block(opening, cards)]
+            fresh = rank[0, play_status(layout, own_hp, enemy_hp, 0, 0, 0, 0)]
+            entry, entry_p = indptr[row], data_ptr[row]
             for k in range(n):
-                indices[indptr[i] + k] = row_of(opening, codes[k], fresh)
-                data[data_ptr[i] + k] = weights[k]
-            i += 1
+                indices[entry + k] = columns[k] + fresh
+                data[entry_p + k] = weights[k]
+            row += 1

@@ -1,16 +1,18 @@
 """Enumeration and numbering of the states of each layer, starting from the previous layer.
 
-A layer is a sorted list of blocks, each of which contains the states with the same cards. States are numbered in the
-order of their codes, so the row of a state is the first row of its block plus the rank of its status in the block::
+A layer is a sorted list of blocks, each of which contains the states with the same cards. Blocks are of the same *kind*
+if their statuses and the sizes of their hands and discard piles are equal; a layer with thousands of blocks has only
+about a hundred kinds. States are numbered in the order of their codes, so the row of a state is the first row of its
+block plus the rank of its status in blocks of this kind::
 
-    row(cards, status) = first[b] + rank[b, status]        b = block of the cards, found in a hash table
+    row(cards, status) = first[b] + rank[kind[b], status]  b = block of the cards, found in a hash table
 
 If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, and lookups
-never collide. Otherwise the hash table has two slots per block and uses linear probing. The rank table takes two bytes
-for each status of each block, reachable or not, which is about as much memory as the codes of the states would take.
+never collide. Otherwise the hash table has two slots per block and uses linear probing.
 
 A *move* from a block consists of a pick (5 for rest) and the joining cards (see ``outcomes.py``). A move determines
-the cards code of the next block: the code after the cards have joined, plus the change caused by the pick.
+the cards code of the next block: the code after the cards have joined, plus the change caused by the pick. The statuses
+after a move are the same for all blocks of a kind, so they are computed once per kind, as a bit set.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import count_enemy_hand, rests
+from punish_fast.punish._actions import RESTS, count_enemy_hand, list_actions, rests
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, possible_added
 from punish_fast.punish.states.outcomes import FEINT, N_WAYS, REST_WAY
-from punish_fast.runtime._jit import inlined_routine, kernel, routine
+from punish_fast.runtime._jit import kernel, routine
 
 # Entry of the rank table for a status that does not occur in the block.
 ABSENT = np.uint16(65535)
@@ -34,25 +36,46 @@ class Layer(NamedTuple):
 
     cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
     first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
-    rank: np.ndarray  # uint16 [n_blocks, n_statuses], rank of each status in its block, or `ABSENT`
-    status: np.ndarray  # uint16 [n_states], status of each state of the layer
+    kind: np.ndarray  # int32 [n_blocks], kind of each block
+    # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`; the last row, in which
+    # the rank of a status is the status, is for wins and losses
+    rank: np.ndarray
+    statuses: np.ndarray  # uint16 [n_kinds, n_statuses], statuses of each kind, followed by all others
     slots: np.ndarray  # int32 [size], hash table from cards codes to blocks; -1 marks an empty slot
     piles: np.ndarray  # uint8 [n_blocks, 2, 5], hand and discard pile of each block
 
+    @property
+    def status(self) -> np.ndarray:
+        """Status of each state of the layer, uint16 ``[n_states]``."""
+        lengths = np.diff(self.first)
+        rank = np.arange(lengths.sum()) - np.repeat(self.first[:-1] - self.first[0], lengths)
+        return self.statuses[np.repeat(self.kind, lengths), rank]
+
+
+class FoundBlocks(NamedTuple):
+    """Blocks that were found, in any order, in arrays that may be larger than needed."""
+
+    slots: np.ndarray  # int32, hash table from cards codes to blocks; see `Layer`
+    cards: np.ndarray  # int64 [size], cards codes
+    statuses: np.ndarray  # uint64 [size, n_words], bit sets of statuses
+    n: int  # number of blocks
+
 
 class Moves(NamedTuple):
-    """The moves from a block, and working memory to list them; all arrays are int64."""
+    """The moves from a block, and working memory to list them; arrays are int64."""
 
     piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
     digits: np.ndarray  # [5], digits of the cards code
     reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and player's draw
     possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by player's draw
-    joined: np.ndarray  # [56], cards codes after each multiset has joined
-    # [56], of which 4 are used: change of the cards code by a pick if 0 to 3 cards of the picked kind join
-    change: np.ndarray
+    part: np.ndarray  # [5, 4], part of the cards code after 0 to 3 cards of each kind have joined
+    multiset: np.ndarray  # [56], multisets that can join
+    joined: np.ndarray  # [56], cards code after each multiset in `multiset` has joined
+    change: np.ndarray  # [4], change of the cards code by a pick if 0 to 3 cards of the picked kind join
     number: np.ndarray  # [6 * 56 * n_draws], move numbers: ``(pick * n_draws + draw) * 56 + multiset``
     cards: np.ndarray  # [6 * 56 * n_draws], cards code after each move in `number`
-    target: np.ndarray  # [6 * 56 * n_draws], block of the next layer after each move, indexed by move number
+    column: np.ndarray  # int32 [6 * 57], see `find_targets`
+    origin: np.ndarray  # uint32 [6 * 57], see `find_targets`
 
 
 @routine
@@ -60,7 +83,7 @@ def find_block(layer, cards):
     """Return the block of a cards code, or -1 if the layer does not contain the code."""
     slots, codes = layer.slots, layer.cards
     size = len(slots)
-    slot = cards % size
+    slot = cards if cards < size else cards % size
     block = slots[slot]
     while block >= 0 and codes[block] != cards:
         slot = slot + 1 if slot + 1 < size else 0
@@ -71,7 +94,7 @@ def find_block(layer, cards):
 @routine
 def row_of(layer, block, status):
     """Return the row of a state, which must be in the layer."""
-    return layer.first[block] + layer.rank[block, status]
+    return layer.first[block] + layer.rank[layer.kind[block], status]
 
 
 @kernel
@@ -87,16 +110,16 @@ def index_blocks(cards, slots):
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Add a cards code to ``found`` and its hash table unless it is there; return the number of codes found."""
+    """Add a cards code to ``found`` and its hash table unless it is there; return its index in ``found``."""
     size = len(slots)
-    slot = cards % size
+    slot = cards if cards < size else cards % size
     while slots[slot] >= 0:
         if found[slots[slot]] == cards:
-            return n_found
+            return np.int64(slots[slot])
         slot = slot + 1 if slot + 1 < size else 0
     slots[slot] = n_found
     found[n_found] = cards
-    return n_found + 1
+    return n_found
 
 
 @routine
@@ -109,19 +132,19 @@ def first_way(layout, code, status, sizes):
 @routine
 def block_statuses(layer, block):
     """Return the status codes of the states of a block, ascending."""
-    origin = layer.first[0]
-    return layer.status[layer.first[block] - origin : layer.first[block + 1] - origin]
+    return layer.statuses[layer.kind[block]][: layer.first[block + 1] - layer.first[block]]
 
 
 @routine
 def open_block(layout, layer, block, piles):
     """Write hand, discard pile and unseen cards of a block to ``piles``; return the sizes of hand and discard pile."""
+    own, copies = layer.piles, layout.copies
     hand_size = 0
     discard_size = 0
     for kind in range(N_KINDS):
-        piles[0, kind] = layer.piles[block, 0, kind]
-        piles[1, kind] = layer.piles[block, 1, kind]
-        piles[2, kind] = layout.copies[kind] - piles[0, kind] - piles[1, kind]
+        piles[0, kind] = own[block, 0, kind]
+        piles[1, kind] = own[block, 1, kind]
+        piles[2, kind] = copies[kind] - piles[0, kind] - piles[1, kind]
         hand_size += piles[0, kind]
         discard_size += piles[1, kind]
     return hand_size, discard_size
@@ -136,28 +159,36 @@ def room_for_moves(outcomes):
         digits=np.zeros(N_KINDS, dtype=np.int64),
         reach=np.zeros((N_KINDS + 1, n_draws), dtype=np.int64),
         possible=np.zeros(n_draws, dtype=np.int64),
+        part=np.zeros((N_KINDS, 4), dtype=np.int64),
+        multiset=np.zeros(N_ADDED, dtype=np.int64),
         joined=np.zeros(N_ADDED, dtype=np.int64),
-        change=np.zeros(N_ADDED, dtype=np.int64),
+        change=np.zeros(4, dtype=np.int64),
         number=np.zeros(n_moves, dtype=np.int64),
         cards=np.zeros(n_moves, dtype=np.int64),
-        target=np.zeros(n_moves, dtype=np.int64),
+        column=np.zeros((N_KINDS + 1) * (N_ADDED + 1), dtype=np.int32),
+        origin=np.zeros((N_KINDS + 1) * (N_ADDED + 1), dtype=np.uint32),
     )
 
 
 @routine
-def block_reach(layout, outcomes, statuses, sizes, moves):
-    reach, hand, reach_of = moves.reach, moves.piles[0], outcomes.reach
+def list_next_statuses(layout, outcomes, layer, block, sizes, reach, after):
+    """Set ``after[move]`` to the bit set of the next statuses of a block, and ``reach`` to the moves that have any."""
+    ptr, joined, status_after, _, _, _, _ = outcomes
+    n_joins = N_ADDED * reach.shape[1]
     reach[:] = 0
-    for code in statuses:
+    after[:] = 0
+    for code in block_statuses(layer, block):
         status = split_status(layout, code)
         base = first_way(layout, code, status, sizes)
-        for draw in range(reach.shape[1]):
-            if rests(status, sizes[0]):
-                reach[N_KINDS, draw] |= reach_of[base + REST_WAY, draw]
+        for pick in range(N_KINDS + 1):
+            if rests(status, sizes[0]) != (pick == REST_WAY):
                 continue
-            for pick in range(N_KINDS):
-                if hand[pick] > 0:
-                    reach[pick, draw] |= reach_of[base + pick, draw] | reach_of[base + FEINT, draw]
+            for index in (base + pick, base + (REST_WAY if pick == REST_WAY else FEINT)):
+                for outcome in range(ptr[index], ptr[index + 1]):
+                    then, join = status_after[outcome], np.int64(joined[outcome])
+                    if then >= 0:
+                        reach[pick, join // N_ADDED] |= 1 << (join % N_ADDED)
+                        after[pick * n_joins + join, then // 64] |= np.uint64(1) << np.uint64(then % 64)
 
 
 @routine
@@ -174,135 +205,109 @@ def list_possible(unseen, possible):
 
 
 @routine
-def join_multisets(places, digits, joining, joined):
-    """Set ``joined[a]`` to the cards code after multiset ``a`` has joined, for each bit ``a`` of ``joining``."""
+def join_multisets(places, joining, moves):
+    """List the multisets in ``joining``, with the cards code after each has joined; return their number."""
+    part, multiset, joined, digits = moves.part, moves.multiset, moves.joined, moves.digits
     weight, digit_after = places.weight, places.joined
+    for kind in range(N_KINDS):
+        for n in range(part.shape[1]):
+            part[kind, n] = weight[kind] * digit_after[digits[kind], n]
+    n = 0
     for a in range(N_ADDED):
         if (joining >> a) & 1:
             code = 0
             for kind in range(N_KINDS):
-                code += weight[kind] * digit_after[digits[kind], ADDED[a, kind]]
-            joined[a] = code
+                code += part[kind, ADDED[a, kind]]
+            multiset[n], joined[n] = a, code
+            n += 1
+    return n
 
 
 @routine
 def pick_card(places, digits, pick, change):
     """Set ``change[n]`` to the change of the cards code due to a pick if ``n`` cards (0 to 3) of its kind join."""
+    weight, digit_after = places.weight[pick], places.joined
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
-    for n in range(places.joined.shape[1]):
-        change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
+    for n in range(len(change)):
+        change[n] = weight * (digit_after[picked, n] - digit_after[before, n])
 
 
 @routine
-def list_moves(layout, places, outcomes, layer, block, moves):
-    """Write the moves from a block to ``moves``; return the sizes of hand and discard pile, and the number of moves."""
-    sizes = open_block(layout, layer, block, moves.piles)
-    block_reach(layout, outcomes, block_statuses(layer, block), sizes, moves)
+def list_moves(places, layer, block, moves):
+    """Write the moves from an opened block to ``moves``; return their number."""
     list_possible(moves.piles[2], moves.possible)
-    reach, possible, digits, joined, change = moves.reach, moves.possible, moves.digits, moves.joined, moves.change
-    number, cards = moves.number, moves.cards
+    hand, reach, possible, digits, change = moves.piles[0], moves.reach, moves.possible, moves.digits, moves.change
+    multiset, joined, number, cards = moves.multiset, moves.joined, moves.number, moves.cards
     split_cards(places, layer.cards[block], digits)
     n_draws = len(possible)
     n = 0
     for draw in range(n_draws):
         joining = 0
         for pick in range(N_KINDS + 1):
-            joining |= reach[pick, draw] & possible[draw]
-        if joining == 0:
+            joining |= reach[pick, draw]
+        if joining & possible[draw] == 0:
             continue
         if draw > 0:
             before = digits[draw - 1]
             digits[draw - 1] = places.move[OWN_DRAW, before]
-        join_multisets(places, digits, joining, joined)
+        n_joined = join_multisets(places, joining & possible[draw], moves)
         for pick in range(N_KINDS + 1):
-            joining = reach[pick, draw] & possible[draw]
-            if joining == 0:
-                continue
             if pick < N_KINDS:
+                if hand[pick] == 0:
+                    continue
                 pick_card(places, digits, pick, change)
-            for a in range(N_ADDED):
-                if (joining >> a) & 1:
-                    number[n] = (pick * n_draws + draw) * N_ADDED + a
-                    cards[n] = joined[a] + (change[ADDED[a, pick]] if pick < N_KINDS else 0)
-                    n += 1
+            reached, first = reach[pick, draw], (pick * n_draws + draw) * N_ADDED
+            for i in range(n_joined):
+                a = multiset[i]
+                number[n] = first + a
+                cards[n] = joined[i] + (change[ADDED[a, pick]] if pick < N_KINDS else 0)
+                n += (reached >> a) & 1
         if draw > 0:
             digits[draw - 1] = before
-    return sizes, n
-
-
-@routine
-def find_targets(layout, places, outcomes, layer, after, block, moves):
-    """Set ``moves.target`` to the next block after each move; return the sizes of hand and discard pile."""
-    sizes, n = list_moves(layout, places, outcomes, layer, block, moves)
-    for i in range(n):
-        moves.target[moves.number[i]] = find_block(after, moves.cards[i])
-    return sizes
+    return n
 
 
 @kernel
-def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_found):
-    """Add the cards codes of the successors of blocks ``begin`` to ``end`` to ``found``; stop if it might overflow.
+def discover(begin, end, layout, places, outcomes, layer, order, found):
+    """Add the successors of the blocks ``order[begin:end]`` to ``found``; stop if its arrays might overflow.
 
-    Return the first block that was not processed and the number of codes found.
+    Return the end of the blocks that were processed and the new number of blocks in ``found``. It is fastest if blocks
+    of the same kind are adjacent.
     """
+    slots, codes, statuses, n_found = found
     moves = room_for_moves(outcomes)
-    cards = moves.cards
-    for block in range(begin, end):
-        if n_found + len(cards) > len(found):
-            return block, n_found
-        _, n = list_moves(layout, places, outcomes, layer, block, moves)
-        for i in range(n):
-            n_found = insert_cards(cards[i], slots, found, n_found)
+    n_words = statuses.shape[1]
+    number, cards = moves.number, moves.cards
+    after = np.zeros((len(cards), n_words), dtype=np.uint64)
+    kind = -1
+    for k in range(begin, end):
+        if n_found + len(cards) > len(codes):
+            return k, n_found
+        block = order[k]
+        sizes = open_block(layout, layer, block, moves.piles)
+        if layer.kind[block] != kind:
+            kind = layer.kind[block]
+            list_next_statuses(layout, outcomes, layer, block, sizes, moves.reach, after)
+        for i in range(list_moves(places, layer, block, moves)):
+            place = insert_cards(cards[i], slots, codes, n_found)
+            n_found = max(n_found, place + 1)
+            for word in range(n_words):
+                statuses[place, word] |= after[number[i], word]
     return end, n_found
 
 
-@inlined_routine
-def mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached):
-    """Mark the successors of a status and way in ``reached``; ``target[origin:]`` holds the blocks after the pick."""
-    for outcome in range(ptr[index], ptr[index + 1]):
-        if mask[outcome] & possible and status_after[outcome] >= 0:
-            reached[target[origin + joined[outcome]], status_after[outcome]] = 1
-
-
 @kernel
-def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
-    """Set ``reached[block, status]`` to 1 for all successors of the given blocks of ``layer``.
+def list_legal(layout, layer, modes, state_ptr, action):
+    """List the legal actions of the states of a layer, given the player's mode for each status.
 
-    Threads may write the same element concurrently, but they all write 1.
+    Set ``state_ptr`` for all states after the first one of the layer. A player without cards rests.
     """
-    moves = room_for_moves(outcomes)
-    hand, target = moves.piles[0], moves.target
-    n_joins = N_ADDED * len(moves.possible)
-    # Unpack the arrays here, because Numba counts references to arrays that are taken out of a tuple in a loop.
-    ptr, joined, status_after, mask, _, _, _ = outcomes
-    for block in range(begin, end):
-        sizes = find_targets(layout, places, outcomes, layer, after, block, moves)
-        possible = moves.possible[0]
+    piles = np.zeros((3, N_KINDS), dtype=np.int64)
+    for block in range(len(layer.cards)):
+        sizes = open_block(layout, layer, block, piles)
+        state = layer.first[block]
         for code in block_statuses(layer, block):
-            status = split_status(layout, code)
-            base = first_way(layout, code, status, sizes)
-            if rests(status, sizes[0]):
-                index, origin = base + REST_WAY, N_KINDS * n_joins
-                mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached)
-                continue
-            for pick in range(N_KINDS):
-                if hand[pick] > 0:
-                    origin = pick * n_joins
-                    for index in (base + pick, base + FEINT):
-                        mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached)
-
-
-@kernel
-def number_states(begin, end, first, reached, rank, status):
-    """Write the ranks and statuses of the reached states of the given blocks.
-
-    The statuses of a block begin at ``status[first[block]]``.
-    """
-    for block in range(begin, end):
-        n = 0
-        for candidate in range(reached.shape[1]):
-            rank[block, candidate] = ABSENT
-            if reached[block, candidate]:
-                rank[block, candidate] = n
-                status[first[block] + n] = candidate
-                n += 1
+            row = state_ptr[state]
+            mode = modes[code] if sizes[0] > 0 else RESTS
+            state_ptr[state + 1] = row + list_actions(piles[0], mode, action[row:])
+            state += 1

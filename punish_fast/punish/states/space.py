@@ -6,17 +6,17 @@ states between two measures. Finer models lack this layer, because they are used
 game, which has nodes between measures instead.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
-from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, REST_ACTION, RESTS
+from punish_fast.punish._actions import N_ACTIONS, PICKS, PICKS_OR_FEINTS, RESTS
 from punish_fast.punish._codes import Status
-from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import (
-    ACTIONS,
     CodedStates,
     State,
     StateError,
@@ -30,7 +30,7 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import PRESETS, Rules, name_of, validate
 from punish_fast.punish.states import _space
-from punish_fast.punish.states._space import Layer
+from punish_fast.punish.states._space import ABSENT, FoundBlocks, Layer
 from punish_fast.punish.states.information import InformationError, information_of, list_counts, places_of
 from punish_fast.punish.states.outcomes import BreathOutcomes, tabulate_outcomes
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
@@ -41,6 +41,8 @@ from punish_fast.runtime.parallel import cumulated, for_chunks
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
+# Memory to number a block, in addition to three copies of the bit set of its statuses.
+_BLOCK_BYTES = 300
 # Number of blocks per call: large enough to make call overhead negligible, small enough to handle interrupts promptly.
 _BLOCKS_AT_ONCE = 1 << 14
 
@@ -83,12 +85,12 @@ class StateSpace:
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
     @classmethod
-    def empty(cls, rules: Rules) -> "StateSpace":
+    def empty(cls, rules: Rules) -> StateSpace:
         """Return a space without states, to compile kernels that take its arrays."""
         space = cls.__new__(cls)
         space.rules, space.information, space.layout = rules, information_of("view"), layout_of(rules)
         space.places = places_of(space.information, rules)
-        nothing = np.zeros((0, space.layout.n_statuses), dtype=np.uint8)
+        nothing = np.zeros((0, space._n_words), dtype=np.uint64)
         space._most_states = MOST_STATES
         space.layers = [space._number(np.zeros(0, dtype=np.int64), nothing, 0)] * (rules.breaths + 1)
         space.layer_ptr = np.zeros(rules.breaths + 2, dtype=np.int64)
@@ -110,16 +112,29 @@ class StateSpace:
     def _next_layer(self, number: int) -> Layer:
         if number == 0:
             cards = self._opening_cards()
-            reached = self._nothing_reached(cards, number)
-            reached[:, self._opening_statuses()] = 1
-            return self._number(cards, reached, 0)
+            is_reached = np.zeros(64 * self._n_words, dtype=np.bool_)
+            is_reached[self._opening_statuses()] = True
+            words = np.packbits(is_reached, bitorder="little").view("<u8")
+            return self._number(cards, np.tile(words, (len(cards), 1)), 0)
         before = self.layers[-1]
-        outcomes = self.outcomes_of(number - 1)
-        cards = self._discover(outcomes, before)
-        reached = self._nothing_reached(cards, number)
-        args = (self.layout, self.places, outcomes, before, self._bare_layer(cards), reached)
-        for_chunks(_space.mark_states, before.first, *args)
+        rooms: list[FoundBlocks] = []
+        # Blocks of the same kind are adjacent.
+        order = np.argsort(before.kind, kind="stable")
+        weights = cumulated(np.diff(before.first)[order])
+        for_chunks(self._discover, weights, self.outcomes_of(number - 1), before, order, rooms)
+        found = [(room.cards[: room.n], room.statuses[: room.n]) for room in rooms]
+        cards = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(cards for cards, _ in found)]))
+        what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
+        require_memory(self.nbytes + (_BLOCK_BYTES + 24 * self._n_words) * len(cards), what)
+        reached = np.zeros((len(cards), self._n_words), dtype=np.uint64)
+        for own_cards, statuses in found:
+            reached[np.searchsorted(cards, own_cards)] |= statuses
         return self._number(cards, reached, int(before.first[-1]))
+
+    @property
+    def _n_words(self) -> int:
+        """Number of 64-bit words in a bit set of statuses."""
+        return -(-self.layout.n_statuses // 64)
 
     def _opening_cards(self) -> np.ndarray:
         """Return the sorted cards codes (int64) of all deals of a hand and revealed cards."""
@@ -134,39 +149,26 @@ class StateSpace:
         hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
         return join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
 
-    def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
-        """Return zeros, uint8 ``[n_blocks, n_statuses]``; raise `MemoryError` if the layer does not fit into memory."""
-        cells = len(cards) * self.layout.n_statuses
-        what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
-        require_memory(self.nbytes + 3 * cells, what)
-        return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
-
-    def _discover(self, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
-        """Return the sorted cards codes of the next layer's blocks."""
-        found = [np.zeros(0, dtype=np.int64)]
-
-        def discover(begin: int, end: int) -> None:
-            found.append(self._discover_from(begin, end, outcomes, before))
-
-        for_chunks(discover, before.first)
-        return np.unique(np.concatenate(found))
-
-    def _discover_from(self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
-        """Return the cards codes of the successors of the blocks from ``begin`` to ``end``."""
-        found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
-        slots = self._empty_slots(len(found))
-        args = (self.layout, self.places, outcomes, before)
-        block, n_found = begin, 0
-        while True:
-            stop = min(block + _BLOCKS_AT_ONCE, end)
-            block, n_found = _space.discover_cards(block, stop, *args, slots, found, n_found)
-            if block == end:
-                return found[:n_found]
-            if block == stop:
-                continue
-            found = np.concatenate([found, np.zeros(3 * len(found), dtype=np.int64)])
-            slots = self._empty_slots(len(found))
-            _space.index_blocks(found[:n_found], slots)
+    def _discover(
+        self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer, order: np.ndarray, rooms: list[FoundBlocks]
+    ) -> None:
+        """Add the successors of the blocks ``order[begin:end]`` to a room that no other thread uses."""
+        try:
+            room = rooms.pop()
+        except IndexError:
+            size = _FIRST_CAPACITY
+            statuses = np.zeros((size, self._n_words), dtype=np.uint64)
+            room = FoundBlocks(self._empty_slots(size), np.zeros(size, dtype=np.int64), statuses, 0)
+        args = (self.layout, self.places, outcomes, before, order)
+        while begin < end:
+            stop = min(begin + _BLOCKS_AT_ONCE, end)
+            begin, n = _space.discover(begin, stop, *args, room)
+            room = room._replace(n=n)
+            if begin < stop:
+                cards, statuses = _enlarged(room.cards, n), _enlarged(room.statuses, n)
+                room = FoundBlocks(self._empty_slots(len(cards)), cards, statuses, n)
+                _space.index_blocks(cards[:n], room.slots)
+        rooms.append(room)
 
     def _empty_slots(self, n_blocks: int) -> np.ndarray:
         """Return an empty hash table for ``n_blocks`` blocks."""
@@ -174,30 +176,30 @@ class StateSpace:
         n_codes = int(self.places.weight[0]) * n_first
         return np.full(n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1, -1, dtype=np.int32)
 
-    def _bare_layer(self, cards: np.ndarray) -> Layer:
-        """Return a layer with the given blocks but without states."""
-        slots = self._empty_slots(len(cards))
-        _space.index_blocks(cards, slots)
-        digits = cards_digits(self.places.weight, cards)
-        return Layer(
-            cards=cards,
-            first=np.zeros(0, dtype=np.int32),
-            rank=np.zeros((0, 0), dtype=np.uint16),
-            status=np.zeros(0, dtype=np.uint16),
-            slots=slots,
-            piles=np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1).astype(np.uint8),
-        )
-
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
         """Return the layer of the reached states, whose rows begin at ``origin``."""
-        begin = cumulated(reached.sum(axis=1, dtype=np.int64))
-        n_states, most = origin + int(begin[-1]), self._most_states
-        if n_states > most:
-            raise MemoryError(f"the game has at least {n_states:,} states, but there is room for {most:,}")
-        rank = np.empty(reached.shape, dtype=np.uint16)
-        status = np.empty(begin[-1], dtype=np.uint16)
-        for_chunks(_space.number_states, begin, begin, reached, rank, status)
-        return self._bare_layer(cards)._replace(first=(origin + begin).astype(np.int32), rank=rank, status=status)
+        digits = cards_digits(self.places.weight, cards)
+        piles = np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1)
+        chosen, kind = _kinds(np.hstack([reached, piles.sum(axis=2).astype(np.uint64)]))
+        words = np.ascontiguousarray(reached[chosen]).astype("<u8")
+        is_reached = np.unpackbits(words.view(np.uint8), axis=1, count=self.layout.n_statuses, bitorder="little")
+        first = origin + cumulated(is_reached.sum(axis=1)[kind])
+        if first[-1] > self._most_states:
+            raise MemoryError(
+                f"the game has at least {first[-1]:,} states, but there is room for {self._most_states:,}"
+            )
+        rank = np.where(is_reached, np.cumsum(is_reached, axis=1) - 1, ABSENT)
+        slots = self._empty_slots(len(cards))
+        _space.index_blocks(cards, slots)
+        return Layer(
+            cards=cards,
+            first=first.astype(np.int32),
+            kind=kind.astype(np.int32),
+            rank=np.vstack([rank, np.arange(self.layout.n_statuses)]).astype(np.uint16),
+            statuses=np.argsort(1 - is_reached, axis=1, kind="stable").astype(np.uint16),
+            slots=slots,
+            piles=piles.astype(np.uint8),
+        )
 
     @cached_property
     def code(self) -> np.ndarray:
@@ -246,23 +248,16 @@ class StateSpace:
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
-        lists = _legal_actions()
-        lengths = np.count_nonzero(lists, axis=1)
         status = split_statuses(self.layout, np.arange(self.layout.n_statuses))
-        mode = np.where(status.own_feinted < self.layout.feints, PICKS_OR_FEINTS, PICKS)
-        mode[status.own_exhausted > 0] = RESTS
+        modes = np.where(status.own_feinted < self.layout.feints, PICKS_OR_FEINTS, PICKS)
+        modes[status.own_exhausted > 0] = RESTS
         ptr = np.zeros(self.n_states + 1, dtype=np.int64)
-        actions: list[np.ndarray] = []
+        action = np.empty(N_ACTIONS * self.n_states, dtype=np.uint8)
         for number, layer in enumerate(self.layers):
-            kinds = (layer.piles[:, 0] > 0) @ (1 << np.arange(N_KINDS))
-            which = np.repeat(3 * kinds, np.diff(layer.first)) + mode[layer.status]
-            if number == self.rules.breaths:
-                which[:] = RESTS
-            np.cumsum(lengths[which], out=ptr[layer.first[0] + 1 : layer.first[-1] + 1])
-            ptr[layer.first[0] + 1 : layer.first[-1] + 1] += ptr[layer.first[0]]
-            listed = lists[which]
-            actions.append(listed[listed > 0])
-        return ptr, np.concatenate(actions)
+            # Between two measures, the status codes are different, and nobody plays.
+            modes[:] = modes if number < self.rules.breaths else RESTS
+            _space.list_legal(self.layout, layer, modes, ptr, action)
+        return ptr, action[: ptr[-1]].copy()
 
     @property
     def state_ptr(self) -> np.ndarray:
@@ -291,18 +286,23 @@ class StateSpace:
         return sum(array.nbytes for layer in self.layers for array in layer)
 
 
-def _legal_actions() -> np.ndarray:
-    """Tabulate the legal actions, uint8 ``[96, 11]``, padded with 0.
+def _enlarged(array: np.ndarray, n_used: int) -> np.ndarray:
+    """Return an array of four times the length, with the first ``n_used`` elements of ``array`` followed by zeros."""
+    larger = np.zeros((4 * len(array), *array.shape[1:]), dtype=array.dtype)
+    larger[:n_used] = array[:n_used]
+    return larger
 
-    Rows are indexed by ``3 * (bit mask of the kinds in hand) + mode``.
+
+def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of a row of each kind, and the kind of each row of ``keys``, uint64 ``[n, k]``.
+
+    Equal rows are found by their hashes. If rows with equal hashes differ, each row is a kind of its own.
     """
-    table = np.zeros((3 << N_KINDS, len(ACTIONS)), dtype=np.uint8)
-    for which, actions in enumerate(table):
-        kinds, mode = divmod(which, 3)
-        # The mode is the number of ways to play a card: none, plain, or plain and as a feint.
-        legal = [10 * (k + 1) + feint for k in range(N_KINDS) if kinds >> k & 1 for feint in range(mode)]
-        actions[: max(1, len(legal))] = legal or [REST_ACTION]
-    return table
+    factors = np.random.default_rng(0).integers(2**64, size=keys.shape[1], dtype=np.uint64)
+    _, first, kind = np.unique(keys @ factors, return_index=True, return_inverse=True)
+    if (keys[first][kind] != keys).any():
+        first = kind = np.arange(len(keys))
+    return first, kind
 
 
 def must_be_space(space: object) -> None:

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS, deck_left
+from punish_fast.punish._actions import N_ACTIONS, PICKS_OR_FEINTS, RESTS, deck_left
 from punish_fast.punish._codes import cards_code, mirror_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
 from punish_fast.punish.states._space import find_block, row_of
 from punish_fast.punish.states.outcomes import N_ENEMY_PLAYS, N_PLAYS
-from punish_fast.runtime._jit import inlined_routine, kernel, routine
+from punish_fast.runtime._jit import inlined_routine, routine
 
 UNIT = 2520.0
 
@@ -219,30 +219,3 @@ def unseen_code(layout, unseen):
     for kind in range(N_KINDS):
         code = code * (layout.copies[kind] + 1) + unseen[kind]
     return code
-
-
-@routine
-def decode_unseen(layout, code, unseen):
-    """Invert `unseen_code`, writing the counts to ``unseen``; return the number of unseen cards."""
-    size = 0
-    for kind in range(N_KINDS - 1, -1, -1):
-        code, unseen[kind] = divmod(code, layout.copies[kind] + 1)
-        size += unseen[kind]
-    return size
-
-
-@routine
-def uniform_key(layout, code, deck, mode):
-    """Encode all variables that determine the marginal against the uniform enemy as an integer."""
-    return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
-
-
-@kernel
-def fill_uniform_marginals(begin, end, layout, keys, marginals):
-    """Set row ``i`` of ``marginals`` (float64 ``[n, 186]``) to the marginal of key ``keys[i]``."""
-    unseen = np.zeros(N_KINDS, dtype=np.int64)
-    for i in range(begin, end):
-        code, mode = divmod(keys[i], N_MODES)
-        code, deck = divmod(code, layout.deck_size + 1)
-        size = decode_unseen(layout, code, unseen)
-        uniform_marginal(unseen, size - deck, mode, marginals[i])

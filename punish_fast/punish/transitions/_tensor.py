@@ -19,34 +19,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import count_enemy_hand, deck_left, enemy_mode, split_action
+from punish_fast.punish._actions import N_MODES, count_enemy_hand, deck_left, enemy_mode, split_action
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
 from punish_fast.punish.clash import WIN
 from punish_fast.punish.states._space import (
     block_statuses,
-    find_targets,
+    find_block,
     first_way,
+    list_moves,
     open_block,
     room_for_moves,
 )
-from punish_fast.punish.states.outcomes import FEINT, N_PLAYS
+from punish_fast.punish.states.outcomes import FEINT, N_PLAYS, N_WAYS
 from punish_fast.punish.transitions._marginals import (
     denominator,
     list_hands,
     policy_marginal,
     room_for_hands,
-    uniform_key,
+    uniform_marginal,
     unseen_code,
 )
-from punish_fast.runtime._jit import inlined_routine, kernel
+from punish_fast.runtime._jit import kernel, routine
 
-
-class UniformEnemy(NamedTuple):
-    """Marginals against the uniform enemy, shared by many states."""
-
-    slot: np.ndarray  # int32 [n_keys], maps `uniform_key` to a row of `marginal`
-    marginal: np.ndarray  # float64 [n, 186]
+# Stands for the joining cards of a win and a loss.
+DECIDED = N_ADDED
 
 
 class PolicyEnemy(NamedTuple):
@@ -72,7 +69,7 @@ class TensorRows(NamedTuple):
     first_row: int
 
 
-@inlined_routine
+@routine
 def count_possible(ptr, mask, index, possible):
     """Return the number of possible outcomes of a status and way."""
     n = 0
@@ -82,29 +79,37 @@ def count_possible(ptr, mask, index, possible):
 
 
 @kernel
-def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_row, lengths, owner):
+def count_entries(blocks, layout, outcomes, layer, action, rows):
     """Count the entries of each row of the given blocks, and find the row's owner.
 
-    Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to row ``first_row``.
+    ``rows`` consists of ``state_ptr``, the first row, and the arrays of lengths and owners. Indices into these arrays,
+    and the owners themselves, are relative to the first row. It is fastest if blocks with the same unseen cards are
+    adjacent.
     """
+    state_ptr, first_row, lengths, owner = rows
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    ptr, mask = outcomes.ptr, outcomes.mask
-    for block in range(begin, end):
+    ptr, mask, first = outcomes.ptr, outcomes.mask, layer.first
+    # Number of entries for each status and way with the unseen cards ``listed``; -1 if not counted yet.
+    n_entries = np.zeros(len(ptr), dtype=np.int64)
+    listed = -1
+    for block in blocks:
         sizes = open_block(layout, layer, block, piles)
-        possible = possible_added(piles[2])
-        state = layer.first[block]
+        unseen = unseen_code(layout, piles[2])
+        if unseen != listed:
+            listed, possible = unseen, possible_added(piles[2])
+            n_entries[:] = -1
+        state = first[block]
         for code in block_statuses(layer, block):
-            base = first_way(layout, code, split_status(layout, code), sizes)
-            n_feint = 0
-            first_feint = 0
+            first_feint = np.int64(-1)
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
-                n = n_feint
-                if n == 0 or not feints:
-                    n = count_possible(ptr, mask, base + (FEINT if feints else pick), possible)
-                    n_feint = n if feints else n_feint
-                    first_feint = row if feints else first_feint
-                lengths[row - first_row] = n
+                line = np.int64(code) * N_WAYS + (FEINT if feints else pick)
+                if n_entries[line] < 0:
+                    base = first_way(layout, code, split_status(layout, code), sizes)
+                    n_entries[line] = count_possible(ptr, mask, base + line % N_WAYS, possible)
+                if feints and first_feint < 0:
+                    first_feint = row
+                lengths[row - first_row] = n_entries[line]
                 owner[row - first_row] = (first_feint if feints else row) - first_row
             state += 1
 
@@ -131,125 +136,137 @@ def place_rows(indptr, data_ptr):
     return n_data
 
 
-@kernel
-def mark_keys(begin, end, layout, layer, used):
-    """Set ``used[key]`` to 1 for the key of every state of the given blocks (safe in concurrent threads)."""
-    piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles)
-        unseen = unseen_code(layout, piles[2])
-        for code in block_statuses(layer, block):
-            status = split_status(layout, code)
-            used[uniform_key(layout, unseen, deck_left(layout, status), enemy_mode(layout, status, sizes))] = 1
+class Weighed(NamedTuple):
+    """Outcomes that are possible with the current unseen cards, with their probabilities, by status and way.
 
-
-@inlined_routine
-def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
-    """Write the possible outcomes of a status and way, and their probabilities, to ``chosen`` and ``p``.
-
-    ``where`` bundles the index of status and way, the mask of possible multisets, the row of ``marginal``, the
-    marginal's denominator, and the row of ``chosen`` and ``p`` to write. Return the number of outcomes.
+    Arrays of indices are unsigned, because for others Numba checks whether each index is negative.
     """
-    index, possible, place, total, line = where
-    n = 0
+
+    n: np.ndarray  # uint64 [n_statuses * 7], number of outcomes of each status and way; 0 if not listed
+    first: np.ndarray  # uint32 [n_statuses * 7], index of the first outcome of each status and way
+    reward: np.ndarray  # float64 [n_statuses * 7], expected reward of each status and way
+    joined: np.ndarray  # uint16 [n], joining cards of each outcome; `DECIDED` for a win and a loss
+    status: np.ndarray  # uint16 [n], next status; 0 for a win, and 1 for a loss
+    p: np.ndarray  # float64 [n], probability of each outcome
+
+
+@routine
+def room_for_outcomes(outcomes):
+    n_lines, n = len(outcomes.ptr) - 1, len(outcomes.mask)
+    return Weighed(
+        n=np.zeros(n_lines, dtype=np.uint64),
+        first=np.zeros(n_lines, dtype=np.uint32),
+        reward=np.zeros(n_lines),
+        joined=np.zeros(n, dtype=np.uint16),
+        status=np.zeros(n, dtype=np.uint16),
+        p=np.zeros(n),
+    )
+
+
+@routine
+def weigh_outcomes(outcomes, possible, index, line, marginal, total, weighed):
+    """List the possible outcomes of a status and way, ``index`` in `BreathOutcomes` and ``line`` in ``weighed``.
+
+    ``marginal`` is a numerator over the denominator ``total``.
+    """
+    ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
+    n = ptr[index]
+    reward = 0.0
     for outcome in range(ptr[index], ptr[index + 1]):
         if mask[outcome] & possible == 0:
             continue
         weight = 0.0
         for k in range(play_ptr[outcome], play_ptr[outcome + 1]):
-            weight += marginal[place, play[k]]
-        chosen[line, n] = outcome
-        p[line, n] = min(weight / total, 1.0)
-        n += 1
-    return n
-
-
-@inlined_routine
-def sum_reward(status_after, n, chosen, p, line):
-    """Return the expected reward of ``n`` chosen outcomes, of which win and loss come last."""
-    reward = 0.0
-    for k in range(max(n - 2, 0), n):
-        status = status_after[chosen[line, k]]
+            weight += marginal[play[k]]
+        p = min(weight / total, 1.0)
+        status = status_after[outcome]
+        weighed.p[n] = p
+        weighed.joined[n], weighed.status[n] = joined[outcome], status
         if status < 0:
-            reward += p[line, k] if status == WIN else -p[line, k]
-    return reward
+            weighed.joined[n], weighed.status[n] = DECIDED, WIN - status
+            reward += p if status == WIN else -p
+        n += 1
+    weighed.n[line], weighed.first[line] = n - ptr[index], ptr[index]
+    weighed.reward[line] = reward
 
 
-@inlined_routine
-def write_columns(status_after, joined, first, rank, target, chosen, where, indices):
-    """Write the columns of the chosen outcomes of a pick to ``indices``.
+@routine
+def find_targets(places, layer, after, block, n_states, moves):
+    """Find the first column and the row of ``after.rank`` after each move from a block, and after a win or loss.
 
-    ``where`` bundles the pick, the number of outcomes, the row of ``chosen`` that lists them, the number of states, and
-    the index of the first entry to write.
+    Set ``moves.column`` and ``moves.origin``, where origin is the index of the first element of the row. Moves are
+    numbered ``57 * pick + multiset``, where the multiset `DECIDED` stands for a win or a loss.
     """
-    pick, n, line, n_states, entry = where
-    for k in range(n):
-        status = status_after[chosen[line, k]]
-        if status >= 0:
-            block = target[pick * N_ADDED + joined[chosen[line, k]]]
-            indices[entry + k] = first[block] + rank[block, status]
-        elif status == WIN:
-            indices[entry + k] = n_states
-        else:
-            indices[entry + k] = n_states + 1
+    number, cards, column, origin = moves.number, moves.cards, moves.column, moves.origin
+    first, kind, (n_kinds, n_statuses) = after.first, after.kind, after.rank.shape
+    for pick in range(N_KINDS + 1):
+        move = pick * (N_ADDED + 1) + DECIDED
+        column[move], origin[move] = n_states, (n_kinds - 1) * n_statuses
+    for i in range(list_moves(places, layer, block, moves)):
+        target, move = find_block(after, cards[i]), number[i] + number[i] // N_ADDED
+        if target >= 0:
+            column[move], origin[move] = first[target], kind[target] * n_statuses
 
 
 @kernel
-def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, action, rows):
+def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     """Fill the rows of the given blocks; ``layers`` contains the blocks' layer and the next layer.
 
-    Exactly one of ``uniform`` and ``policy`` must be None.
+    If ``policy`` is None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same
+    unseen cards; it is fastest if such blocks are adjacent.
     """
     layer, after = layers
-    moves = room_for_moves(outcomes)
-    discard, unseen, target = moves.piles[1], moves.piles[2], moves.target
+    moves, weighed = room_for_moves(outcomes), room_for_outcomes(outcomes)
+    # Marginals of the uniform enemy by the number of cards drawn and the enemy's mode, or of the policy in row 0.
+    marginals = np.zeros(((2 * layout.feints + 1) * N_MODES, N_PLAYS))
+    is_known = np.zeros(len(marginals), dtype=np.bool_)
     # Numba does not compile the branches for an argument that is None.
-    if uniform is not None:
-        slot, marginal = uniform
     if policy is not None:
-        marginal = np.zeros((1, N_PLAYS))
-        hands = room_for_hands(layout)
-        kinds = np.zeros(N_KINDS, dtype=np.int64)
-    # Row 0: outcomes of the current action without a feint. Row 1: outcomes shared by all feints of the state.
-    chosen = np.empty((2, N_PLAYS), dtype=np.int64)
-    p = np.empty((2, N_PLAYS))
-    ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
+        hands, kinds = room_for_hands(layout), np.zeros(N_KINDS, dtype=np.int64)
+    discard, unseen, column, origin = moves.piles[1], moves.piles[2], moves.column, moves.origin
+    moves.reach[:] = -1
+    rank, first = after.rank.ravel(), layer.first
+    n_listed, first_listed, rewards, joined, status_after, p = weighed
     state_ptr, indptr, indices, data_ptr, data, reward, first_row = rows
-    first, after_first, rank = layer.first, after.first, after.rank
-    n_states = len(state_ptr) - 1
-    for block in range(begin, end):
-        sizes = find_targets(layout, places, outcomes, layer, after, block, moves)
-        possible = moves.possible[0]
-        if uniform is not None:
-            unseen_number = unseen_code(layout, unseen)
+    listed = -1
+    for block in blocks:
+        sizes = open_block(layout, layer, block, moves.piles)
+        find_targets(places, layer, after, block, len(state_ptr) - 1, moves)
+        if unseen_code(layout, unseen) != listed:
+            listed = unseen_code(layout, unseen)
+            n_listed[:] = 0
+            is_known[:] = False
         if policy is not None:
             list_hands(layout, layer, discard, unseen, hands)
         state = first[block]
         for code in block_statuses(layer, block):
-            status = split_status(layout, code)
-            mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
-            place = 0
-            if uniform is not None:
-                place = slot[uniform_key(layout, unseen_number, n_deck, mode)]
+            line = np.int64(code) * N_WAYS
             if policy is not None:
-                policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal[0])
-            total = denominator(count_enemy_hand(layout, status, sizes), n_deck)
-            base = first_way(layout, code, status, sizes)
-            n_feint = 0
+                status = split_status(layout, code)
+                mode = enemy_mode(layout, status, sizes)
+                policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginals[0])
+                n_listed[line : line + N_WAYS] = 0
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])
-                n = n_feint
-                if n == 0 or not feints:
-                    index = base + (FEINT if feints else pick)
-                    where = (index, possible, place, total, feints)
-                    n = weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p)
-                    n_feint = n if feints else n_feint
-                place_of_row = row - first_row
-                columns = (pick, n, feints, n_states, indptr[place_of_row])
-                write_columns(status_after, joined, after_first, rank, target, chosen, columns, indices)
-                for k in range(n):
-                    data[data_ptr[place_of_row] + k] = p[feints, k]
-                reward[place_of_row] = sum_reward(status_after, n, chosen, p, feints)
+                way = FEINT if feints else pick
+                if n_listed[line + way] == 0:
+                    status = split_status(layout, code)
+                    enemy_hand, n_deck, known = count_enemy_hand(layout, status, sizes), deck_left(layout, status), 0
+                    if policy is None:
+                        mode = enemy_mode(layout, status, sizes)
+                        known = (layout.deck_size - n_deck) * N_MODES + mode
+                        if not is_known[known]:
+                            uniform_marginal(unseen, enemy_hand, mode, marginals[known])
+                            is_known[known] = True
+                    index, total = first_way(layout, code, status, sizes) + way, denominator(enemy_hand, n_deck)
+                    weigh_outcomes(outcomes, moves.possible[0], index, line + way, marginals[known], total, weighed)
+                begin, move = first_listed[line + way], np.uint32(pick * (N_ADDED + 1))
+                entry, entry_p = np.uint64(indptr[row - first_row]), np.uint64(data_ptr[row - first_row])
+                for k in range(n_listed[line + way]):
+                    target = move + joined[begin + k]
+                    indices[entry + k] = column[target] + rank[origin[target] + status_after[begin + k]]
+                    data[entry_p + k] = p[begin + k]
+                reward[row - first_row] = rewards[line + way]
             state += 1
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.process import NonzeroCount
 from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, count_rows
+from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, count_rows, in_order
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 _ONE_CHUNK = (0, 1)
@@ -190,7 +190,7 @@ class RowBatches:
                 ptr = state_ptr[first[begin : end + 1]] - row
                 stop = begin + max(1, int(np.searchsorted(ptr, _COUNTED, side="right")) - 1)
                 length, owner = np.empty((2, ptr[stop - begin]), dtype=np.int64)
-                count_rows(begin, stop, self.space, layer, row, length, owner)
+                count_rows(in_order(self.space, BlockRange(layer, begin, stop)), layer, self.space, row, length, owner)
                 places = ptr[: stop - begin]
                 n_entries[begin:stop] = np.add.reduceat(length, places)
                 longest[begin:stop] = np.maximum.reduceat(length, places)

@@ -4,39 +4,54 @@ The entries of each row are first counted, which requires only the rules, and th
 this way once, layer by layer; a matrix-free process repeats this in every sweep, a few blocks at a time.
 """
 
+from __future__ import annotations
+
 import threading
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import N_MODES
 from punish_fast.punish.states import _redeal
-from punish_fast.punish.states.outcomes import N_PLAYS
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions._tensor import TensorRows, place_rows
-from punish_fast.runtime.parallel import for_chunks, for_each
+from punish_fast.runtime.parallel import cumulated, for_chunks
+
+
+def in_order(space: StateSpace, blocks: BlockRange) -> np.ndarray:
+    """Return the blocks, int64 ``[n]``, with all blocks whose rows have the same probabilities next to each other."""
+    hand, discard = space.layers[blocks.layer].piles[blocks.begin : blocks.end].transpose(1, 0, 2)
+    if blocks.layer < space.rules.breaths:
+        return blocks.begin + np.argsort(_encode(hand + discard), kind="stable")
+    return blocks.begin + np.argsort(10 * _encode(discard) + hand.sum(axis=1, dtype=np.int64), kind="stable")
+
+
+def _encode(counts: np.ndarray) -> np.ndarray:
+    """Encode the counts of the five cards, ``[n, 5]``, as int64 ``[n]``."""
+    return counts.astype(np.int64) @ 10 ** np.arange(5)
+
+
+def for_blocks(make: Callable[..., None], space: StateSpace, number: int, ptr: np.ndarray, *args: Any) -> None:
+    """Call ``make(blocks, number, *args)`` for parts of a layer in several threads; block weights are as in ``ptr``."""
+    order = in_order(space, BlockRange(number, 0, len(ptr) - 1))
+    for_chunks(lambda begin, end: make(order[begin:end], number, *args), cumulated(np.diff(ptr)[order]))
 
 
 def count_rows(
-    begin: int, end: int, space: StateSpace, number: int, first_row: int, length: np.ndarray, owner: np.ndarray
+    blocks: np.ndarray, number: int, space: StateSpace, first_row: int, length: np.ndarray, owner: np.ndarray
 ) -> None:
-    """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
+    """Count the entries of the rows of blocks of layer ``number``, int64 ``[n]``.
 
     ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
     probabilities. Indices into these arrays, and the owners themselves, are relative to row ``first_row``.
     """
-    layer = space.layers[number]
+    layer, rows = space.layers[number], (space.state_ptr, first_row, length, owner)
     if number < space.rules.breaths:
-        game = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action)
-        _tensor.count_entries(begin, end, *game, first_row, length, owner)
-        return
-    # Between two measures, each state has one row.
-    state = int(layer.first[begin])
-    place = int(space.state_ptr[state]) - first_row
-    _redeal.count_redeals(begin, end, space.layout, _reshuffles(space), layer, state, length[place:], owner[place:])
-    owner[place : place + int(layer.first[end]) - state] += place
+        _tensor.count_entries(blocks, space.layout, space.outcomes_of(number), layer, space.action, rows)
+    else:
+        _redeal.count_redeals(blocks, space.layout, _reshuffles(space), layer, rows)
 
 
 def _reshuffles(space: StateSpace) -> bool:
@@ -70,27 +85,21 @@ class RowBuilder:
         must_be_space(space)
         space.must_be_view()
         self.space = space
-        # Many states share a marginal against the uniform enemy.
-        self._uniform = _uniform_marginals(space) if policy is None else None
         self._policy = None
         if policy is not None:
             weights = _marginals.UNIT * checked_policy(space, policy)
             self._policy = _tensor.PolicyEnemy(space.state_ptr, weights)
         self._own = threading.local()
 
-    def fill(self, begin: int, end: int, number: int, rows: TensorRows) -> None:
-        """Fill the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
-        space, layer = self.space, self.space.layers[number]
+    def fill(self, blocks: np.ndarray, number: int, rows: TensorRows) -> None:
+        """Fill the rows of blocks of layer ``number``, int64 ``[n]``."""
+        space, following = self.space, (number + 1) % len(self.space.layers)
+        layers = space.layers[number], space.layers[following]
         if number < space.rules.breaths:
-            layers = (layer, space.layers[number + 1])
-            game = (space.layout, space.places, space.outcomes_of(number), layers, self._uniform, self._policy)
-            _tensor.fill_blocks(begin, end, *game, space.action, rows)
-            return
-        state = int(layer.first[begin])
-        place = int(space.state_ptr[state]) - rows.first_row
-        pointers = rows.indptr[place:], rows.data_ptr[place:]
-        deals = (space.layout, _reshuffles(space), (layer, space.layers[0]), state)
-        _redeal.fill_redeals(begin, end, *deals, *pointers, rows.indices, rows.data)
+            game = (space.layout, space.places, space.outcomes_of(number), layers, self._policy)
+            _tensor.fill_blocks(blocks, *game, space.action, rows)
+        else:
+            _redeal.fill_redeals(blocks, space.layout, space.places, _reshuffles(space), layers, rows)
 
     def make(self, blocks: BlockRange) -> MadeRows:
         """Return the rows of some blocks, in memory that is reused by the next call in the same thread."""
@@ -99,11 +108,12 @@ class RowBuilder:
         indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
         reward = self._room("reward", n_rows)
         indptr[0] = 0
-        count_rows(blocks.begin, blocks.end, self.space, blocks.layer, rows.start, indptr[1:], owner)
+        order = in_order(self.space, blocks)
+        count_rows(order, blocks.layer, self.space, rows.start, indptr[1:], owner)
         n_data = int(place_rows(indptr, owner))
         indices, data = self._room("indices", int(indptr[-1])), self._room("data", n_data)
         tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
-        self.fill(blocks.begin, blocks.end, blocks.layer, tensor)
+        self.fill(order, blocks.layer, tensor)
         if blocks.layer == self.space.rules.breaths:
             # Rewards are zero between two measures.
             reward[:] = 0.0
@@ -121,18 +131,3 @@ class RowBuilder:
             array = np.zeros(size, dtype=_DTYPE[name])
             setattr(self._own, name, array)
         return array[:size]
-
-
-def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
-    """Compute the marginals against the uniform enemy."""
-    layout = space.layout
-    n_unseen = int(np.prod(layout.copies + 1))
-    used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)
-    for layer in space.layers[:-1]:
-        for_chunks(_tensor.mark_keys, layer.first, layout, layer, used)
-    keys = np.flatnonzero(used)
-    slot = np.full(len(used), -1, dtype=np.int32)
-    slot[keys] = np.arange(len(keys), dtype=np.int32)
-    marginal = np.empty((len(keys), N_PLAYS))
-    for_each(_marginals.fill_uniform_marginals, len(keys), layout, keys, marginal)
-    return _tensor.UniformEnemy(slot, marginal)

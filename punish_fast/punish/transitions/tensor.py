@@ -16,8 +16,8 @@ from punish_fast.mdp.model import MDP
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace
-from punish_fast.punish.transitions import _marginals, _tensor
-from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows
+from punish_fast.punish.transitions import _tensor
+from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows, for_blocks
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import calls_for_nothing, cumulated, for_chunks
@@ -108,13 +108,13 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
     """Return ``indptr`` (int64 ``[n_rows + 1]``), ``data_ptr`` (int64 ``[n_rows]``) and the number of probabilities."""
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
-        for_chunks(count_rows, layer.first, space, number, 0, indptr[1:], owner)
+        for_blocks(count_rows, space, number, layer.first, space, 0, indptr[1:], owner)
     return indptr, owner, int(_tensor.place_rows(indptr, owner))
 
 
 def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
     weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
-    for_chunks(builder.fill, weights, number, rows)
+    for_blocks(builder.fill, builder.space, number, weights, rows)
 
 
 def _without_zeros(mdp: MDP) -> MDP:
@@ -196,7 +196,6 @@ def compile_breaths() -> None:
 # Groups whose kernels build the states and the tensor, in the order in which processes compile them.
 TENSOR = (
     STATES,
-    KernelGroup(compile_marginals, (_tensor.mark_keys, _marginals.fill_uniform_marginals)),
     KernelGroup(compile_redeals, (_redeal.count_redeals, _redeal.fill_redeals)),
     KernelGroup(compile_breaths, (_tensor.count_entries, _tensor.place_rows, _tensor.fill_blocks)),
 )
