@@ -181,7 +181,7 @@ def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
     state_ptr, indptr, indices, data_ptr, data, _, first_row = rows
     first, rank, opening_first, most = layer.first, opening.rank, opening.first, len(opening.cards)
     codes, weights, columns = np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros(most, dtype=np.int64)
-    digits = np.zeros((most, N_KINDS), dtype=np.uint8)
+    digits = np.zeros((most, N_KINDS), dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     # Part of a cards code for each kind and digit of a deal.
     part = np.zeros((N_KINDS, len(places.hand)), dtype=np.int64)

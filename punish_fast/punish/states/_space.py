@@ -74,7 +74,7 @@ class Moves(NamedTuple):
     change: np.ndarray  # [4], change of the cards code by a pick if 0 to 3 cards of the picked kind join
     number: np.ndarray  # [6 * 56 * n_draws], move numbers: ``(pick * n_draws + draw) * 56 + multiset``
     cards: np.ndarray  # [6 * 56 * n_draws], cards code after each move in `number`
-    column: np.ndarray  # int32 [6 * 57], see `find_targets`
+    column: np.ndarray  # [6 * 57], see `find_targets`
     origin: np.ndarray  # uint32 [6 * 57], see `find_targets`
 
 
@@ -165,7 +165,7 @@ def room_for_moves(outcomes):
         change=np.zeros(4, dtype=np.int64),
         number=np.zeros(n_moves, dtype=np.int64),
         cards=np.zeros(n_moves, dtype=np.int64),
-        column=np.zeros((N_KINDS + 1) * (N_ADDED + 1), dtype=np.int32),
+        column=np.zeros((N_KINDS + 1) * (N_ADDED + 1), dtype=np.int64),
         origin=np.zeros((N_KINDS + 1) * (N_ADDED + 1), dtype=np.uint32),
     )
 

@@ -142,11 +142,11 @@ class Weighed(NamedTuple):
     Arrays of indices are unsigned, because for others Numba checks whether each index is negative.
     """
 
-    n: np.ndarray  # uint64 [n_statuses * 7], number of outcomes of each status and way; 0 if not listed
+    n: np.ndarray  # uint32 [n_statuses * 7], number of outcomes of each status and way; 0 if not listed
     first: np.ndarray  # uint32 [n_statuses * 7], index of the first outcome of each status and way
     reward: np.ndarray  # float64 [n_statuses * 7], expected reward of each status and way
-    joined: np.ndarray  # uint16 [n], joining cards of each outcome; `DECIDED` for a win and a loss
-    status: np.ndarray  # uint16 [n], next status; 0 for a win, and 1 for a loss
+    joined: np.ndarray  # uint32 [n], joining cards of each outcome; `DECIDED` for a win and a loss
+    status: np.ndarray  # uint32 [n], next status; 0 for a win, and 1 for a loss
     p: np.ndarray  # float64 [n], probability of each outcome
 
 
@@ -154,11 +154,11 @@ class Weighed(NamedTuple):
 def room_for_outcomes(outcomes):
     n_lines, n = len(outcomes.ptr) - 1, len(outcomes.mask)
     return Weighed(
-        n=np.zeros(n_lines, dtype=np.uint64),
+        n=np.zeros(n_lines, dtype=np.uint32),
         first=np.zeros(n_lines, dtype=np.uint32),
         reward=np.zeros(n_lines),
-        joined=np.zeros(n, dtype=np.uint16),
-        status=np.zeros(n, dtype=np.uint16),
+        joined=np.zeros(n, dtype=np.uint32),
+        status=np.zeros(n, dtype=np.uint32),
         p=np.zeros(n),
     )
 
@@ -208,24 +208,36 @@ def find_targets(places, layer, after, block, n_states, moves):
             column[move], origin[move] = first[target], kind[target] * n_statuses
 
 
+@routine
+def uniform_row(layout, status, sizes, unseen, marginals, is_known):
+    """Return the row of ``marginals`` for a status and the uniform enemy; compute the row unless it is known."""
+    mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
+    row = (layout.deck_size - n_deck) * N_MODES + mode
+    if is_known[row] == 0:
+        uniform_marginal(unseen, count_enemy_hand(layout, status, sizes), mode, marginals[row])
+        is_known[row] = 1
+    return row
+
+
 @kernel
 def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
-    """Fill the rows of the given blocks; ``layers`` contains the blocks' layer and the next layer.
+    """Fill the rows of the given blocks.
 
-    If ``policy`` is None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same
-    unseen cards; it is fastest if such blocks are adjacent.
+    ``layers`` contains the blocks' layer, the next layer and the flattened ranks of the next layer. If ``policy`` is
+    None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards; it
+    is fastest if such blocks are adjacent.
     """
-    layer, after = layers
+    layer, after, rank = layers
     moves, weighed = room_for_moves(outcomes), room_for_outcomes(outcomes)
     # Marginals of the uniform enemy by the number of cards drawn and the enemy's mode, or of the policy in row 0.
     marginals = np.zeros(((2 * layout.feints + 1) * N_MODES, N_PLAYS))
-    is_known = np.zeros(len(marginals), dtype=np.bool_)
+    is_known = np.zeros(len(marginals), dtype=np.int64)
     # Numba does not compile the branches for an argument that is None.
     if policy is not None:
         hands, kinds = room_for_hands(layout), np.zeros(N_KINDS, dtype=np.int64)
     discard, unseen, column, origin = moves.piles[1], moves.piles[2], moves.column, moves.origin
     moves.reach[:] = -1
-    rank, first = after.rank.ravel(), layer.first
+    first = layer.first
     n_listed, first_listed, rewards, joined, status_after, p = weighed
     state_ptr, indptr, indices, data_ptr, data, reward, first_row = rows
     listed = -1
@@ -235,7 +247,7 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
         if unseen_code(layout, unseen) != listed:
             listed = unseen_code(layout, unseen)
             n_listed[:] = 0
-            is_known[:] = False
+            is_known[:] = 0
         if policy is not None:
             list_hands(layout, layer, discard, unseen, hands)
         state = first[block]
@@ -251,18 +263,15 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
                 way = FEINT if feints else pick
                 if n_listed[line + way] == 0:
                     status = split_status(layout, code)
-                    enemy_hand, n_deck, known = count_enemy_hand(layout, status, sizes), deck_left(layout, status), 0
+                    place = 0
                     if policy is None:
-                        mode = enemy_mode(layout, status, sizes)
-                        known = (layout.deck_size - n_deck) * N_MODES + mode
-                        if not is_known[known]:
-                            uniform_marginal(unseen, enemy_hand, mode, marginals[known])
-                            is_known[known] = True
-                    index, total = first_way(layout, code, status, sizes) + way, denominator(enemy_hand, n_deck)
-                    weigh_outcomes(outcomes, moves.possible[0], index, line + way, marginals[known], total, weighed)
+                        place = uniform_row(layout, status, sizes, unseen, marginals, is_known)
+                    total = denominator(count_enemy_hand(layout, status, sizes), deck_left(layout, status))
+                    index = first_way(layout, code, status, sizes) + way
+                    weigh_outcomes(outcomes, moves.possible[0], index, line + way, marginals[place], total, weighed)
                 begin, move = first_listed[line + way], np.uint32(pick * (N_ADDED + 1))
                 entry, entry_p = np.uint64(indptr[row - first_row]), np.uint64(data_ptr[row - first_row])
-                for k in range(n_listed[line + way]):
+                for k in range(np.uint64(n_listed[line + way])):
                     target = move + joined[begin + k]
                     indices[entry + k] = column[target] + rank[origin[target] + status_after[begin + k]]
                     data[entry_p + k] = p[begin + k]

@@ -93,13 +93,15 @@ class RowBuilder:
 
     def fill(self, blocks: np.ndarray, number: int, rows: TensorRows) -> None:
         """Fill the rows of blocks of layer ``number``, int64 ``[n]``."""
-        space, following = self.space, (number + 1) % len(self.space.layers)
-        layers = space.layers[number], space.layers[following]
+        space, layer = self.space, self.space.layers[number]
         if number < space.rules.breaths:
+            following = space.layers[number + 1]
+            layers = (layer, following, following.rank.ravel())
             game = (space.layout, space.places, space.outcomes_of(number), layers, self._policy)
             _tensor.fill_blocks(blocks, *game, space.action, rows)
         else:
-            _redeal.fill_redeals(blocks, space.layout, space.places, _reshuffles(space), layers, rows)
+            deals = (layer, space.layers[0])
+            _redeal.fill_redeals(blocks, space.layout, space.places, _reshuffles(space), deals, rows)
 
     def make(self, blocks: BlockRange) -> MadeRows:
         """Return the rows of some blocks, in memory that is reused by the next call in the same thread."""
