@@ -172,18 +172,12 @@ class Refillable:
         return mdp
 
 
-def compile_marginals() -> None:
-    """Compile the kernels of the uniform enemy."""
-    with calls_for_nothing():
-        RowBuilder(StateSpace.empty(PRESETS["tiny"]))
-
-
 def compile_redeals() -> None:
     """Compile the kernels of the rows between two measures."""
     space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
     last = len(space.layers) - 1
     with calls_for_nothing():
-        for_chunks(count_rows, ends, space, last, 0, ends, ends)
+        for_blocks(count_rows, space, last, ends, space, 0, ends, ends)
         _fill(RowBuilder(space, np.zeros(0)), last, _room_for_rows(space, ends, ends, 0))
 
 
