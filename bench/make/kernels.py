@@ -7,6 +7,7 @@ describes how its kernels are found.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,8 @@ def compile_into(cache: Path) -> None:
 
 def platform_tag() -> str:
     """Return the platform tag of the wheel; kernels use no system library, so they need no recent one."""
-    return sysconfig.get_platform().replace("linux", "manylinux_2_17").translate(str.maketrans("-.", "__"))
+    found = sysconfig.get_platform().replace("linux", "manylinux_2_17").replace("universal2", platform.machine())
+    return found.translate(str.maketrans("-.", "__"))
 
 
 def main(output: Path) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.conversion.row_sums import flaw_of_rows, largest_deviation
-from punish_fast.mdp.policy import MASKED
+from punish_fast.mdp.policy import refuse_mask
 from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
@@ -317,8 +317,7 @@ def check(mdp: MDP) -> MDP:
 
 
 def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
-    if isinstance(array, np.ma.MaskedArray):
-        raise ModelError(f"{name}: {MASKED}")
+    refuse_mask(name, array, ModelError)
     if array.ndim != 1 or array.dtype != dtype:
         raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:

@@ -11,6 +11,7 @@ Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,7 +24,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compilation import compile_progress
-from punish_fast.runtime.compilation.kernel_digest import PACKAGE
+from punish_fast.runtime.compilation.kernel_digest import OPTIONS, PACKAGE, digest_of_file
 from punish_fast.runtime.compilation.kernel_files import FOLDER, KernelFiles
 from punish_fast.runtime.compilation.routine_compiler import Routine, is_supported
 from punish_fast.runtime.deadline import check_time
@@ -62,6 +63,8 @@ class _Announcer(Listener):
     def on_end(self, event: Event) -> None:
         if (dispatcher := event.data.get("dispatcher")) in _kernels:
             compile_progress.end(_name_of(dispatcher))
+            if sys.exc_info()[0] is not None and isinstance(dispatcher._cache, KernelFiles):
+                dispatcher._cache.release()
 
 
 def _name_of(dispatcher: Any) -> str:
@@ -107,14 +110,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
         after_in_child=global_compiler_lock.release,
     )
 
-# With the error model "numpy", division by zero returns inf or NaN instead of raising, so kernels never raise and are
-# faster. Wrappers for calls from C would not be used, but would take time to compile and load.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
-    compiled: Any = njit(**_OPTIONS)(function)
+    compiled: Any = njit(**OPTIONS)(function)
     if cache_folder is not None:
         compiled._cache = KernelFiles(cache_folder, function)
     _kernels.add(compiled)
@@ -141,14 +140,16 @@ def cached_kernels() -> list[KernelFiles]:
 def _routine(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if config.DISABLE_JIT:
         return function
+    digest_of_file(function.__code__.co_filename)
     if not is_supported:
-        compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
+        compiled: Callable[..., Any] = njit(**OPTIONS, **options)(function)
         return compiled
-    return Routine(function, {"nopython": True, **_OPTIONS, **options})
+    return Routine(function, {"nopython": True, **OPTIONS, **options})
 
 
 def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
     """Define a Numba intrinsic for kernels; if the JIT is disabled, the intrinsic does nothing."""
+    digest_of_file(generator.__code__.co_filename)
     return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
 
 

@@ -55,7 +55,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
         found, effect = Place(folder, f"private folder: {fault}"), f"{private} is used for kernels, solutions and games"
     except OSError as error:
         fault += f"; {error}"
-        found, effect = Place(None, fault), "kernels will be compiled again in every process"
+        found, effect = Place(None, fault), "nothing is stored, and kernels will be compiled again in every process"
     if _WARNED not in os.environ:
         os.environ[_WARNED] = "1"
         warnings.warn(f"{effect}: {fault}", stacklevel=2)
@@ -63,8 +63,9 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
 
 
 def read_own(path: Path) -> bytes:
-    """Read a file of the cache; raise OSError if other users own it or can write it."""
-    with path.open("rb") as file:
+    """Read a file of the cache; raise OSError if it is a link, or if other users own it or can write it."""
+    no_links = getattr(os, "O_NOFOLLOW", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_links)) as file:
         _check_owner(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH)
         return file.read()
 
@@ -86,9 +87,10 @@ def _prepare(folder: Path, is_private: bool) -> None:
         folder.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
         if is_private:
             _check_owner(folder.lstat(), stat.S_IWOTH)
-            # Some file systems have no permissions; the files are checked, too.
+            # Some file systems have fixed permissions.
             with suppress(OSError):
                 folder.chmod(0o700)
+            _check_owner(folder.lstat(), stat.S_IWGRP | stat.S_IWOTH)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise OSError(f"cannot use {folder} ({error.strerror})") from None

@@ -111,7 +111,10 @@ def test_a_home_that_cannot_be_written_is_replaced_but_its_games_are_read(home, 
 def test_without_any_folder_there_is_no_cache(home, monkeypatch):
     homeless(monkeypatch, RuntimeError("no home"))
     private_of(home).write_text("a file")
-    with pytest.warns(UserWarning, match="kernels will be compiled again in every process: the user has no home"):
+    with pytest.warns(
+        UserWarning,
+        match="nothing is stored, and kernels will be compiled again in every process: the user has no home",
+    ):
         found = find_folder("cache", "kernels")
     assert found.folder is None
     assert f"cannot use {private_of(home)}" in found.reason
@@ -175,7 +178,7 @@ def test_a_private_folder_that_another_user_could_write_is_not_used(home, monkey
     spoil(monkeypatch, path)
     if spoil is belong_to_another:
         path.rename(private_of(home))
-    with pytest.warns(UserWarning, match="kernels will be compiled again in every process"):
+    with pytest.warns(UserWarning, match="nothing is stored, and kernels will be compiled again in every process"):
         assert find_folder("cache", "kernels").folder is None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from numba import config
 
+from punish_fast.runtime.compilation import kernel_digest
 from punish_fast.runtime.compilation.kernel_digest import digest_of_kernel, digest_of_package
 
 _numbers = count()
@@ -76,6 +77,24 @@ def test_a_digest_covers_the_kernel_and_what_it_reaches_and_nothing_else(tmp_pat
     order = ("first: int\n    second: int", "second: int\n    first: int")
     changed += [digest_with(tmp_path, monkeypatch, settings=edit) for edit in (*edits, order)]
     assert len({before, *changed}) == 1 + len(changed)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_an_edit_after_the_import_does_not_change_the_digest(tmp_path, monkeypatch):
+    name = f"made_up_{next(_numbers)}"
+    (tmp_path / name).mkdir()
+    for file, source in SOURCES.items():
+        (tmp_path / name / file).write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    kernel = importlib.import_module(f"{name}._kernels").count
+    (tmp_path / name / "_routines.py").write_text(SOURCES["_routines.py"] + "# edited\n")
+    assert digest_of_kernel(getattr(kernel, "py_func", kernel)) == digest_with(tmp_path, monkeypatch)
+
+
+def test_digests_change_with_the_options_of_kernels(monkeypatch):
+    before = digest_of_kernel(digest_with)
+    monkeypatch.setitem(kernel_digest.OPTIONS, "fastmath", True)
+    assert digest_of_kernel(digest_with) != before
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])

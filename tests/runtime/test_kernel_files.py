@@ -1,25 +1,37 @@
 import errno
 import os
+import platform
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import filelock
+import llvmlite.binding
 import numpy as np
 import pytest
-from numba import config
+from numba import config, types
+from numba.core.errors import TypingError
 
 from punish_fast.duel.graph import GRAPH, Graph
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
 from punish_fast.punish.transitions.tensor import TENSOR, build
+from punish_fast.runtime import _jit
 from punish_fast.runtime.compilation import compile_progress, kernel_files
 from punish_fast.runtime.compilation.compile_progress import announce_to
-from punish_fast.runtime.compilation.kernel_files import KernelFiles, KernelGroup, compile_by_name, compile_kernels
-from punish_fast.runtime.compilation.shipped_kernels import ShippedKernels
+from punish_fast.runtime.compilation.kernel_files import (
+    FOLDER,
+    KernelFiles,
+    KernelGroup,
+    compile_by_name,
+    compile_kernels,
+)
+from punish_fast.runtime.compilation.shipped_kernels import ShippedKernels, level, portable, shipped_kernels
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 KEY, DATA = ("int64", "x86"), ([1.5, "text"], b"code")
@@ -69,6 +81,27 @@ def test_what_is_saved_is_loaded_with_the_same_key_and_sources(files, tmp_path, 
     assert (edited.load(KEY), files.load(KEY)) == ("edited", None)
     edited.flush()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_refers_to_a_moved_module_is_not_loaded(files, monkeypatch):
+    def fail(_content):
+        raise ModuleNotFoundError("No module named 'moved'")
+
+    monkeypatch.setattr(kernel_files.pickle, "loads", fail)
+    assert files.load(KEY) is None
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+
+def test_keys_contain_the_fields_of_named_tuples_at_any_depth():
+    fields = (__name__, "Pair", ("first", "second"))
+    pair = types.NamedUniTuple(types.float64, 2, Pair)
+    mixed = types.NamedTuple([types.float64, types.int64], Pair)
+    for signature in ((pair,), (types.UniTuple(pair, 1),), (types.Tuple([types.int64, mixed]),)):
+        assert list(kernel_files._layouts(signature)) == [fields]
 
 
 def test_a_file_of_another_kernel_or_types_is_not_loaded(files, tmp_path):
@@ -122,6 +155,108 @@ def test_a_shipped_kernel_is_used_if_none_was_compiled(files, tmp_path, monkeypa
     assert shipped.load(KEY) is None
     assert shipped._load_shipped(KEY) == DATA
     assert files.origin() == "compiled"
+
+
+V3 = [
+    "avx",
+    "avx2",
+    "bmi",
+    "bmi2",
+    "cx16",
+    "f16c",
+    "fma",
+    "lzcnt",
+    "movbe",
+    "popcnt",
+    "sahf",
+    "sse3",
+    "sse4.1",
+    "sse4.2",
+    "ssse3",
+    "xsave",
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "features", "settings", "reason"),
+    [
+        ("x86_64", V3, {}, ""),
+        ("AMD64", V3[1:], {}, "this processor lacks avx"),
+        ("arm64", [], {}, ""),
+        ("x86_64", V3, {"CPU_NAME": "generic"}, "NUMBA_CPU_NAME is generic"),
+        ("x86_64", V3, {"CPU_FEATURES": "-avx2"}, "NUMBA_CPU_FEATURES is -avx2"),
+    ],
+)
+def test_shipped_kernels_need_their_package_and_processor(tmp_path, monkeypatch, machine, features, settings, reason):
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: dict.fromkeys(features, True))
+    for name in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(config, name, settings.get(name))
+    find = shipped_kernels.__wrapped__
+    assert find() == (None, "punish-fast-kernels is not installed")
+    (tmp_path / "punish_fast_kernels").mkdir()
+    (tmp_path / "punish_fast_kernels" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find() == (None if reason else tmp_path / "punish_fast_kernels", reason)
+    assert level() == ("generic" if machine == "arm64" else "x86-64-v3")
+    assert portable("arm64-apple-darwin23.5.0") == "arm64-apple-darwin"
+
+
+# Calls a kernel with the kernels of a package in a folder, and prints how often it was compiled.
+SHIPPED = """
+import sys
+sys.path.append(sys.argv[1])
+from punish_fast.punish import _codes
+assert _codes.pair_digit(1, 2) == 7
+print(sum(_codes.pair_digit.stats.cache_misses.values()), _codes.pair_digit._cache.origin())
+"""
+
+
+@WITH_JIT
+@pytest.mark.skipif(shipped_kernels().reason.startswith("this processor"), reason="needs a processor of the level")
+def test_shipped_kernels_are_loaded_and_nothing_is_compiled(tmp_path):
+    def run(folder, **settings):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)} | settings
+        command = [sys.executable, "-c", SHIPPED, str(tmp_path)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    built = {"NUMBA_CPU_NAME": level(), "NUMBA_CPU_FEATURES": ""}
+    assert run(tmp_path / "made", **built) == ["1", "compiled"]
+    package = (tmp_path / "made" / FOLDER).rename(tmp_path / "punish_fast_kernels")
+    (package / "__init__.py").touch()
+    assert run(tmp_path / "user") == ["0", "shipped"]
+
+
+@WITH_JIT
+def test_a_failed_compilation_ends_the_claim(tmp_path, monkeypatch):
+    monkeypatch.setattr(_jit, "cache_folder", tmp_path)
+    monkeypatch.setattr(kernel_files, "_LONGEST_WAIT", 60.0)
+
+    @_jit.kernel
+    def fail(number):
+        return unknown(number)  # noqa: F821
+
+    begin = time.perf_counter()
+    for number in (1, 1.0, 1):
+        with pytest.raises(TypingError):
+            fail(number)
+    assert time.perf_counter() - begin < 30
+    assert list(tmp_path.glob("*.lock")) == []
+
+
+@WITH_JIT
+def test_kernels_are_loaded_in_the_background_only_if_they_are_cached(tmp_path):
+    compiled_groups.clear()
+    group = group_of(tmp_path, compile_sweep, sweep)
+    group.load_in_background()
+    KernelGroup(compile_sweep, (SimpleNamespace(),)).load_in_background()
+    assert compiled_groups == []
+    group.kernels[0]._cache.save(KEY, DATA)
+    group.load_in_background()
+    for thread in threading.enumerate():
+        if thread.daemon and thread.name.endswith("(load)"):
+            thread.join(60)
+    assert compiled_groups == ["sweep"]
 
 
 @pytest.mark.parametrize("fault", [OSError(errno.EROFS, "read-only"), NotImplementedError("no locks here")])

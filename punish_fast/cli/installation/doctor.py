@@ -20,7 +20,7 @@ _KNOWN_VALUE = 12.399994108689343
 class DoctorOptions(CommonOptions):
     """Options of ``doctor``."""
 
-    clear: bool = option("First remove all solutions and the kernels of other versions.", writes=True, default=False)
+    clear: bool = option("Remove all solutions, and the kernels of other versions.", writes=True, default=False)
 
 
 @verb("punish-fast doctor", "punish-fast doctor --clear", "punish-fast doctor --json")

@@ -19,6 +19,10 @@ import numba
 import numpy as np
 
 PACKAGE = Path(__file__).parents[2]
+# Options of all kernels and routines. With the error model "numpy", division by zero returns inf or NaN instead of
+# raising, so kernels never raise and are faster. Wrappers for calls from C would not be used, but would take time to
+# compile and load.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
@@ -41,8 +45,8 @@ def digest_of_kernel(function: Callable[..., Any]) -> bytes:
     for found in _reached(function):
         files.add(inspect.getfile(found))
         constants += [(found.__qualname__, name, _described(value)) for name, value in _globals_of(found)]
-    contents = [_digest_of_file(file) for file in sorted(files)]
-    settings = (numba.__version__, llvmlite.__version__, _config.BOUNDSCHECK, _config.OPT)
+    contents = [digest_of_file(file) for file in sorted(files)]
+    settings = (numba.__version__, llvmlite.__version__, _config.BOUNDSCHECK, _config.OPT, OPTIONS)
     return digest(repr((contents, sorted(constants), settings)).encode())
 
 
@@ -59,7 +63,8 @@ def digest_of_package() -> str:
 
 
 @cache
-def _digest_of_file(path: str) -> bytes:
+def digest_of_file(path: str) -> bytes:
+    """Return the digest of a source file when this process first asked for it, so that later edits do not count."""
     return digest(Path(path).read_bytes())
 
 

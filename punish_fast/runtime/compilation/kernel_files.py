@@ -18,6 +18,7 @@ import atexit
 import importlib
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from punish_fast.runtime.compilation.compile_progress import announce, begin, end, expected
-from punish_fast.runtime.compilation.kernel_digest import digest, digest_of_kernel
+from punish_fast.runtime.compilation.kernel_digest import digest, digest_of_file, digest_of_kernel
 from punish_fast.runtime.compilation.shipped_kernels import portable, shipped_kernels, shipped_processor
 from punish_fast.runtime.deadline import seconds_until_stop
 from punish_fast.runtime.folders import read_own
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 # Name of the folder in the cache; the number is the version of the files' format.
 FOLDER = "kernels-1"
+# Names of folders before there was a version: a digest of all kernels.
+_OLDER_FOLDER = re.compile("kernels-[0-9a-f]{16}")
 _DIGEST_BYTES = 16
 # A process that is stopped keeps its claims. After this time, others compile its kernels, too.
 _LONGEST_WAIT = 60.0
@@ -67,6 +70,8 @@ class KernelFiles:
         self.name = name.replace("<", "").replace(">", "")
         self.cache_path = str(folder)
         self._claim = ExitStack()
+        # Before the file can change.
+        digest_of_file(function.__code__.co_filename)
 
     @cached_property
     def _digest(self) -> bytes:
@@ -90,8 +95,12 @@ class KernelFiles:
             data = self.load(key)
         if data is None:
             return None
-        self._claim.close()
+        self.release()
         return CompileResult._rebuild(target, *data)
+
+    def release(self) -> None:
+        """End the claim of this process, such as after a compilation that failed."""
+        self._claim.close()
 
     def _claim_or_wait(self, path: Path) -> None:
         """Claim a file of the kernel, or wait until another process has written it."""
@@ -130,7 +139,10 @@ class KernelFiles:
         pickled = content[_DIGEST_BYTES:]
         if digest(pickled) != content[:_DIGEST_BYTES]:
             return None
-        stamp, saved_key, data = pickle.loads(pickled)
+        try:
+            stamp, saved_key, data = pickle.loads(pickled)
+        except Exception:  # such as the import of a module that has been moved
+            return None
         return data if (stamp, saved_key) == (self._digest, key) else None
 
     def save(self, key: Any, data: Any) -> None:
@@ -173,8 +185,8 @@ def _key_of(signature: Any, processor: tuple[str, str, str]) -> Any:
 def _layouts(found: Any) -> Iterator[Any]:
     """Yield the fields of all named tuples in a signature or type."""
     if isinstance(found, types.NamedTuple | types.NamedUniTuple):
-        yield found.instance_class.__qualname__, found.instance_class._fields
-    if isinstance(found, tuple | types.Tuple | types.NamedTuple):
+        yield found.instance_class.__module__, found.instance_class.__qualname__, found.instance_class._fields
+    if isinstance(found, tuple | types.Tuple | types.UniTuple | types.NamedTuple | types.NamedUniTuple):
         for item in tuple(found):
             yield from _layouts(item)
 
@@ -185,12 +197,14 @@ def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
     Return the number of removed files in ``folder``.
     """
     for older in folder.parent.glob("kernels-*"):
-        if older.name != FOLDER and not older.is_symlink():
+        if _OLDER_FOLDER.fullmatch(older.name) and not older.is_symlink():
             shutil.rmtree(older, ignore_errors=True)
     kept = tuple(files.prefix for files in current)
     old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
     for path in old:
-        path.unlink(missing_ok=True)
+        # On Windows, a file that another process has open cannot be removed.
+        with suppress(OSError):
+            path.unlink()
     return len(old)
 
 
@@ -254,8 +268,14 @@ class KernelGroup:
 
     def load_in_background(self) -> None:
         """Load the kernels in another thread, if they are cached; threads that need one wait until it is loaded."""
-        if not self.missing():
-            Thread(target=self.compile, daemon=True).start()
+
+        def load() -> None:
+            # The thread that needs a kernel reports its errors.
+            with suppress(Exception):
+                self.compile()
+
+        if isinstance(getattr(self.kernels[0], "_cache", None), KernelFiles) and not self.missing():
+            Thread(target=load, daemon=True).start()
 
 
 # All groups by name.

@@ -51,8 +51,9 @@ def shipped_kernels() -> ShippedKernels:
     spec = importlib.util.find_spec("punish_fast_kernels")
     if spec is None or not spec.submodule_search_locations:
         return ShippedKernels(None, "punish-fast-kernels is not installed")
-    if _config.CPU_NAME is not None:
-        return ShippedKernels(None, f"NUMBA_CPU_NAME is {_config.CPU_NAME}")
+    for name in ("CPU_NAME", "CPU_FEATURES"):
+        if (value := getattr(_config, name)) is not None:
+            return ShippedKernels(None, f"NUMBA_{name} is {value}")
     has = llvmlite.binding.get_host_cpu_features()
     needed = _LEVELS.get(platform.machine().lower(), ("generic", ""))[1].split()
     if lacking := [feature for feature in needed if not has.get(feature)]:
