@@ -56,7 +56,8 @@ def test_figures_are_those_of_the_files(run):
 
 
 @pytest.mark.usefixtures("agents")
-def test_a_comparison_in_words(run):
+def test_a_comparison_in_words(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     report = run("compare", "agent.h5", "counter.h5", "--json").report
     done = run("compare", "agent.h5", "counter.h5")
     assert (done.code, done.err) == (0, "")

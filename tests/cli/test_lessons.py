@@ -72,7 +72,8 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
 
 @pytest.mark.usefixtures("equilibria")
 @pytest.mark.parametrize("name", ["view", "memory"])
-def test_lessons_are_printed(run, name):
+def test_lessons_are_printed(run, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     done = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db")
     assert (done.code, done.err) == (0, "")
     report = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db", "--json").report

@@ -249,7 +249,8 @@ def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
 
 
 @pytest.mark.usefixtures("files")
-def test_every_action_is_explained_by_what_the_enemy_may_do(run):
+def test_every_action_is_explained_by_what_the_enemy_may_do(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
     plain, report = (run("show", "x.h5", KNOWN, *why, "--json").report for why in ((), ("--why",)))
     values, expected = ({each["name"]: each["value"] for each in found["actions"]} for found in (report, plain))

@@ -282,7 +282,8 @@ def test_progress_on_a_terminal_is_one_line_that_vanishes(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_solve_ends_with_the_win_probability_and_the_next_command(run):
+def test_solve_ends_with_the_win_probability_and_the_next_command(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     chances, discounted = (run("solve", "--rules", "tiny", *more, "-o", "a b.h5").out for more in (WINNING, ()))
     ending = chances.split("\n\n")[-1]
     assert ending == discounted.split("\n\n")[-1]

@@ -6,7 +6,6 @@ import json
 import math
 import re
 import shutil
-import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -76,8 +75,8 @@ def print_json(report: Any) -> None:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal or ``COLUMNS``; ``sys.maxsize`` if stdout is not a terminal."""
-    return shutil.get_terminal_size((sys.maxsize, 0)).columns
+    """Return ``COLUMNS`` or the width of the terminal; 80 if stdout is not a terminal."""
+    return shutil.get_terminal_size().columns
 
 
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:

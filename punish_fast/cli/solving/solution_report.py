@@ -81,7 +81,7 @@ def print_solved(report: dict[str, Any]) -> None:
             f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
             f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
         )
-    print_text(f"Play against it: punish-fast play {output}")
+    print(f"Play against it: punish-fast play {output}")
 
 
 def check_error_bound(

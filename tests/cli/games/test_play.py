@@ -13,7 +13,8 @@ from punish_fast.runtime.errors import are_installed
 PLAY = ("games", "play", "tapnswap")
 
 
-def test_people_play_through_a_pipe(run, say):
+def test_people_play_through_a_pipe(run, say, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     say("?", "hint", *["1"] * 20)
     done = run(*PLAY, "--level", "perfect")
     assert done.code == 0
@@ -123,7 +124,8 @@ def test_one_person_plays_incan_gold_against_two(run, say):
         assert words in done.err
 
 
-def test_gwent_is_played_with_hidden_hands(run, say):
+def test_gwent_is_played_with_hidden_hands(run, say, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     say("rules", "11", "9", "4", *["pass"] * 9)
     done = run("games", "play", "gwent:decks=random", "--level", "rule-of-thumb", "--seed", "3", "--json")
     result = done.report

@@ -157,7 +157,8 @@ def test_without_jax_it_says_what_to_install(run, folder, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
-def test_methods_are_listed_with_what_is_allowed(run):
+def test_methods_are_listed_with_what_is_allowed(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     methods = run("games", "methods", "--json").report["methods"]
     assert list(methods) == ["q", "dqn", "muzero", "decks"]
     (epsilon,) = [each for each in methods["dqn"] if each["name"] == "epsilon"]

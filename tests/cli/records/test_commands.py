@@ -220,7 +220,8 @@ def reviewing(run, house):
 
 
 @pytest.mark.usefixtures("reviewing")
-def test_both_players_are_judged(run):
+def test_both_players_are_judged(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     # The winner has more HP in two of the four breaths.
     number = FIRST_ID + 360
     command = (*REVIEW[:2], str(number), *REVIEW[3:])
