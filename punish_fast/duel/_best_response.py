@@ -10,8 +10,6 @@ the total belief, ``sum over e of C(s, e)``, these sums are the values of the ac
 first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel._walk import ZERO, add_value, open_full, prefetch_enemy, walk_row

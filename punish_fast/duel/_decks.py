@@ -5,8 +5,6 @@ the order in which the successors of full states are stored. `Decks` lists the d
 state, which depend only on its block and on the number of cards drawn for feints.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

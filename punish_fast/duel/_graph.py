@@ -19,8 +19,6 @@ other cards. Each combination of hands and HP is a *node*. Nodes are numbered af
 results win and loss.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

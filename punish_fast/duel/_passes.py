@@ -8,8 +8,6 @@ In a full state, the player plays row ``a`` with probability ``x(a)``, and the e
 and the forward pass distributes the reach probability of each full state to its successors in the same proportions.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -14,8 +14,6 @@ A choice uses 31 bits, a draw uses 32 bits, and a deal uses 53 bits. Actions wit
 therefore never be played.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

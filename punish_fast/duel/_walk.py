@@ -22,8 +22,6 @@ Rows and values are therefore prefetched slightly ahead of their use.
 Numba tests whether signed indices are negative, so indices here are unsigned.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import inlined_routine, routine

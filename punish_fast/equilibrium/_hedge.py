@@ -26,8 +26,6 @@ counts several times.
 The tables contain the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each state.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.equilibrium._reach import OTHERS

@@ -14,8 +14,6 @@ response to that action deters the enemy from it. The forward pass therefore giv
 at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows; elsewhere, this is negligible.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel._walk import ONE, open_full, prefetch_enemy, walk_row

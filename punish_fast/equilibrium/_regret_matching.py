@@ -19,8 +19,6 @@ The result is the average strategy, weighted by ``R(s) / C(s)``, the player's co
 the square of the iteration number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel._walk import ONE, ZERO, open_full, prefetch_enemy, prefetch_value, walk_row

@@ -5,8 +5,6 @@ successors keep their order. Play that reaches a full state outside ends there, 
 the nodes and keep their last known values.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

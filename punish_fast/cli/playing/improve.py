@@ -1,7 +1,5 @@
 """``punish-fast improve``: show a player's results, costly habits and worst positions."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

@@ -3,8 +3,6 @@
 Boards are int64. A left shift may move bits off the board; the mask ``BOARD`` removes them.
 """
 
-from __future__ import annotations
-
 from punish_fast.runtime._jit import kernel, routine
 
 WIDTH, HEIGHT = 7, 6

@@ -30,8 +30,6 @@ Answers are stored in a transposition table (``_table.py``). The search maintain
 a limited number of nodes, and the next call continues from there, so the search can be interrupted between calls.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.games.connect4._game import (

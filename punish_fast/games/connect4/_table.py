@@ -10,8 +10,6 @@ stones in this column, a number less than ``2^h``. The highest set bit among the
 the height, and the lower bits encode the mover's stones.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.games.connect4._game import BOTTOM, mirrored

@@ -7,8 +7,6 @@ position of the highest set bit, counted from 1, is the sum of the cards.
 The compiler reduces the loop in `_count_bits` to one instruction, so counting and finding bits is cheap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import routine

@@ -4,8 +4,6 @@ The rules of rounds depend only on the fields of the first word and on the numbe
 simulated games, which store cards in arrays, therefore share the routines for these rules.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.games.gwent._cards import (

@@ -4,8 +4,6 @@ Simulated games store cards in arrays. A player's pile is a prefix of a row of `
 replaced by the last card of the pile and inserted into a row of ``hands``, which is in ascending order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.games.gwent._cards import list_cards

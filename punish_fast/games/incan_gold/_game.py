@@ -19,8 +19,6 @@ In a chance state, at least one player is inside, and no player has yet to answe
 inside.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine

@@ -1,7 +1,5 @@
 """Kernels that compute the probabilities of staying for players of Incan Gold."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.games.incan_gold._game import (

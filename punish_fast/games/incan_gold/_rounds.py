@@ -14,8 +14,6 @@ Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size; 
 select the worst.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine

@@ -29,8 +29,6 @@ The best row of every position (the first if several are equal) is cached. All r
 only if the value of the best row decreases.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

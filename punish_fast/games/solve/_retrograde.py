@@ -13,8 +13,6 @@ action found is the slowest. Positions that remain undecided are draws.
 Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9(3), 1986.
 """
 
-from __future__ import annotations
-
 from punish_fast.runtime._jit import kernel
 
 WIN, DRAW, LOSS = 1, 0, -1

@@ -9,8 +9,6 @@ whose quotient is rounded once. Markov chains, with one choice in each state, ar
 a file uses an unsupported feature of the format, the error message names the feature.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
