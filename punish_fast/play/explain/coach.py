@@ -73,8 +73,7 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
         q = np.asarray(mdp.to_scipy() @ np.append(v, np.maximum(mdp.terminal_reward, 0)))
         best = best_values(space.state_ptr, q)
         return Solution(
-            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"),
-            *(_TOLERANCE, 0, 0.0, _TOLERANCE, Log()),
+            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"), *(_TOLERANCE, 0, 0.0, _TOLERANCE, Log())
         )
 
     settings = space.rules.digest, "evaluation"
