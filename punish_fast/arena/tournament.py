@@ -36,7 +36,7 @@ class Tournament:
 
     agents: list[str]
     win: np.ndarray  # float64 ``[n, n]``, probability that the row agent beats the column agent
-    error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``; 0 for exact results
+    standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``; 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
     games: int | None  # games per pair, or None if results are exact
     # int64 ``[longest + 1]``, number of simulated games between different agents by length in breaths, or None if
@@ -46,7 +46,7 @@ class Tournament:
     @cached_property
     def ranking(self) -> list[Standing]:
         """Standings of the agents, best first."""
-        return rank(self.agents, self.win, self.error)
+        return rank(self.agents, self.win, self.standard_error)
 
 
 def round_robin(

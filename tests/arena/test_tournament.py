@@ -21,7 +21,7 @@ def exact(graph, opponents):
 def test_exact_results_are_those_of_duels(graph, opponents, exact):
     assert exact.agents == list(NAMES)
     assert exact.games is None
-    assert not exact.error.any()
+    assert not exact.standard_error.any()
     for i, own in enumerate(opponents):
         for j, enemy in enumerate(opponents):
             duel = head_to_head(graph, own.policy, enemy.policy)
@@ -35,8 +35,8 @@ def test_games_agree_with_the_exact_results(graph, opponents, exact):
     sampled = round_robin(graph, opponents, games=20_000, seed=1)
     assert sampled.games == 20_000
     others = ~np.eye(3, dtype=bool)
-    assert (np.abs(sampled.win - exact.win)[others] <= 4 * sampled.error[others]).all()
-    assert np.array_equal(sampled.error, sampled.error.T)
+    assert (np.abs(sampled.win - exact.win)[others] <= 4 * sampled.standard_error[others]).all()
+    assert np.array_equal(sampled.standard_error, sampled.standard_error.T)
     assert sampled.breaths == pytest.approx(exact.breaths, rel=0.03)
     assert [s.agent for s in sampled.ranking] == [s.agent for s in exact.ranking]
 
@@ -53,7 +53,7 @@ def test_few_pairs_that_agree_have_a_standard_error_and_margins(graph, opponents
     assert any(each.win[0, 1] == 0.5 for each in found)
     for each in found:
         one, other = each.ranking
-        assert each.error[0, 1] >= 0.25
+        assert each.standard_error[0, 1] >= 0.25
         assert 0 < one.win_rate_margin < 0.5
         assert one.rating_margin == pytest.approx(other.rating_margin)
         assert 0 < one.rating_margin < 1000

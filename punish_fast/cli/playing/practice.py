@@ -156,8 +156,6 @@ def _verdict_report(verdict: Verdict) -> dict[str, Any]:
         "loss": verdict.loss,
         "right": verdict.is_right,
         "why": verdict.why,
-        "stake": question.stake,
-        "game": question.game,
-        "player": question.player,
+        **{name: getattr(question, name) for name in ("stake", "game", "player")},
         "played": None if question.played is None else action_name(question.played),
     }

@@ -101,13 +101,9 @@ def arena(options: ArenaOptions) -> None:
             missing, reason = stored.games - stored.imported, stored.remarks[0].reason
             raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
     report = {
-        "agents": tournament.agents,
+        **{name: getattr(tournament, name) for name in ("agents", "games", "win", "standard_error", "breaths")},
         "exact": tournament.games is None,
-        "games": tournament.games,
         "seed": seed,
-        "win": tournament.win,
-        "standard_error": tournament.error,
-        "breaths": tournament.breaths,
         "ranking": tournament.ranking,
         "game_lengths": lengths,
         "record": options.record,
