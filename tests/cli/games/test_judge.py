@@ -15,7 +15,8 @@ def test_built_in_agents_are_judged_exactly(run):
     assert (agents["perfect"]["keeps_value"], agents["perfect"]["keeps_choice"]) == (1, 1)
 
 
-def test_agents_of_files_are_judged(run):
+def test_agents_of_files_are_judged(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     run("games", "train", "tapnswap:taps_only=true", "--games", "300", "--quiet")
     done = run("games", "judge", "tapnswap:taps_only=true", "tapnswap.h5", "perfect")
     assert (done.code, done.err) == (0, "")
