@@ -176,14 +176,13 @@ class NoAnswerError(PunishFastError, ValueError):
 
 
 class ServedPlayer:
-    """A player of one game on a server. Methods such as ``coach``, ``hint`` and ``values`` are optional."""
+    """A player of one game on a server. Subclasses answer further questions, such as ``hint`` or ``review``."""
 
     name: str
     game_name: str
     rules: Rules | None = None  # rules if the game is Punish
     file: Artefact | None = None  # file that is read while the server runs; None if there is none
     is_light = False  # True if `open` needs only one processor
-    moves_quickly = True  # True if choices need no search
     no_second: str | None = None  # reason why the player cannot move first; None if it can
 
     @property
@@ -198,11 +197,9 @@ class ServedPlayer:
         shown: dict[str, Any] = {"name": self.name, "person": self.person, "game": self.game_name, "plays": True}
         return {**shown, **dict.fromkeys(unknown), "temperatures": [], **answers, "against": None}
 
-    def able(self, name: str) -> Any:
-        """Return an optional attribute, such as the method ``review``; raise `NoAnswerError` if it is missing."""
-        if not hasattr(type(self), name):
-            raise NoAnswerError(f"{self.name}: does not offer {name} in {self.game_name}")
-        return getattr(self, name)
+    def refusal(self, name: str) -> NoAnswerError:
+        """Return the error that the player does not answer a question, such as ``"hint"``."""
+        return NoAnswerError(f"{self.name}: does not offer {name} in {self.game_name}")
 
 
 def numbered(names: list[str]) -> list[str]:

@@ -18,8 +18,7 @@ from punish_fast.play.session import NoAnswerError, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, StoreError, printable
-from punish_fast.web.game_database import GameDatabase, GameDatabaseError
-from punish_fast.web.game_recorder import GameRecorder
+from punish_fast.web.game_database import GameDatabase, GameDatabaseError, GameRecorder
 from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs

@@ -1,9 +1,11 @@
-"""Access to the database of recorded games."""
+"""Access to the database of recorded games, and storage of finished games in the background."""
 
+import asyncio
+import logging
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -15,18 +17,26 @@ from fastapi import HTTPException
 
 from punish_fast.arena.built_in_players import person_of
 from punish_fast.play.explain.review import read_game
+from punish_fast.play.punish.match import Finished
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.database import RecordsError
+from punish_fast.records.database import LockedError, RecordsError
 from punish_fast.records.games import Choices, Selection, arrays_of, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import PLOTS, draw
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarise
 from punish_fast.runtime.errors import PunishFastError, StoreError
+from punish_fast.web.workers import Workers
 
 T = TypeVar("T")
+_LOGGER = logging.getLogger("punish_fast.web")
+# Maximum number of attempts to store a game; each waits up to `database.BUSY_SECONDS` for other processes.
+_MOST_TRIES = 6
+
+# Callback with the id of a stored game and None, or with None and the reason why the game could not be stored.
+Kept = Callable[[int | None, str | None], None]
 
 
 class GameDatabaseError(PunishFastError, ValueError):
@@ -179,3 +189,36 @@ def _with_persons(results: Results) -> Results:
     names = {name: name if person_of(name) in taken else person_of(name) for name in taken}
     shown = (np.array([names[name] for name in each.tolist()], np.str_) for each in (results.winner, results.loser))
     return replace(results, **dict(zip(("winner", "loser"), shown, strict=True)))
+
+
+class GameRecorder:
+    """Recorder that stores finished games in a database."""
+
+    def __init__(self, database: GameDatabase, workers: Workers) -> None:
+        self.database = database
+        self._workers = workers
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, game: Finished, kept: Kept) -> None:
+        """Store a game in the background; call ``kept`` when the game has been stored or storing it has failed."""
+        task = asyncio.get_running_loop().create_task(self._store(game, kept))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Wait until every added game has been stored or has failed."""
+        await asyncio.gather(*self._tasks)
+
+    async def _store(self, game: Finished, kept: Kept) -> None:
+        try:
+            kept(await self._workers.write(lambda: self._keep(game)), None)
+        except Exception as error:
+            _LOGGER.error("a game could not be saved: %s", error)
+            kept(None, "the game could not be saved; see the server's log")
+
+    def _keep(self, game: Finished) -> int:
+        """Store a game and return its id; retry while another process locks the database."""
+        for _ in range(_MOST_TRIES - 1):
+            with suppress(LockedError):
+                return game.keep(self.database.space, self.database.path)
+        return game.keep(self.database.space, self.database.path)

@@ -58,10 +58,9 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
         """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
-        found = registry.find(model)
+        found = registry.find_punish(model, "review")
         recorded = await workers.run("reader", lambda: database.game(game))
-        judge = found.able("review")
-        judged = await workers.answer(lambda: judge(recorded), found.able("is_known")("judge"))
+        judged = await workers.answer(lambda: found.review(recorded), found.is_known("judge"))
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
 
@@ -98,21 +97,19 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         player: Annotated[str, Query(max_length=200)] = "",
     ) -> dict[str, Any]:
         """Return positions in which the right choice matters most, from recorded games (of one player) if possible."""
-        found = registry.find(model)
-        draw = found.able("practice")
+        found = registry.find_punish(model, "practice")
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
-        return await workers.answer(lambda: draw(choices, n, drawn), found.able("is_known")("explainer"))
+        return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_known("explainer"))
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
         """Return a player's results, costly habits and worst positions; the reference is the agent ``model``."""
-        found, name = registry.find(model), clean_name(player)
-        report = found.able("improve")
+        found, name = registry.find_punish(model, "improve"), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))
         results = await workers.run("reader", database.results)
         if choices is None:
             raise HTTPException(404, f"player: no games of {printable(name, 40)}")
-        return await workers.answer(lambda: report(choices, results, name), found.able("is_coached")(None))
+        return await workers.answer(lambda: found.improve(choices, results, name), found.is_coached(None))
 
     return routes

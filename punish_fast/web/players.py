@@ -41,14 +41,18 @@ class PlayerRegistry:
                 self.by_hash[player.identity] = player
         # Prepare coaches before they are requested.
         for player in self.by_hash.values():
-            if player.facts()["coaches"]:
-                await self._workers.run("solver", partial(player.able("coach"), None))
+            if isinstance(player, PunishPlayer) and player.facts()["coaches"]:
+                await self._workers.run("solver", partial(player.coach, None))
 
     def find(self, hash: str) -> AnyPlayer:
         """Return an open player by hash; raise HTTPException 404 if there is none."""
         if hash not in self.by_hash:
             raise HTTPException(404, f"model {hash}: not served here, or not open yet; see /models")
         return self.by_hash[hash]
+
+    def find_punish(self, hash: str, question: str) -> PunishPlayer:
+        """Return an open player of Punish by hash; raise the error of `of_punish` or of `find`."""
+        return of_punish(self.find(hash), question)
 
     def entries(self) -> list[dict[str, Any]]:
         """Return JSON-like descriptions of all players; ``hash`` is None until the player is open."""
@@ -57,6 +61,13 @@ class PlayerRegistry:
             {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
             for player in self.players
         ]
+
+
+def of_punish(player: AnyPlayer, question: str) -> PunishPlayer:
+    """Return a player of Punish; raise `NoAnswerError` for others, which do not answer the question."""
+    if isinstance(player, PunishPlayer):
+        return player
+    raise player.refusal(question)
 
 
 def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
@@ -77,8 +88,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
         """Return an agent's value of a state, and the value and probability of each legal action."""
-        found: dict[str, Any] = registry.find(hash).able("values")(int(state))
-        return found
+        return registry.find_punish(hash, "values").values(int(state))
 
     @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
@@ -86,8 +96,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
         For a strategy, these are the values of optimal play against the strategy.
         """
-        found = registry.find(hash)
-        why = found.able("why")
-        return await workers.answer(lambda: why(int(state)), found.able("is_known")("explainer"))
+        found = registry.find_punish(hash, "why")
+        return await workers.answer(lambda: found.why(int(state)), found.is_known("explainer"))
 
     return routes

@@ -7,13 +7,14 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.built_in_players import RESERVED
+from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.session import ChoiceError, UndoError
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
-from punish_fast.web.game_recorder import GameRecorder
+from punish_fast.web.game_database import GameRecorder
 from punish_fast.web.limits import costs
 from punish_fast.web.open_sessions import QUIET, OpenSessions
-from punish_fast.web.players import PlayerRegistry
+from punish_fast.web.players import PlayerRegistry, of_punish
 from punish_fast.web.table import YOU
 from punish_fast.web.workers import Workers
 
@@ -208,12 +209,12 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     async def costliest(table: TableId) -> dict[str, Any]:
         """Return your costliest choice in a finished game, judged by the opponent; it is null if none lost a point."""
         found = tables.find(table)
-        judge, is_known = found.table.player.able("costliest"), found.table.player.able("is_known")("judge")
+        judge = of_punish(found.table.player, "costliest")
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
-        worst = await workers.answer(lambda: judge(game, won), is_known)
-        return {"judge": found.table.player.person, "enemy": found.table.player.facts()["against"], "choice": worst}
+        worst = await workers.answer(lambda: judge.costliest(game, won), judge.is_known("judge"))
+        return {"judge": judge.person, "enemy": judge.facts()["against"], "choice": worst}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
@@ -223,23 +224,23 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         or loss can be null.
         """
         found = tables.find_on(table, is_advised=True)
-        view, hint, n_events = found.view, found.table.player.able("hint"), len(found.session.events)
+        view, player, n_events = found.view, found.table.player, len(found.session.events)
+        if not isinstance(player, GamePlayer):
+            raise player.refusal("hint")
         if found.number not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
 
         def search(until: float) -> tuple[dict[str, Any], bool]:
-            return (known := hint(view, until)), known["exact"]
+            return (known := player.hint(view, until)), known["exact"]
 
         known = await workers.think(search, _HINT_SECONDS)
-        return {"n_events": n_events, **(known or hint(view, 0.0))}
+        return {"n_events": n_events, **(known or player.hint(view, 0.0))}
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
         """Return each move's win probability and reason, best first, and the probability of each enemy move."""
         found = tables.find_on(table, is_advised=True)
-        view, player, n_events = found.view, found.table.player, len(found.session.events)
-        advice, heat = player.able("advice"), found.table.temperature
-        return {
-            "n_events": n_events,
-            **await workers.answer(lambda: advice(view, heat), player.able("is_coached")(heat)),
-        }
+        view, player, heat = found.view, of_punish(found.table.player, "advice"), found.table.temperature
+        n_events = len(found.session.events)
+        advice = await workers.answer(lambda: player.advice(view, heat), player.is_coached(heat))
+        return {"n_events": n_events, **advice}

@@ -10,8 +10,8 @@ from math import inf
 from typing import Any
 
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.punish.records import Finished
+from punish_fast.play.games.player import GamePlayer
+from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import PlaySession, SessionPlayer
 from punish_fast.web.limits import Client
 from punish_fast.web.players import AnyPlayer
@@ -112,17 +112,16 @@ class OpenSession:
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
-            if not player.moves_quickly:
+            if isinstance(player, GamePlayer) and not player.moves_quickly:
                 for seat in others:
                     action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
-                    hasty = player.able("hasty_action")
-                    session.choose(seat, hasty(session.view(seat).state) if action is None else action)
+                    session.choose(seat, player.hasty_action(session.view(seat).state) if action is None else action)
             session.reveal()
             self.moved = self.now()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
         """Return an agent's choice and True, or (None, False) if the agent's search missed the deadline ``until``."""
-        if not self.player.able("prepare")(self.session.view(seat).state, until):
+        if isinstance(self.player, GamePlayer) and not self.player.prepare(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 

@@ -23,7 +23,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream, wants_more
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.punish.records import Finished
+from punish_fast.play.punish.match import Finished
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -18,8 +18,8 @@ from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.state import LEAVE, STAY
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.games.policies import CARD_LEVELS, policy_at
-from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import HumanPlayer, PlaySession, UndoError
 from punish_fast.play.words import ending_of
 

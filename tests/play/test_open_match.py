@@ -11,7 +11,7 @@ from punish_fast.games.events import Moved
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.events import End, Exhaustion
 from punish_fast.play.games.match import GameMatch, GameView
-from punish_fast.play.games.presentation import GamePresentation
+from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
 
 PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")

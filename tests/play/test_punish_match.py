@@ -18,8 +18,7 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.graph import DuelError, Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
-from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.punish.records import Finished
+from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -8,13 +8,11 @@ from contextlib import closing
 import pytest
 from serving import TINY
 
-from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.punish.records import Finished
+from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records import database as database_of_games
 from punish_fast.records.summary import read_results
-from punish_fast.web.game_database import GameDatabase
-from punish_fast.web.game_recorder import GameRecorder
+from punish_fast.web.game_database import GameDatabase, GameRecorder
 from punish_fast.web.workers import Workers
 
 

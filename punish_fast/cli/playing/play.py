@@ -32,8 +32,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup
     from punish_fast.play.explain.coach import Coach
-    from punish_fast.play.punish.match import PunishMatch
-    from punish_fast.play.punish.records import Finished
+    from punish_fast.play.punish.match import Finished, PunishMatch
     from punish_fast.play.session import SessionPlayer
 
 _YOU = "you"
@@ -207,7 +206,7 @@ class _Session:
         self._keep(match, session.winner)
 
     def _keep(self, match: PunishMatch, winner: int) -> None:
-        from punish_fast.play.punish.records import Finished
+        from punish_fast.play.punish.match import Finished
         from punish_fast.punish.codes import action_name
 
         with uninterrupted() as interrupts:

@@ -1,4 +1,4 @@
-"""Players that a server offers for games other than Punish."""
+"""Players that a server offers for games other than Punish, and presentation of these games for a web page."""
 
 import hashlib
 import json
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.contract import Game, Oracle
+from punish_fast.games.contract import Game, Oracle, numbers_of
+from punish_fast.games.events import Event, Moved, Told
 from punish_fast.games.registry import describe, entry_of, perfect_play
 from punish_fast.games.solve.retrograde import OUTCOMES
+from punish_fast.play.events import End
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
 from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at
-from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer, numbered
+from punish_fast.play.words import ending_of, told_of
 
 _ABOUT = {
     "random": "plays at random",
@@ -30,6 +32,62 @@ _ABOUT = {
 _PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Petra"}
 # Maximum number of moves, since games between perfect players might not terminate.
 _MOST_MOVES = 200
+
+
+class GamePresentation:
+    """Presents matches of one game as JSON-like objects and texts for a web page."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game.name
+        self._game = game
+
+    def rules(self) -> dict[str, Any]:
+        """Return the name of the variant, its parameters, and the rules in words."""
+        game = self._game
+        return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
+
+    def view(self, view: GameView) -> dict[str, Any]:
+        """Return a position: ``board``, ``to_move`` (seat, or None if unknown or the game is over) and ``words``."""
+        game, state = self._game, view.state
+        if not self._game.is_open:
+            to_move = view.seat if view.actions else None
+            words = game.draw(state, view.seat, [f"player {number}" for number in range(1, game.n_players + 1)])
+        else:
+            to_move = None if game.is_terminal(state) else game.player(state)
+            words = game.text(state)
+        return {"board": game.board(state, view.seat), "to_move": to_move, "words": words}
+
+    def guide(self, _view: GameView, _enemy: str) -> list[str]:
+        """Return the paragraphs of the rules."""
+        return self._game.rules_text().split("\n")
+
+    def moves(self, view: GameView) -> list[dict[str, Any]]:
+        """Return the legal actions with their names and their keys, which are the numbers that people type."""
+        numbers = numbers_of(self._game, view.actions)
+        return [
+            {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
+            for number, action in zip(numbers, view.actions, strict=True)
+        ]
+
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
+        """Return an event as seen by the player in a seat."""
+        match event.told(seat):
+            case Moved() as moved:
+                who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}
+                if self._game.is_open:
+                    return shown | {"action": moved.action, "words": f"{who}: {moved.words}"}
+                verb, _, rest = moved.words.partition(" ")
+                return shown | {"words": _sentence(told_of(who, verb), rest)}
+            case Told() as told:
+                words = told.words if told.seat is None else _sentence(told_of(names[told.seat], told.verb), told.words)
+                return {"kind": told.kind, "words": words, "seat": told.seat, "about": told.about}
+            case End() as end:
+                return {"kind": "end", "words": ending_of(end, names), "winner": end.winner}
+        raise TypeError(f"{type(event).__name__}: is not an event of {self.game}")
+
+
+def _sentence(subject: str, rest: str) -> str:
+    return f"{subject} {rest}".rstrip() + "."
 
 
 class GamePlayer(ServedPlayer):
@@ -100,7 +158,7 @@ class GamePlayer(ServedPlayer):
             until: Deadline of a search (a ``time.monotonic`` value); ``exact`` is False if the search was cut short.
         """
         if self.oracle is None:
-            raise NoAnswerError(f"{self.name}: does not offer hint in {self.game_name}")
+            raise self.refusal("hint")
         values, is_exact = self.oracle.known_values(view.state, until)
         moves = [
             {

@@ -8,7 +8,7 @@ from punish_fast.games.events import Event, Moved
 from punish_fast.games.solve.retrograde import outcome_text
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameView
-from punish_fast.play.games.presentation import GamePresentation
+from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.runtime.errors import printable
 

@@ -6,7 +6,10 @@ long as both sides also make the same choices. Agents' choices can have a separa
 not reveal them.
 """
 
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -17,13 +20,18 @@ from punish_fast.duel.graph import DuelError
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View, five, unseen_cards
-from punish_fast.play.session import PlaySession, UndoError
+from punish_fast.play.session import PlaySession, SessionPlayer, UndoError
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING, WIN
 from punish_fast.punish.codes import State, join_statuses, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.rules import Five
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
+from punish_fast.records.database import RecordsError
+from punish_fast.records.importing import record_games
+from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.records.schema import new_id
 
 _MOST_BREATHS = 100_000
 
@@ -183,3 +191,40 @@ def play_ahead(data: GameData) -> None:
     for _ in range(40):
         if session.is_on:
             session.reveal()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished game: the match, the players, the seat that won, and the Unix second in which it ended."""
+
+    match: PunishMatch
+    seats: Sequence[SessionPlayer]
+    winner: int
+    ended: int = field(default_factory=lambda: int(time.time()))
+
+    def record(self) -> RecordedGame:
+        """Return the record of the game, with a new id."""
+        sides = [
+            Side(
+                name=player.name,
+                number=tuple(range(len(self.match.breaths))),
+                states=tuple(breath.states[seat] for breath in self.match.breaths),
+                actions=tuple(breath.actions[seat] for breath in self.match.breaths),
+                temperature=player.temperature,
+                is_bot=not player.is_human,
+            )
+            for seat, player in enumerate(self.seats)
+        ]
+        return RecordedGame(new_id(), sides[self.winner], sides[1 - self.winner], self.ended)
+
+    def keep(self, space: StateSpace, database: Path | None) -> int:
+        """Store the game if there is a database, and return its id. Not thread-safe.
+
+        ``space`` contains the states of the game under ``view``.
+        """
+        record = self.record()
+        if database is not None:
+            report = record_games(space, [record], database)
+            if not report.imported:
+                raise RecordsError(f"{database}: a game was not saved: {report.remarks[0].reason}")
+        return record.id
