@@ -19,8 +19,6 @@ In a compact MDP, the probabilities of a row start at ``data_ptr[row]`` instead 
 positions earlier. For other MDPs, ``data_ptr`` is None, and Numba compiles the kernels without the shift.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernel that chooses a row in each state."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import kernel

@@ -6,8 +6,6 @@ Rump and Oishi, "Accurate sum and dot product", 2005), so the relative error is 
 ``n ** 2 / 2 ** 106``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine

@@ -4,8 +4,6 @@ A player who is exhausted or holds no card must rest. Otherwise, the player pick
 with it if any feints are left in the measure.
 """
 
-from __future__ import annotations
-
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import routine
 

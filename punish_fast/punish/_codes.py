@@ -33,8 +33,6 @@ status, so the states of a block are contiguous, and cards and status can be adv
 Codes are stored as ``uint64`` and statuses as ``uint16``; kernels compute with ``int64``.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ their counts, which is also the order of the cards codes after these cards have 
 represented by a bit mask.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb
 

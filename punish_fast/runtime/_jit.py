@@ -8,8 +8,6 @@ Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise
 (``folders.py``). The folder ``compilation`` contains the cache and the compiler of routines.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -5,8 +5,6 @@ and cannot predict jumps between short rows. A hint costs one cycle and affects 
 address may be invalid, for example past the end of the array.
 """
 
-from __future__ import annotations
-
 from llvmlite import ir
 from numba import types
 

@@ -5,8 +5,6 @@ counter and a key to four 32-bit words. The generator is stateless, so a draw de
 the thread.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.runtime._jit import routine

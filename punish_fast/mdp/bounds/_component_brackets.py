@@ -3,8 +3,6 @@
 The bounds allow for rounding errors, which are proportional to the size of the terms, and for products that underflow.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

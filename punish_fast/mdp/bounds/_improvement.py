@@ -7,8 +7,6 @@ section of `Candidates.rows`, so no row is copied. Each state is updated by only
 Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A *position* is the index of a state in the elimination order, in which each com
 to.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ elements that contain it into the new element. Each state stores the unabsorbed 
 neighbours that no element connects to it, in the memory of its original list of neighbours [George and Liu 1989].
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

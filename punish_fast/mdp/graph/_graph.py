@@ -4,8 +4,6 @@
 thread and in a fixed order, so its results do not depend on the number of threads.
 """
 
-from __future__ import annotations
-
 from punish_fast.runtime._jit import kernel
 
 

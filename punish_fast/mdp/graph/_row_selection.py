@@ -1,7 +1,5 @@
 """Kernels that copy rows of an MDP; see ``row_selection.py``."""
 
-from __future__ import annotations
-
 from punish_fast.runtime._jit import kernel
 
 

@@ -18,8 +18,6 @@ cards missing from the discard pile, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A 
 programming over the kinds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.punish._codes import pair_digit, play_status, split_between_status, split_cards

@@ -15,8 +15,6 @@ the cards code of the next block: the code after the cards have joined, plus the
 after a move are the same for all blocks of a kind, so they are computed once per kind, as a bit set.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -15,8 +15,6 @@ by every integer from 1 to 10, every numerator against the uniform enemy is an i
 only once.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -13,8 +13,6 @@ Numba counts references to an array whenever it is taken out of a tuple or slice
 simultaneously slow each other down. Loops over rows therefore pass each array as an argument and bundle only scalars.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

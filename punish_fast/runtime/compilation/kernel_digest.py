@@ -4,8 +4,6 @@ Machine code depends on the source files of a kernel and of the routines that it
 tuples that these functions use, and on the compiler. An edit of another file leaves the digest of a kernel unchanged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 from collections.abc import Callable, Iterator

@@ -9,8 +9,6 @@ The classes override two methods of Numba that are not public. For versions of N
 `is_supported` is False and routines are compiled like kernels.
 """
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import numba

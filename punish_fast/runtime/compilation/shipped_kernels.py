@@ -5,8 +5,6 @@ processors of one level: ``x86-64-v3``, for which kernels are about as fast as f
 Kernels whose sources differ from those of the package are compiled as without it.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import platform
 import re
