@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from punish_fast.arena import veteran
+from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.mdp.policy import PolicyError, check_temperature
 from punish_fast.mdp.solution import Solution
@@ -36,7 +37,7 @@ from punish_fast.punish.strategy import lift, policy_of, uniform_policy
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
-from punish_fast.runtime.compilation.kernel_files import KernelGroup, compile_kernels
+from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.solution_cache import cached_solution
@@ -293,8 +294,6 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
     if name == veteran.NAME:
         return veteran.veteran_policy(space)
     if name != "naive":
-        from punish_fast.arena.action_features import best_scored
-
         return best_scored(space, HEURISTICS[name])
     return naive_solution(space).policy(temperature)
 
@@ -329,8 +328,7 @@ class PlayerGroup:
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
         # Kernels that the players' policies need.
-        is_solved = any(player.is_naive for player in self._players)
-        self._groups: list[KernelGroup] = [*TENSOR, SWEEPS] if is_solved else [STATES]
+        self._groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
 
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext

@@ -149,24 +149,22 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
         if not isinstance(mdp, MDP) or options.goal is None or options.method == JACOBI:
             raise
         return _solve_without_layers(mdp, None, options)
-    if iteration.endless is None:
+    if (endless := iteration.endless) is None:
         found = _finish(iteration, options)
         return found or _solve_instead(mdp, np.zeros(mdp.n_states, dtype=bool), iteration, options)
-    endless = iteration.endless
     if not isinstance(mdp, MDP):
         raise SolveError(
             f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
             "the discount must be below 1"
         )
     from punish_fast.mdp.graph.end_components import collapsed
+    from punish_fast.mdp.methods.component_solver import endless_error
 
-    quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
+    quotient = collapsed(mdp, endless, pays=options.objective == "discounted")
     # Values of the quotient cannot be saved: its states are sets of states of the process.
     options = options._replace(effort=replace(options.effort, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
-        from punish_fast.mdp.methods.component_solver import endless_error
-
         raise endless_error(iteration.endless[quotient.number])
     found = _finish(iteration, options)
     if found is None:
