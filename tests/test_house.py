@@ -78,7 +78,7 @@ BUDGET = {
     "enemies": 650,
     "duel": 1300,
     "punish": 2700,
-    "mdp": 4800,
+    "mdp": 4750,
     "runtime": 1450,
     TOP: 200,
 }

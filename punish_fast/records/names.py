@@ -104,7 +104,7 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
         raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")
     other = next((other for other in taken if looks_like(name, other)), None)
     if other is not None:
-        raise PlayerNameError(f"{brief(name)} looks like {other}, the name of a bot; choose another one")
+        raise PlayerNameError(f"{brief(name)} looks like {other}, the name of a bot; choose another name")
     return name
 
 

@@ -171,7 +171,7 @@ PLOTS: dict[str, tuple[str, Callable[[Figure, Results, str | None], None]]] = {
     "win-rates": ("Share of games that each player won", _win_rates),
     "games-win-rate": ("Games played and share of games won", _games_win_rate),
     "over-time": ("Share of games won over time", _over_time),
-    "matchups": ("Who beats whom", _matchups),
+    "matchups": ("Wins of each pair of players", _matchups),
 }
 
 

@@ -37,8 +37,7 @@ from punish_fast.punish.transitions.memory_plan import (
 )
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build_compact
-from punish_fast.runtime import __version__
-from punish_fast.runtime.compilation.kernel_digest import digest_of_package
+from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.limits import require_memory
 from punish_fast.study.lessons import Stage, study_game
@@ -199,8 +198,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 
 def _key(study: str, rules: Rules) -> dict[str, Any]:
     """Return the entries that all keys have: the study, the rules, and the versions of the code."""
-    versions = {"study_version": _VERSION, "package": __version__, "kernels": digest_of_package()}
-    return {"study": study, "rules": to_mapping(rules)} | versions
+    return {"study": study, "rules": to_mapping(rules), "study_version": _VERSION} | versions()
 
 
 def _process(space: StateSpace, policy: np.ndarray | None) -> Process:

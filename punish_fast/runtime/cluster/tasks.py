@@ -103,10 +103,7 @@ _POLL_SECONDS = 0.002
 
 
 def finished(
-    client: Client,
-    tasks: Sequence[T],
-    submit: Callable[[list[T]], list[Future[Any]]],
-    on_loss: Callable[[], None],
+    client: Client, tasks: Sequence[T], submit: Callable[[list[T]], list[Future[Any]]], on_loss: Callable[[], None]
 ) -> Iterator[tuple[T, Any]]:
     """Run all tasks; yield each with its result as it completes.
 

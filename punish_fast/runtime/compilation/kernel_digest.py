@@ -48,18 +48,6 @@ def digest_of_kernel(function: Callable[..., Any]) -> bytes:
     return digest(repr((contents, sorted(constants), settings)).encode())
 
 
-def digest_of_package() -> str:
-    """Return a digest of all kernel sources, of the files with named tuples, and of the versions of libraries."""
-    total = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        if path.name.startswith("_") or b"(NamedTuple)" in source:
-            total.update(path.relative_to(PACKAGE).as_posix().encode())
-            total.update(source)
-    total.update(repr((numba.__version__, np.__version__, _config.BOUNDSCHECK, _config.OPT)).encode())
-    return total.hexdigest()[:16]
-
-
 @cache
 def digest_of_file(path: str) -> bytes:
     """Return the digest of a source file when this process first asked for it, so that later edits do not count."""
