@@ -61,7 +61,7 @@ def doctor(options: DoctorOptions) -> None:
 
 
 def _kernel_report(clear: bool) -> dict[str, Any]:
-    """Count the kernels by origin; if ``clear`` is True, first remove those of other versions of the package."""
+    """Count the kernels by origin; if ``clear`` is True, first remove kernels of other versions of the package."""
     from punish_fast.runtime import _jit
     from punish_fast.runtime.compilation import kernel_files
     from punish_fast.runtime.compilation.shipped_kernels import shipped_kernels

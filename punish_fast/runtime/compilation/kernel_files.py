@@ -127,7 +127,7 @@ class KernelFiles:
         return (folder or self.folder) / f"{self.prefix}{digest(repr(key).encode())[:6].hex()}.nbc"
 
     def load(self, key: Any, folder: Path | None = None) -> Any:
-        """Return the data saved under a key, or None if there is no valid file for the key.
+        """Return the data saved under a key, or None if no valid file exists for the key.
 
         ``folder`` replaces the folder of this object.
         """
@@ -167,7 +167,7 @@ class KernelFiles:
         return "missing"
 
     def is_missing(self) -> bool:
-        """Return True if there is no file of this version of the kernel."""
+        """Return True if no file of this version of the kernel exists."""
         return self.origin() == "missing"
 
     def flush(self) -> None:

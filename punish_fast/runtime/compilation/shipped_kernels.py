@@ -2,7 +2,7 @@
 
 The package contains the files of ``kernel_files.py`` for one version of Python, Numba and llvmlite, compiled for all
 processors of one level: ``x86-64-v3``, for which kernels are about as fast as for the processor itself, or any arm64.
-Kernels whose sources differ from those of the package are compiled as without it.
+A kernel whose source differs from the source in the package is compiled as if the package were missing.
 """
 
 import importlib.util
