@@ -8,7 +8,7 @@ from numba import config
 
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.registry import GAMES, make_game, vectorise
-from punish_fast.games.solve.vector_games import PackedGame
+from punish_fast.games.solve.vector_games import PackedGame, VectorPositions
 
 VECTORS = {name: vectorise(make_game(name, {"limit": 3} if name == "tapnswap" else {})) for name in GAMES}
 PACKED = [vector for vector in VECTORS.values() if isinstance(vector, PackedGame)]
@@ -35,18 +35,31 @@ def test_actions_that_are_illegal_are_refused(vector):
         for wrong in (actions[:-1], actions.astype(float), actions[:, np.newaxis], None):
             with pytest.raises(GameError, match="actions: must be 3 integers"):
                 vector.step(states, wrong)
+        assert [len(each) for each in vector.step(states[:0], [])] == [0, 0, 0]
         if over[0]:
             break
         states, _, over = vector.step(states, actions)
 
 
-@pytest.mark.parametrize("vector", PACKED)
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
 def test_arrays_that_are_not_states_are_refused(vector):
     states = vector.initial(4)
     for wrong in (states[:, :-1], states[0], states.astype(float), np.hstack([states, states]), None):
         for call in (vector.player, vector.legal, vector.features, lambda wrong: vector.step(wrong, np.zeros(4, int))):
             with pytest.raises((GameError, TypeError), match=r"states: must be an array uint64 \[n, |has no len"):
                 call(wrong)
+
+
+@pytest.mark.parametrize("vector", [each for each in VECTORS.values() if isinstance(each, VectorPositions)])
+def test_numbers_of_no_state_are_refused(vector):
+    states = vector.initial(2)
+    for wrong in (len(vector.positions), 10**9, 2**63):
+        states[1] = wrong
+        for call in (vector.player, vector.legal, vector.features, lambda wrong: vector.step(wrong, np.zeros(2, int))):
+            with pytest.raises(GameError, match=f"states: {wrong} is not from 0 to {len(vector.positions) - 1}"):
+                call(states)
+    with pytest.raises(GameError, match="states: -1 is not from 0"):
+        vector.step(np.array([[-1]]), [0])
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="NumPy raises OverflowError for such states")

@@ -25,11 +25,18 @@ class GameKernels(NamedTuple):
 
 
 class _CheckedGame:
-    """Base class of vector games whose public method `step` checks actions."""
+    """Base class of vector games whose public methods check states and actions."""
+
+    def checked(self: Any, states: np.ndarray) -> np.ndarray:
+        """Return ``states``; raise `GameError` if the array has another type or shape, since kernels check no index."""
+        if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
+            raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
+        return states
 
     def step(self: Any, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state; raise `GameError` if a state or an action is invalid."""
-        n_actions, actions, rows = self.game.n_actions, np.asarray(actions), np.arange(len(states))
+        n_actions, rows = self.game.n_actions, np.arange(len(self.checked(states)))
+        actions = np.asarray(actions, None if np.size(actions) else np.int64)
         allowed = np.zeros((len(states), n_actions), np.bool_)
         allowed[:, : self.n_moves] = self.legal(states)
         if hasattr(self, "probabilities"):
@@ -66,12 +73,6 @@ class PackedGame(_CheckedGame):
     def initial(self, n: int) -> np.ndarray:
         """Return ``n`` initial states."""
         return np.tile(self._first, (n, 1))
-
-    def checked(self, states: np.ndarray) -> np.ndarray:
-        """Return ``states``; raise `GameError` if the array has another type or shape, since kernels check no index."""
-        if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
-            raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
-        return states
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move or `CHANCE`."""
@@ -135,17 +136,24 @@ class VectorPositions(_CheckedGame):
         """Return ``n`` initial states."""
         return np.zeros((n, self.n_words), dtype=np.uint64)
 
+    def _numbers(self, states: np.ndarray) -> np.ndarray:
+        """Return the indices of states; raise `GameError` if a state does not exist."""
+        numbers = self.checked(states)[:, 0].astype(np.uint64)
+        if (wrong := numbers >= len(self.positions)).any():
+            raise GameError(f"states: {states[wrong][0, 0]} is not from 0 to {len(self.positions) - 1}")
+        return numbers
+
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move."""
-        return np.asarray(self._player[states[:, 0]])
+        return np.asarray(self._player[self._numbers(states)])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return the legal actions."""
-        return np.asarray(self._row[states[:, 0]] != _NONE)
+        return np.asarray(self._row[self._numbers(states)] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states."""
-        return np.asarray(self._features[states[:, 0]])
+        return np.asarray(self._features[self._numbers(states)])
 
     def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the result of `step` for actions that are known to be legal."""
