@@ -102,9 +102,9 @@ def read_survey(path: str | Path) -> Survey:
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
     """Build a survey from the parsed content of a TOML file; raise `SurveyError` if the content is invalid."""
-    unknown = [key for key in fields if key not in _KEYS]
-    if unknown:
-        raise SurveyError(f"unknown key {brief(unknown[0])}; the keys are {', '.join(_KEYS)}")
+    faults = [f"unknown key {brief(key)}" for key in fields if key not in _KEYS]
+    if faults or not fields:
+        raise SurveyError(f"{(faults or ['is empty'])[0]}; the keys are {', '.join(_KEYS)}")
     named = fields.get("base", "tabletop")
     if not isinstance(named, str):
         raise SurveyError(f"base is {brief(named)}; it must be the name of a preset or of a TOML file")

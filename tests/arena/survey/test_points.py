@@ -40,8 +40,9 @@ def test_a_grid_is_a_product_and_a_list(path):
 
 
 def test_without_points_there_is_the_base():
-    assert survey_of({}).points == [Point(TABLETOP)]
-    assert survey_of({}).label(Point(TABLETOP)) == "base"
+    survey = survey_of({"base": "tabletop"})
+    assert survey.points == [Point(TABLETOP)]
+    assert survey.label(Point(TABLETOP)) == "base"
 
 
 def test_only_discounted_values_have_discounts():
@@ -64,6 +65,8 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
     ("text", "told"),
     [
         ("[", "is not a TOML file"),
+        ("", "is empty; the keys are base, enemies"),
+        ("# no key", "is empty; the keys are base, enemies"),
         ("base = 3", "base is 3; it must be the name of a preset or of a TOML file"),
         ("rules = 3", "unknown key 'rules'; the keys are base, enemies, objectives, discounts, grid, points"),
         ("grid = 3", "grid is 3; it must be a table of fields"),
