@@ -157,14 +157,13 @@ def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, wat
 def report_of(found: Balance) -> dict[str, Any]:
     """Convert a balance to a JSON object."""
     pair = found.standard, found.changed
-    result = found.changed.result
+    sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
     return {
-        "verdict": judge(result, found.rules, found.iterations)[1] if result else None,
+        "verdict": judge(found.changed.result, found.rules, found.iterations)[1] if found.changed.result else None,
         "criteria": list(CRITERIA),
         "change": found.change,
-        "finding": found.finding if found.measures else None,
-        "base": _side(found.base, found.standard, found.iterations),
-        "changed": _side(found.rules, found.changed, found.iterations),
+        "finding": None if None in [side["balanced"] for side in sides] else found.finding,
+        **dict(zip(_SIDES, sides, strict=True)),
         "play": "equilibrium play",
         "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
         "measures": [vars(each) | {"difference": each.difference} for each in found.measures],

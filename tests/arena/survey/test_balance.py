@@ -125,6 +125,15 @@ def test_the_finding_names_what_changes_most():
     assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
 
 
+@pytest.mark.parametrize("side", ["standard", "changed"])
+def test_too_few_iterations_support_no_finding(found, side):
+    assert report_of(found)["finding"] == found.finding
+    few = replace(found, **{side: Outcome(getattr(found, side).result | {"iterations": 0})})
+    report = report_of(few)
+    assert None in (report["base"]["balanced"], report["changed"]["balanced"])
+    assert report["finding"] is None
+
+
 def test_a_game_without_an_end_has_no_measures(tmp_path):
     found = Balance(TINY, STRIKE, 2, Outcome(None, "play never ends"), Outcome({}))
     assert found.measures == []
