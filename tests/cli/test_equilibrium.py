@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import signal
 
@@ -8,6 +9,7 @@ import pytest
 
 from punish_fast.cli.strategies.equilibrium import status_line
 from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import run as equilibrium_run
 from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
@@ -46,6 +48,17 @@ def test_a_target_is_reached_or_reported_as_missed(run, folder):
     done.failed_with("the target of 0.0001 points was not reached", "after 30 iterations")
     assert done.code == 1
     assert (folder / "b.h5").exists()
+
+
+def test_a_target_is_missed_if_the_exploitability_was_not_measured(run, monkeypatch):
+    run_equilibrium = equilibrium_run.run_equilibrium
+
+    def unmeasured(*arguments):
+        return run_equilibrium(*arguments)._replace(exploitability=math.nan)
+
+    monkeypatch.setattr(equilibrium_run, "run_equilibrium", unmeasured)
+    done = run("equilibrium", *TINY, "--iterations", "2", "--target", "0.5")
+    done.failed_with("the target of 0.5 points was not reached: the exploitability was not measured in time\n")
 
 
 def test_a_run_ends_in_time(run):

@@ -97,6 +97,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     options.suggest("play", output)
     if target.exploitability is not None and not found["exploitability"] <= target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
+        missed = "the exploitability was not measured in time" if math.isnan(found["exploitability"]) else missed
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
 
 
