@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,11 @@ from punish_fast.runtime.errors import ReadError
 
 OLD = b"old content"
 OTHER = "made for rules"
+# Texts of the parser of commands.
+THEIRS = (
+    "Invalid value|Missing |valid integer|valid number|unable to parse|equal to|Got |^error: Option|"
+    "Possible option|Did you mean|' / '"
+)
 
 
 @pytest.fixture
@@ -85,7 +91,7 @@ def wrong_usage(verb: str, command: Any) -> Iterator[tuple[list[str | Path], str
     right = shown_arguments(command)
     yield [*right, "--nonsense"], "--nonsense"
     if not any(each.param_type_name == "argument" and each.nargs < 0 for each in command.params):
-        yield [*right, *["1"] * 5], "unexpected extra argument"
+        yield [*right, *["1"] * 5], ": unexpected argument; see --help"
     if any(each.required for each in command.params):
         yield verb.split(), " is missing; see --help"
     for each in command.params:
@@ -102,11 +108,45 @@ def test_what_contradicts_the_declared_options_is_refused(run, folder):
         for arguments, text in wrong_usage(verb, command):
             done = run(*arguments)
             done.refused(text)
-            assert not re.search("Invalid value|Missing |valid integer|valid number|unable to parse|equal to", done.err)
+            assert not re.search(THEIRS, done.err)
             tried += 1
     assert tried > 120
     run("nonsense").refused("nonsense")
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["records", "list", "-n", "x"], "error: --most/-n: 'x' is not allowed; it must be a whole number"),
+        (["improve", "Joe", "--db", "p.db"], "error: Joe: unexpected argument; see --help"),
+        (["solve", "a", "b", "c"], "error: b c: unexpected argument; see --help"),
+        (["records", "list", "--db"], "error: --db: requires a value"),
+        (["solve", "--quiet=3"], "error: --quiet: does not take a value"),
+        (["records", "list", "--ba"], "error: --ba: unknown option; did you mean --db?"),
+        (["records", "list", "--peple"], "error: --peple: unknown option; did you mean --help, --people, --player?"),
+        (["records", "list", "-x"], "error: -x: unknown option; write -- before a name that begins with a dash"),
+        (["records", "lst"], "error: lst: unknown command; did you mean list?"),
+        (
+            ["records", "list", "--since", "9" * 19],
+            f"error: --since: '{'9' * 19}' is neither a Unix time nor a date such as 2022-11-13",
+        ),
+    ],
+)
+def test_no_error_has_the_words_of_the_parser(run, arguments, text):
+    done = run(*arguments)
+    assert (done.code, done.err) == (2, text + "\n")
+    assert not re.search(THEIRS, done.err)
+
+
+def test_what_older_parsers_suggest_is_told_in_our_words():
+    for theirs, ours in {
+        "No such option: --peple Did you mean --people?": "--peple: unknown option; did you mean --people?",
+        "No such option '--peple'. (Did you mean one of: --a, --b?)": "--peple: unknown option; did you mean --a, --b?",
+        "No such option: --peple (Possible options: --a, --b)": "--peple: unknown option; did you mean --a, --b?",
+        "Got unexpected extra argument (Joe)": "Joe: unexpected argument; see --help",
+    }.items():
+        assert errors._usage_text(SimpleNamespace(format_message=lambda told=theirs: told, __cause__=None)) == ours
 
 
 def test_places_that_cannot_be_written_to_are_refused(run, files):

@@ -180,6 +180,11 @@ _OUR_TEXTS = {
     r"^Invalid value(?: for '(.*?)')?: ": r"\1: ",
     r"^Missing (?:argument|option|parameter) '?([^']*)'?\.": r"\1 is missing; see --help.",
     r"^No such (option|command):? '?([^' ]*?)'?\.?(?=$| )": r"\2: unknown \1;",
+    r"^Got unexpected extra argument\S* \((.*)\)": r"\1: unexpected argument; see --help",
+    r"^(-[^-]\S*: unknown option)\W*$": r"\1; write -- before a name that begins with a dash",
+    r"\(?(?:Possible options?: |Did you mean (?:one of: )?)'?(.*?)\W*$": r"did you mean \1?",
+    "^Option '(.*?)'": r"\1:",
+    "requires an argument": "requires a value",
     "a valid integer.*": "a whole number",
     "a valid number.*": "a number",
     "greater than or equal to": "at least",
@@ -189,7 +194,7 @@ _OUR_TEXTS = {
 
 
 def _usage_text(error: Any) -> str:
-    told = " ".join(error.format_message().replace("Value error, ", "").split())
+    told = " ".join(error.format_message().replace("Value error, ", "").replace("' / '", "/").split())
     for fault in getattr(error.__cause__, "errors", list)():
         told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
     for theirs, ours in _OUR_TEXTS.items():
@@ -200,8 +205,6 @@ def _usage_text(error: Any) -> str:
 def _explain(error: BaseException) -> int:
     if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
         told = _usage_text(error)
-        if re.fullmatch(r"-[^-]\S*: unknown option", told):
-            told += "; write -- before a name that begins with a dash"
     elif isinstance(error, PunishFastError):
         told = str(error)
     elif isinstance(error, MemoryError):

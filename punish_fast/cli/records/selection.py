@@ -29,7 +29,7 @@ WithBotsOption = Annotated[
 
 def _seconds(text: str) -> int:
     """Parse a Unix time, or an ISO date or time, which is in UTC if it names no time zone; return the Unix time."""
-    if re.fullmatch(r"[-+]?\d{1,19}", text):
+    if re.fullmatch(r"[-+]?\d{1,18}", text):
         return int(text)
     try:
         time = datetime.fromisoformat(text)
