@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -90,7 +91,8 @@ def train(options: TrainOptions) -> None:
     before = trainer.games
     with clock("train"), progress.stage("train"):
         clock.seconds["games"] = _train(trainer, strength, output, options, progress)
-    save_agent(output, trainer)
+    with time_limit(math.inf):
+        save_agent(output, trainer)
     with clock("judge"):
         judged = _judged(trainer, strength, progress)
     if options.plot is not None:
@@ -146,7 +148,8 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
         if trainer.games > before:
             if options.time is not None:
                 trainer.drop_plans()
-            save_agent(output, trainer)
+            with time_limit(math.inf):
+                save_agent(output, trainer)
             say(f"{output} is a checkpoint; resume with --from {output}")
         raise
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import sys
 from importlib.util import find_spec
@@ -8,6 +9,7 @@ import pytest
 
 from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent
+from punish_fast.runtime.deadline import TimeLimitError, seconds_left
 
 TABLE = ("games", "train", "tapnswap", "--quiet")
 NETWORK = ("games", "train", "tapnswap:limit=3", "--method", "dqn", "--set", "hidden=8", "--quiet")
@@ -50,6 +52,22 @@ def test_training_stops_after_a_time_limit_and_names_the_next_command(run, folde
     # An agent of hours is not replaced by one of seconds.
     (folder / "timed.h5").rename(folder / "tapnswap.h5")
     run(*TABLE[:3], "--time", "0.01").refused("tapnswap.h5: already exists; choose another output with -o")
+
+
+def test_an_agent_is_saved_after_a_time_limit_even_if_saving_takes_long(run, monkeypatch):
+    left, train = [], agent_file.train
+    monkeypatch.setattr(agent_file, "save_agent", lambda *_: left.append(seconds_left()))
+    run(*TABLE[:3], "--time", "0.01")
+    assert left[-1] == math.inf
+
+    def too_long(*arguments):
+        train(*arguments)
+        raise TimeLimitError("too long")
+
+    monkeypatch.setattr(agent_file, "train", too_long)
+    done = run(*TABLE, "--time", "0.01", "-o", "x.h5")
+    assert done.err == "x.h5 is a checkpoint; resume with --from x.h5\nerror: too long\n"
+    assert left[-1] == math.inf
 
 
 @needs_jax
