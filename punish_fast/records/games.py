@@ -232,7 +232,7 @@ class GameWriter:
             spelling = next(spellings)
             number, was_bot = self._known("player_id, is_bot", "players", "username = ?", spelling)
             if number is None:
-                number, was_bot = self._next_id("players", "player_id"), bool(is_bot)
+                number, was_bot = self._next_id("players", "player_id", "id"), bool(is_bot)
                 row = (number, spelling, was_bot)
                 self._connection.execute("INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", row)
             elif is_bot and not was_bot and is_imported and not self._is_person(number):
@@ -257,7 +257,7 @@ class GameWriter:
     def _paramset(self, temperature: float | None) -> int:
         number, _ = self._known("paramset_id, NULL", "bot_parameters", "temperature IS ?", temperature)
         if number is None:
-            number = self._next_id("bot_parameters", "paramset_id")
+            number = self._next_id("bot_parameters", "paramset_id", "paramset_id")
             self._connection.execute("INSERT INTO bot_parameters VALUES (?, ?)", (number, temperature))
         return number
 
@@ -267,10 +267,17 @@ class GameWriter:
         rows = self._connection.execute(query, (value,)).fetchall()
         return rows[0] if rows else (None, None)
 
-    def _next_id(self, table: str, column: str) -> int:
+    def _next_id(self, table: str, column: str, end: str) -> int:
+        """Return an id that neither a row nor a game uses; ``end`` is the end of the names of the columns in games.
+
+        A game can refer to a lost row; a new row with that id would change the game.
+        """
+        used = f"SELECT {column} AS id FROM {table}" + "".join(
+            f" UNION ALL SELECT {side}_{end} FROM games" for side in ("winner", "loser")
+        )
         # The rows of a migrated database are not checked before each game, so invalid ids are ignored.
-        sound = f"typeof({column}) = 'integer' AND {column} < {2**63 - 1}"
-        (largest,) = self._connection.execute(f"SELECT max({column}) FROM {table} WHERE {sound}").fetchone()
+        sound = f"typeof(id) = 'integer' AND id < {2**63 - 1}"
+        (largest,) = self._connection.execute(f"SELECT max(id) FROM ({used}) WHERE {sound}").fetchone()
         return int(largest or 0) + 1
 
 

@@ -72,6 +72,10 @@ def _within(column: str, last: int) -> str:
     return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
 
 
+def _has_parameters(column: str) -> str:
+    return f"typeof({column}) <> 'integer' OR {column} IN (SELECT paramset_id FROM bot_parameters)"
+
+
 _N_BREATHS = "(SELECT count(*) FROM breaths WHERE breaths.game_id = games.game_id)"
 # Conditions that every row of a table must satisfy, by column.
 _LAWS = {
@@ -92,6 +96,8 @@ _LAWS = {
         "game_id": _within("game_id", LAST_ID),
         "winner_id": "winner_id IN (SELECT player_id FROM players)",
         "loser_id": "loser_id IN (SELECT player_id FROM players) AND loser_id IS NOT winner_id",
+        "winner_paramset_id": _has_parameters("winner_paramset_id"),
+        "loser_paramset_id": _has_parameters("loser_paramset_id"),
         "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
         "played": _within("coalesce(played, game_id)", LAST_SECOND),
         f"{_N_BREATHS} AS choices": f"{_N_BREATHS} <= {2 * (LAST_BREATH + 1)}",
@@ -115,12 +121,8 @@ _OF_GAME = {
     "players": f"player_id IN ({_SIDES.format('id')})",
     "bot_parameters": f"paramset_id IN ({_SIDES.format('paramset_id')})",
 }
-# Condition for a game with an invalid choice or with invalid parameters of a bot.
-_HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE {_INVALID['breaths']})" + "".join(
-    f" OR typeof({column}) = 'integer' AND {column} IN"
-    f" (SELECT paramset_id FROM bot_parameters WHERE {_INVALID['bot_parameters']})"
-    for column in ("winner_paramset_id", "loser_paramset_id")
-)
+# Condition for a game with an invalid choice.
+_HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE {_INVALID['breaths']})"
 
 
 class SchemaError(PunishFastError):
@@ -217,13 +219,13 @@ def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
     Raises:
         SchemaError: If a row is still invalid, because the schema suppresses deletions.
     """
-    connection.execute(f"DELETE FROM players WHERE {_INVALID['players']}")
+    for table in ("players", "bot_parameters"):
+        connection.execute(f"DELETE FROM {table} WHERE {_INVALID[table]}")
     games = f"{_INVALID['games']} OR {_HAS_INVALID}"
     numbers = f"SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND ({games})"
     removed = [game for (game,) in connection.execute(numbers)]
     connection.execute(f"DELETE FROM games WHERE {games}")
-    for table in ("breaths", "bot_parameters"):
-        connection.execute(f"DELETE FROM {table} WHERE {_INVALID[table]}")
+    connection.execute(f"DELETE FROM breaths WHERE {_INVALID['breaths']}")
     for fault in invalid_rows(connection):
         raise SchemaError(fault)
     return removed

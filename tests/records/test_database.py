@@ -188,6 +188,7 @@ INVALID = [
         "table breaths",
         [],
     ),
+    ("DELETE FROM bot_parameters", "winner_paramset_id 1, .* games left out: 1 ", [100]),
     ("DELETE FROM games WHERE game_id = 100", "table breaths .* games left out: 0 .none", [200]),
     (
         "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k <= 200000)"

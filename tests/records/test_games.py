@@ -16,6 +16,7 @@ from punish_fast.records.games import (
 )
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import RecordedGame, write_log
+from punish_fast.runtime.errors import DataWarning
 from records.conftest import dump, query, run_sql
 
 DIGEST = "0" * 64
@@ -122,6 +123,22 @@ def test_the_largest_id_of_a_foreign_row_is_ignored(tmp_path):
     run_sql(path, f"INSERT INTO players (player_id, username, is_bot) VALUES ({2**63 - 1}, 'Zoe', 0)")
     kept(path, replace(second, winner=replace(second.winner, name="Eve", is_bot=False)))
     assert query(path, "SELECT player_id FROM players WHERE username = 'Eve'") == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("lost", "column"), [("players WHERE player_id = 3", "loser_id"), ("bot_parameters", "loser_paramset_id")]
+)
+def test_new_rows_do_not_take_the_ids_of_lost_ones(tmp_path, lost, column):
+    """The game of a lost row stays out instead of changing its player or temperature."""
+    first, second, third = some_games(3)
+    path = kept(tmp_path / "y.db", replace(first, loser=replace(first.loser, name="Zoe", is_bot=True, temperature=0.5)))
+    run_sql(path, "UPDATE players SET player_id = 3 WHERE username = 'Zoe'; UPDATE games SET loser_id = 3")
+    run_sql(path, f"DELETE FROM {lost}")
+    for game in (second, third):
+        kept(path, replace(game, loser=replace(game.loser, name="robot", is_bot=True, temperature=0.25)))
+    with pytest.warns(DataWarning, match=f"table games has an invalid row: .*; games left out: 1 .{first.id}"):
+        assert [number for number, _ in stored(path)] == [second.id, third.id]
+    assert query(path, f"SELECT count(DISTINCT {column}) FROM games") == [(2,)]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
