@@ -201,7 +201,10 @@ class GameWriter:
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
     def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
-        """Insert a game under ``game_id``; ``digest`` is the SHA-256 of its log, or None if it was recorded here."""
+        """Insert a game under ``game_id``; ``digest`` is the SHA-256 of its log, or None if it was recorded here.
+
+        Breaths of a lost game with this id are deleted, since they would become breaths of the new game.
+        """
         is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
         loser, loser_parameters = self._player(game.loser, is_imported, winner)
@@ -213,6 +216,7 @@ class GameWriter:
                 *(self._time, digest, game.id, game.second),
             ),
         )
+        self._connection.execute("DELETE FROM breaths WHERE game_id = ?", (game_id,))
         for is_winner, side in ((1, game.winner), (0, game.loser)):
             breaths = zip(side.states, side.actions, side.number, strict=True)
             self._connection.executemany(

@@ -77,6 +77,11 @@ def _has_parameters(column: str) -> str:
 
 
 _N_BREATHS = "(SELECT count(*) FROM breaths WHERE breaths.game_id = games.game_id)"
+# Number of choices of a game that repeat the number of another choice of the same player.
+_N_REPEATED = (
+    "(SELECT count(number) - count(DISTINCT 2 * number + is_winner) FROM breaths"
+    " WHERE breaths.game_id = games.game_id AND typeof(number) = 'integer')"
+)
 # Conditions that every row of a table must satisfy, by column.
 _LAWS = {
     "players": {
@@ -101,6 +106,7 @@ _LAWS = {
         "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
         "played": _within("coalesce(played, game_id)", LAST_SECOND),
         f"{_N_BREATHS} AS choices": f"{_N_BREATHS} <= {2 * (LAST_BREATH + 1)}",
+        f"{_N_REPEATED} AS repeated": f"{_N_REPEATED} = 0",
     },
     "breaths": {
         "game_id": "game_id IN (SELECT game_id FROM games)",

@@ -188,6 +188,7 @@ INVALID = [
         "table breaths",
         [],
     ),
+    ("ALTER TABLE breaths ADD number INT; UPDATE breaths SET number = 0 WHERE game_id = 100", "repeated 2", [200]),
     ("DELETE FROM bot_parameters", "winner_paramset_id 1, .* games left out: 1 ", [100]),
     ("DELETE FROM games WHERE game_id = 100", "table breaths .* games left out: 0 .none", [200]),
     (

@@ -58,6 +58,14 @@ def test_games_that_are_known_change_nothing(tmp_path, space, db, log, games):
     assert query(tmp_path / "x.db", "SELECT count(DISTINCT source_digest) FROM games") == [(2,)]
 
 
+def test_a_lost_game_that_is_imported_again_has_its_breaths_once(space, db, log, games):
+    before = rows(db)
+    run_sql(db, f"DELETE FROM games WHERE game_id = {games[0].id}")
+    report = import_logs(space, [log], db)
+    assert (report.imported, report.known, report.remarks) == (1, 29, [])
+    assert rows(db) == before
+
+
 def faulty(games):
     """Games with one fault each, and a sound one."""
     actions = games[0].winner.actions
