@@ -188,7 +188,8 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
 def repair(path: Path) -> dict[str, Any]:
     """Remove invalid rows and their games from a database, after copying the database.
 
-    The copy has ``-before-repair`` after the stem of the name; an existing file is not replaced.
+    The copy has ``-before-repair`` after the stem of the name; an existing file is not replaced. Removed rows are
+    overwritten in the database, but the copy contains them.
 
     Returns:
         ``database`` and ``copy`` (None if all rows are valid), the paths; ``invalid``, a description of the first
@@ -201,7 +202,9 @@ def repair(path: Path) -> dict[str, Any]:
         stored.execute("PRAGMA user_version")
         # Texts of any length can be removed.
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2**31 - 1)
-        with _transaction(path, connection, erases=False):
+        # Writing before the commit would wait for the lock of `stored`.
+        connection.execute("PRAGMA cache_spill = OFF")
+        with _transaction(path, connection, erases=True):
             report = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
             if not report["invalid"]:
                 return report
@@ -213,7 +216,9 @@ def repair(path: Path) -> dict[str, Any]:
                 with closing(_connect(temporary, "rw")) as written:
                     stored.backup(written)
             stored.rollback()
-            return report | {"copy": copy, "games": remove_invalid_rows(connection)}
+            report |= {"copy": copy, "games": remove_invalid_rows(connection)}
+        _erase_log(path, connection)
+        return report
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:

@@ -238,6 +238,18 @@ def test_a_repair_keeps_an_older_copy_and_removes_texts_of_any_length(original):
     assert query(original, IDS) == [(100,)]
 
 
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_removed_rows_are_only_in_the_copy(original, mode):
+    run_sql(original, f"PRAGMA journal_mode = {mode}")
+    run_sql(original, "UPDATE players SET username = 'Zorro', is_bot = 'yes' WHERE player_id = 1")
+    with closing(sqlite3.connect(original)) as other:
+        other.execute("SELECT count(*) FROM games").fetchall()
+        copy = repair(original)["copy"]
+        files = [original.read_bytes(), *(path.read_bytes() for path in original.parent.glob("*.db-wal"))]
+    assert b"Zorro" in copy.read_bytes()
+    assert not any(b"Zorro" in content for content in files)
+
+
 @pytest.mark.parametrize("content", [b"x", b"no database\n" * 99, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_files_that_are_no_databases_are_refused_and_stay(tmp_path, content):
     path = tmp_path / "x.db"
