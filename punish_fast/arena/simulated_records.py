@@ -24,8 +24,11 @@ from punish_fast.records.schema import new_id
 MAX_RECORDED_GAMES = 100_000
 
 
-def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Raise an error if the games of a tournament cannot be recorded. Call this before any game is played."""
+def check_recording(names: list[str], games: int, database: Path | None = None) -> None:
+    """Raise an error if the games of a tournament cannot be recorded. Call this before any game is played.
+
+    If ``database`` is given and exists, it is read, and a warning names its invalid rows.
+    """
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} are too many to record; the maximum is {MAX_RECORDED_GAMES:,}")
@@ -36,7 +39,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
     twice = next((name for name in known if known.count(name) > 1), None)
     if twice is not None:
         raise TournamentError(f"record: two players are called {twice!a}; their names must differ")
-    if database.exists():
+    if database is not None and database.exists():
         with open_to_read(database, UserWarning):
             pass
 
@@ -46,7 +49,7 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 
     ``games`` is the number of games of each pair, an even number.
     """
-    check_recording([player.name for player in players], games, database)
+    check_recording([player.name for player in players], games)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
     return record_games(graph.view, recorded, database)

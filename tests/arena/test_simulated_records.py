@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from policies import mixed
 
+from punish_fast.arena import simulated_records
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.simulated_records import check_recording, record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.evaluation import simulate
 from punish_fast.duel.graph import DuelError
 from punish_fast.mdp.policy import PolicyError
+from punish_fast.records.database import open_to_read
 from punish_fast.records.games import Selection
 from punish_fast.records.summary import read_results
 from punish_fast.records.validation import check_games
@@ -64,6 +66,17 @@ def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
         for j, other in enumerate(opponents):
             wins = ((results.winner == one.name) & (results.loser == other.name)).sum()
             assert wins == (0 if i == j else pytest.approx(50 * tournament.win[i, j]))
+
+
+def test_a_database_is_read_once_before_the_games(graph, tmp_path, monkeypatch):
+    opponents = [Player(name).in_game(graph.space) for name in ("random", "careful")]
+    path = tmp_path / "x.db"
+    record_tournament(graph, opponents, 2, 1, path)
+    opened = []
+    monkeypatch.setattr(simulated_records, "open_to_read", lambda *read: opened.append(read) or open_to_read(*read))
+    check_recording(["random", "careful"], 2, path)
+    record_tournament(graph, opponents, 2, 2, path)
+    assert opened == [(path, UserWarning)]
 
 
 def test_too_many_games_are_refused(graph, tmp_path):

@@ -326,9 +326,9 @@ def test_games_are_selected_by_time_and_between_people(run, db):
 
 def test_the_published_selection_of_the_notebook(run, real_db):
     command = ("records", "summary", "--db", real_db, "--people", "--until", "1668358800", "--rules", "notebook")
-    report = run(*command, "--json").report
-    assert (report["games"], report["breaths"]) == (667, 5070)
-    assert run(*command[:5], "--json").report | report == report
+    for arguments in (command, command[:5]):
+        report = run(*arguments, "--json").report
+        assert (report["games"], report["breaths"]) == (667, 5070)
 
 
 def test_files_that_are_not_databases_and_names_with_a_dash_are_named(run, db, house):
