@@ -205,7 +205,7 @@ def repair(path: Path) -> dict[str, Any]:
         # Writing before the commit would wait for the lock of `stored`.
         connection.execute("PRAGMA cache_spill = OFF")
         with _transaction(path, connection, erases=True):
-            report = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
+            report: dict[str, Any] = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
             if not report["invalid"]:
                 return report
             copy = path.with_stem(f"{path.stem}-before-repair")
