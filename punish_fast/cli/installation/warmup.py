@@ -74,11 +74,13 @@ def _run(words: list[str]) -> None:
 
 
 def _call_library() -> None:
-    """Call kernels that the commands do not use: policies, cycles, restricted games, and features for networks."""
+    """Call kernels that the commands do not use: policies, cycles, slow chains, values of actions, and features."""
+    import numpy as np
+
     from punish_fast.duel.graph import Graph
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.games.registry import make_game
-    from punish_fast.mdp import evaluate, from_rows, softmax, solve
+    from punish_fast.games.registry import make_game, vectorise
+    from punish_fast.mdp import average_reward, evaluate, from_rows, softmax, solve
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build
 
@@ -87,9 +89,20 @@ def _call_library() -> None:
     cycle = from_rows([[(1.0, {1: 0.5, 2: 0.5}), (2.0, {2: 1.0})], [(1.0, {0: 0.5, 2: 0.5})]], terminals=[0.0])
     for discount in (0.95, 1.0):
         solve(cycle, discount=discount)
-    learning = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
-    learning.iterate()
+    # Sweeps around a ring that is rarely left are slow, so its equations are eliminated.
+    n = 300
+    stay = [(0.5, {k: 1 - 1e-9, (k + 1) % n: 1e-9}) for k in range(n)]
+    ring = from_rows([[(float(k == 0), {(k + 1) % n: 0.5, (k + 7) % n: 0.5}), stay[k]] for k in range(n)])
+    average_reward(ring)
+    solve(ring, discount=1.0 - 1e-9)
+    graph = Graph(StateSpace(true_rules(PRESETS["tiny"])))
+    graph.action_values(np.zeros(len(graph.action)), np.zeros(graph.n_full), np.zeros((graph.n_values, 1)))
+    for share in (0.0, 0.5):
+        learning = Equilibrium(graph, share=share)
+        learning.iterate()
     learning.compile_kernels()
     for name in ("connect4", "gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())
+    board = vectorise(make_game("connect4", {}))
+    board.step(board.initial(1), board.legal(board.initial(1)).argmax(axis=1))
