@@ -129,10 +129,11 @@ def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cached_kernels() -> list[KernelFiles]:
-    """Import all kernels of the package and return their caches; an empty list without a cache."""
+    """Import all kernels of the package and return their caches; an empty list without a cache or compiler."""
     for path in PACKAGE.rglob("_[a-z]*.py"):
         import_module(".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)))
-    return [kernel._cache for kernel in _kernels if isinstance(kernel._cache, KernelFiles)]
+    caches = [getattr(kernel, "_cache", None) for kernel in _kernels]
+    return [each for each in caches if isinstance(each, KernelFiles)]
 
 
 def _routine(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -42,6 +43,18 @@ def test_doctor_finds_nothing(run, folder, monkeypatch):
     assert "46, 462 and 50 states by breath" in done.out
     assert re.search("^cache  ", done.out, re.MULTILINE) is None
     assert re.search("^cache reason  ", done.out, re.MULTILINE)
+
+
+def test_doctor_runs_without_the_compiler():
+    environment = clean_environment() | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "punish_fast", "doctor", "--json"],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(done.stdout)["kernels"].items() >= {"compiled": 0, "shipped": 0, "missing": 0}.items()
 
 
 def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypatch):

@@ -90,9 +90,10 @@ def _call_library() -> None:
     for discount in (0.95, 1.0):
         solve(cycle, discount=discount)
     # Sweeps around a ring that is rarely left are slow, so its equations are eliminated.
-    n = 300
-    stay = [(0.5, {k: 1 - 1e-9, (k + 1) % n: 1e-9}) for k in range(n)]
-    ring = from_rows([[(float(k == 0), {(k + 1) % n: 0.5, (k + 7) % n: 0.5}), stay[k]] for k in range(n)])
+    n_states = 300
+    stay = [(0.5, {k: 1 - 1e-9, (k + 1) % n_states: 1e-9}) for k in range(n_states)]
+    leave = [(float(k == 0), {(k + 1) % n_states: 0.5, (k + 7) % n_states: 0.5}) for k in range(n_states)]
+    ring = from_rows(list(map(list, zip(leave, stay, strict=True))))
     average_reward(ring)
     solve(ring, discount=1.0 - 1e-9)
     graph = Graph(StateSpace(true_rules(PRESETS["tiny"])))
