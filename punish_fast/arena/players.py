@@ -11,8 +11,6 @@ The two-player game always has the true redeal. Both redeals lead to the same st
 redeal can play the game; all their other rules must match the rules of the game.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -67,8 +65,7 @@ class PolicyPlayer:
         return int(match.draw_choice(seat, self.policy))
 
 
-# Names of built-in players.
-NAMES = tuple(BUILT_INS)
+NAMES = tuple(BUILT_INS)  # names of built-in players
 
 
 class Player:
@@ -332,7 +329,7 @@ class PlayerGroup:
 
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
-    ) -> tuple[Graph, list[PolicyPlayer]]:
+    ) -> tuple["Graph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.

@@ -84,7 +84,7 @@ class Remark:
     verdict: str  # "rejected" or "warning"
     kind: str  # kind of fault
     reason: str  # description and location of the fault
-    game: int | None  # id of the game in its log; None for an invalid id or a warning about a log
+    game: int | None  # id of the game in its log; None if the id is invalid, or for a warning about a log
     players: tuple[str, ...]  # valid names of the players, the winner first if known
     file: str = ""  # path of the log
 

@@ -202,7 +202,7 @@ def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
     kept = tuple(files.prefix for files in current)
     old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
     for path in old:
-        # On Windows, a file that another process has open cannot be removed.
+        # Windows refuses to remove a file that another process has open.
         with suppress(OSError):
             path.unlink()
     return len(old)

@@ -2,8 +2,8 @@
 
 Numba compiles every function as if Python called it: it adds a wrapper that converts arguments, runs all passes of the
 optimizer, and emits machine code. A routine is called only by kernels, which link its intermediate code and optimize it
-together with their own. Here, the compiler therefore stops after lowering. Kernels get the same machine code in two
-thirds of the time.
+together with their own. Here, the compiler therefore stops after lowering, which saves about a quarter of the time.
+Most kernels get the same machine code; kernels with many routines change in size by -21 to +10 %.
 
 The classes override two methods of Numba that are not public. For versions of Numba that the tests have not covered,
 `is_supported` is False and routines are compiled like kernels.
@@ -78,7 +78,7 @@ class Routine(CPUDispatcher):
         super().__init__(function, targetoptions=options, pipeline_class=_RoutineCompiler)
 
     def __call__(self, *_args: Any, **_keywords: Any) -> NoReturn:
-        """Raise TypeError, because there is no machine code to call."""
+        """Raise TypeError, because a routine has no machine code."""
         raise TypeError(f"{self.py_func.__name__} is a routine; only kernels can call it")
 
     def add_overload(self, compiled: Any) -> None:
