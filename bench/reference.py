@@ -199,7 +199,7 @@ def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
     return play_uniformly
 
 
-def behaviour(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callable[[State], Distribution]:
+def behavior(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callable[[State], Distribution]:
     """Return a strategy as a function; a table is uniform in states that it lacks, and None in all."""
     if enemy is not None and not isinstance(enemy, Mapping):
         return enemy
@@ -210,13 +210,13 @@ def behaviour(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callab
 # One breath
 
 
-def damage(rules: Any, attack: int, defence: int) -> int:
-    """Return the HP that a player who resolved ``defence`` loses to ``attack``."""
-    if attack in (NO_CARD, defence):
+def damage(rules: Any, attack: int, defense: int) -> int:
+    """Return the HP that a player who resolved ``defense`` loses to ``attack``."""
+    if attack in (NO_CARD, defense):
         return 0
-    if defence == DODGE and rules.dodge_stops[attack - 1]:
+    if defense == DODGE and rules.dodge_stops[attack - 1]:
         return 0
-    reduction = rules.guard_reduction if defence == GUARD else 0
+    reduction = rules.guard_reduction if defense == GUARD else 0
     return max(int(rules.damage[attack - 1]) - reduction, 0)
 
 
@@ -338,7 +338,7 @@ def redeal(rules: Any, state: State, one: Number = EXACT) -> Transition:
 
 def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -> Iterator[tuple[int, Counts, Any]]:
     """Return every enemy action and the deck beside its hand, with the probability of both."""
-    chosen = behaviour(rules, enemy, one)
+    chosen = behavior(rules, enemy, one)
     unseen = unseen_cards(rules, state)
     for hand, probability in hands(unseen, state.enemy_hand, one).items():
         deck = minus(unseen, hand)

@@ -9,7 +9,7 @@ Within a breath all states are sampled with equal probability, so
 
     sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
 
-is an unbiased estimate of the time for all. (Random walks from breath to breath favour states with many predecessors,
+is an unbiased estimate of the time for all. (Random walks from breath to breath favor states with many predecessors,
 and overestimate the nonzeros of the notebook's game by a fifth.) The same sum over nonzeros instead of seconds,
 compared with the true number, shows how good a sample is. The reference has one thread and never waits, so its times
 are processor times.

@@ -5,7 +5,7 @@ the notebook's game. Each game is solved in a child process: states, tensor and 
 nonzeros, ``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the peak of
 the process before the game is subtracted.
 
-In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour, so the line
+In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favor, so the line
 goes through games with at least `LEAST_NONZEROS` nonzeros.
 """
 

@@ -44,11 +44,11 @@ _NAMES = {
     "store.formats.umb": ["export_umb"],
     "store.formats.umb_import": ["import_umb"],
     "store.policies": ["save_policy"],
-    "store.reader": ["Artefact", "load"],
+    "store.reader": ["Artifact", "load"],
     "store.tensors": ["save"],
 }
 
-__all__ = ["MDP", "Artefact", "Equilibrium", "Graph", "Player", "Refillable", "Rules", "Solution", "State"]
+__all__ = ["MDP", "Artifact", "Equilibrium", "Graph", "Player", "Refillable", "Rules", "Solution", "State"]
 __all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
 __all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
 __all__ += ["head_to_head", "import_notebook", "import_umb", "lift", "load", "load_rules", "parless"]
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from punish_fast.store.formats.umb import export_umb
     from punish_fast.store.formats.umb_import import import_umb
     from punish_fast.store.policies import save_policy
-    from punish_fast.store.reader import Artefact, load
+    from punish_fast.store.reader import Artifact, load
     from punish_fast.store.tensors import save
 
 

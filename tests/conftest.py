@@ -116,9 +116,9 @@ def tabletop_mdp(tabletop: StateSpace) -> MDP:
 
 @pytest.fixture(scope="session")
 def tictactoe() -> Any:
-    from punish_fast.games.registry import make_game, vectorise
+    from punish_fast.games.registry import make_game, vectorize
 
-    return vectorise(make_game("tictactoe", {}))
+    return vectorize(make_game("tictactoe", {}))
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
     assert repr(space) == "StateSpace(tiny, view: 558 states)"
     assert repr(mdp).startswith("MDP(558 states, ")
     assert repr(solution).startswith("Solution(558 states, discount 0.95, error bound ")
-    assert repr(agent) == f"Artefact('{tmp_path / 'agent.h5'}': agent, rules tiny)"
+    assert repr(agent) == f"Artifact('{tmp_path / 'agent.h5'}': agent, rules tiny)"
     assert repr(Refillable(space)) == f"Refillable({space!r})"
     assert repr(Player("naive@2")) == "Player('naive@2')"
     assert repr(Graph(space)).startswith(f"Graph({space!r}, ")

@@ -20,7 +20,7 @@ from punish_fast.games.connect4 import known_scores as connect4_sets
 from punish_fast.games.connect4.game import Connect4, Connect4State, line_squares
 from punish_fast.games.connect4.known_scores import FULL, SETS, PositionSet
 from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, NO_COLUMN, OpeningBook, read_book
-from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end
+from punish_fast.games.connect4.solver import Connect4Solver, distance_to_center, plies_to_end
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
@@ -108,7 +108,7 @@ class BookMaker:
         layers = [{_GAME.initial()}]
         while len(layers) <= most_stones:
             layers.append(set(_successors(layers[-1])))
-        # The searches of neighbours share most of their positions.
+        # The searches of neighbors share most of their positions.
         for state in sorted(layers.pop()):
             self._score(state)
         for layer in reversed(layers):
@@ -116,7 +116,7 @@ class BookMaker:
                 self._add_by_successors(state)
 
     def _add_by_successors(self, state: Connect4State) -> None:
-        columns = sorted(_GAME.actions(state), key=distance_to_centre)
+        columns = sorted(_GAME.actions(state), key=distance_to_center)
         scores = [-self.book.scores[_GAME.position(_GAME.apply(state, column))] for column in columns]
         self.book.scores[state] = max(scores)
         self.book.columns[state] = columns[scores.index(max(scores))]

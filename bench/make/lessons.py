@@ -29,8 +29,8 @@ PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 5
 _WORST = 6
-# Enough for lines, letters and the colours of the cards; files stay small.
-_COLOURS = 64
+# Enough for lines, letters and the colors of the cards; files stay small.
+_COLORS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
 # Plays chosen in at least this share of the states that allow them get a sentence.
 _OFTEN = 0.5
@@ -217,11 +217,11 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
 
 
 def shrink(path: Path, output: Path) -> None:
-    """Reduce the colours of a figure."""
+    """Reduce the colors of a figure."""
     from PIL import Image
 
     with Image.open(path) as image:
-        image.convert("RGB").quantize(_COLOURS).save(output, optimize=True)
+        image.convert("RGB").quantize(_COLORS).save(output, optimize=True)
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The shared coin of randomised consensus: the maximum probability that processes decide for different coins.
+"""The shared coin of randomized consensus: the maximum probability that processes decide for different coins.
 
 The weak shared coin of Aspnes and Herlihy (1990), "Fast randomized consensus using shared memory", J. Algorithms
 15(1), as a model of Kwiatkowska, Norman and Segala (2001), "Automated verification of a randomized distributed

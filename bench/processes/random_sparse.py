@@ -2,7 +2,7 @@
 
 These are the *Garnet* problems of Archibald, McKinnon and Thomas (1995), "On the generation of Markov decision
 processes", J. Oper. Res. Soc. 46(3), with rewards for every action. Successors are drawn with replacement (equal ones
-are merged), probabilities are normalised uniform numbers, and rewards are uniform in [0, 1]. Sweeps read values from
+are merged), probabilities are normalized uniform numbers, and rewards are uniform in [0, 1]. Sweeps read values from
 all over memory, and the process mixes within a few steps.
 """
 

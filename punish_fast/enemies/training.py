@@ -35,7 +35,7 @@ from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.errors import require
 
 LOSSES = ("mse", "cross-entropy")
-OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates
+OPTIMIZERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class TrainingOptions:
     encoding: str = "raw"  # see `Network`
     softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
-    optimiser: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
+    optimizer: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
     rate: float | None = None  # learning rate; by default, 0.001 for adam and 0.1 for descent
     epochs: int = 100  # number of passes over the examples
     batch: int = 1  # number of examples per step
@@ -61,7 +61,7 @@ class TrainingOptions:
             raise NetworkError(
                 f"dropout: {self.dropout} is not allowed; each hidden layer can have a rate from 0 to below 1"
             )
-        for field, allowed in (("loss", LOSSES), ("optimiser", tuple(OPTIMISERS)), ("encoding", ENCODINGS)):
+        for field, allowed in (("loss", LOSSES), ("optimizer", tuple(OPTIMIZERS)), ("encoding", ENCODINGS)):
             if getattr(self, field) not in allowed:
                 raise NetworkError(f"{field}: {getattr(self, field)!r} is unknown; use {' or '.join(allowed)}")
         if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
@@ -81,9 +81,9 @@ PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,
     "more-hidden": replace(_DEEP, loss="cross-entropy"),
-    "gradient-descent": replace(_INITIAL, optimiser="descent"),
-    "mse": replace(_INITIAL, optimiser="descent", loss="mse"),
-    "mse-more-hidden": replace(_DEEP, optimiser="descent"),
+    "gradient-descent": replace(_INITIAL, optimizer="descent"),
+    "mse": replace(_INITIAL, optimizer="descent", loss="mse"),
+    "mse-more-hidden": replace(_DEEP, optimizer="descent"),
     "mse-adam": _DEEP,
     "no-softmax": replace(_DEEP, softmax=False),
     "dropouts": TrainingOptions(dropout=(0.5, 0.5, 0.5)),
@@ -164,7 +164,7 @@ def train(
     with jax.default_device(jax.devices("cpu")[0]):
         key, first = jax.random.split(jax.random.key(options.seed))
         weights = jax.jit(_first_weights, static_argnums=1)(first, sizes)
-        state = (weights, _optimiser(options).init(weights))
+        state = (weights, _optimizer(options).init(weights))
         sets = [_arrays(rules, options, part) for part in (examples, held_out) if part is not None and len(part)]
         losses = []
         for epoch in range(options.epochs):
@@ -213,11 +213,11 @@ def _arrays(rules: Rules, options: TrainingOptions, examples: Examples) -> tuple
     return jnp.asarray(x), jnp.asarray(examples.p, dtype=jnp.float32)
 
 
-def _optimiser(options: TrainingOptions) -> optax.GradientTransformation:
+def _optimizer(options: TrainingOptions) -> optax.GradientTransformation:
     import optax
 
-    make = {"adam": optax.adam, "descent": optax.sgd}[options.optimiser]
-    return make(OPTIMISERS[options.optimiser] if options.rate is None else options.rate)
+    make = {"adam": optax.adam, "descent": optax.sgd}[options.optimizer]
+    return make(OPTIMIZERS[options.optimizer] if options.rate is None else options.rate)
 
 
 def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
@@ -278,7 +278,7 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
     import jax.numpy as jnp
     import optax
 
-    optimiser = _optimiser(options)
+    optimizer = _optimizer(options)
 
     def loss(vector: jax.Array, x: jax.Array, target: jax.Array, kept: list[jax.Array], weight: jax.Array) -> jax.Array:
         z = forward(jnp, _layers(vector, sizes), x, kept)
@@ -286,7 +286,7 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
 
     def step(state: Any, samples: Any) -> tuple[Any, None]:
         vector, memory = state
-        updates, memory = optimiser.update(jax.grad(loss)(vector, *samples), memory, vector)
+        updates, memory = optimizer.update(jax.grad(loss)(vector, *samples), memory, vector)
         return (optax.apply_updates(vector, updates), memory), None
 
     def epoch(state: Any, key: jax.Array, x: jax.Array, target: jax.Array) -> Any:

@@ -26,7 +26,7 @@ import numpy as np
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _reach, _regret_matching
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
-from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT, RegretMinimiser
+from punish_fast.equilibrium.regret_minimizers import OFF_POLICY_WEIGHT, RegretMinimizer
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 Strategies = tuple[np.ndarray, np.ndarray]
@@ -162,13 +162,13 @@ class RegretIteration:
     def __init__(
         self,
         graph: LayeredGraph,
-        minimiser: RegretMinimiser,
+        minimizer: RegretMinimizer,
         dealt: np.ndarray,
         v: np.ndarray,
         share: float = 0.0,
         response: CounterfactualResponse | None = None,
     ) -> None:
-        """Start with the strategy given by the minimiser's tables.
+        """Start with the strategy given by the minimizer's tables.
 
         Args:
             dealt: float64 ``[n]``, expected visits per game to each full state of the first breath; updated in place.
@@ -176,8 +176,8 @@ class RegretIteration:
             share: Share of games against the response.
             response: Response to the player, or None.
         """
-        n_rows = len(minimiser.regret)
-        self.graph, self.minimiser, self.share, self.response = graph, minimiser, share, response
+        n_rows = len(minimizer.regret)
+        self.graph, self.minimizer, self.share, self.response = graph, minimizer, share, response
         self.dealt, self.v = dealt, v
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)
@@ -193,7 +193,7 @@ class RegretIteration:
 
     def play(self) -> None:
         """Compute both strategies from the tables."""
-        self.minimiser.play(self.strategy)
+        self.minimizer.play(self.strategy)
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
@@ -202,15 +202,15 @@ class RegretIteration:
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
         for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
-            self.reach.spread(number, strategies, self.minimiser.off_policy_weight, choice)
+            self.reach.spread(number, strategies, self.minimizer.off_policy_weight, choice)
         if deal is not None:
             deal()
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)
-        tables = (self.reach.table, self.v, self.minimiser.regret, self.state_reach)
+        tables = (self.reach.table, self.v, self.minimizer.regret, self.state_reach)
         for number in reversed(range(graph.n_breaths)):
             graph.for_states(number, _regret_matching.regret_full, *args, *tables)
         self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
-        self.minimiser.learn(iteration, self.state_reach, self.strategy)
+        self.minimizer.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
             # Use beliefs under the previous strategy, which is nearly the same, to save another forward pass.
             response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])

@@ -1,7 +1,7 @@
 """Approximate equilibria by regret minimization, in self-play and against a best response.
 
 Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
-strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
+strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimizers.py``).
 Deals and node values carry over to the next iteration, so no iteration has to span more than one measure.
 
 In self-play, both seats use the same table. In two-player zero-sum games with perfect recall, the average strategy then
@@ -28,7 +28,7 @@ from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
-from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
+from punish_fast.equilibrium.regret_minimizers import Hedge, RegretMatching, RegretMinimizer
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 
 # Memory of the program and its libraries, including memory for writing the file, in bytes.
@@ -71,14 +71,14 @@ class Equilibrium:
         v[-2:] = 1.0, 0.0
         if self.share == 0:
             return RegretIteration(graph, RegretMatching(graph.state_ptr), self._opening.copy(), v)
-        minimiser = Hedge(graph.state_ptr, self._marks.row)
+        minimizer = Hedge(graph.state_ptr, self._marks.row)
         response = CounterfactualResponse(graph, v[:, None].copy(), self._opening)
-        return RegretIteration(graph, minimiser, self._opening.copy(), v, self.share, response)
+        return RegretIteration(graph, minimizer, self._opening.copy(), v, self.share, response)
 
     @property
-    def minimiser(self) -> RegretMinimiser:
+    def minimizer(self) -> RegretMinimizer:
         """The regret minimizer."""
-        return self._whole.minimiser
+        return self._whole.minimizer
 
     @property
     def dealt(self) -> np.ndarray:
@@ -96,18 +96,18 @@ class Equilibrium:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
         In states with a total weight of 0, the last strategy is used. Actions whose probability is below
-        ``minimiser.least_probability`` are dropped.
+        ``minimizer.least_probability`` are dropped.
         """
         # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
-        total, strategy = self.minimiser.tables["total"], self._whole.strategy
+        total, strategy = self.minimizer.tables["total"], self._whole.strategy
         own = policy[: len(strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
         np.copyto(own, strategy, where=mass <= 0)
-        if self.minimiser.least_probability > 0:
-            own[own < self.minimiser.least_probability] = 0.0
+        if self.minimizer.least_probability > 0:
+            own[own < self.minimizer.least_probability] = 0.0
             own /= self._by_state(own)
         return policy
 
@@ -133,7 +133,7 @@ class Equilibrium:
         If it is interrupted, learning can resume only from an earlier copy of `tables`.
         """
         self.iterations += 1
-        is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
+        is_full, is_next_full = (self.minimizer.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:
             self._restrict()
         if not is_full and self._part is not None:
@@ -149,7 +149,7 @@ class Equilibrium:
         """All arrays on which the next iteration depends, by name."""
         self._merge()
         whole = self._whole
-        tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
+        tables = whole.minimizer.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
         if whole.response is not None:
             response, n_full = whole.response, self.graph.n_full
             tables |= {"response": response.choice, "response_dealt": response.dealt}
@@ -200,7 +200,7 @@ class Equilibrium:
     def _mark(self) -> None:
         whole = self._whole
         assert whole.response is not None
-        mark(self.graph, whole.reach.table, whole.strategy, whole.minimiser.regret, whole.response.choice, self._marks)
+        mark(self.graph, whole.reach.table, whole.strategy, whole.minimizer.regret, whole.response.choice, self._marks)
         self._pays = True
 
     def _restrict(self) -> None:
@@ -229,19 +229,19 @@ class _Part:
 
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None
-        assert isinstance(whole.minimiser, Hedge)
+        assert isinstance(whole.minimizer, Hedge)
         self._game = game
-        self._minimiser = whole.minimiser.restrict(game.states, game.rows, game.state_ptr)
+        self._minimizer = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
         self._response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
         self._response.choice[:] = game.choices(whole.response.choice)
-        self.iteration = RegretIteration(game, self._minimiser, whole.dealt, v, whole.share, self._response)
+        self.iteration = RegretIteration(game, self._minimizer, whole.dealt, v, whole.share, self._response)
 
     def merge_into(self, whole: RegretIteration) -> None:
         assert whole.response is not None
-        assert isinstance(whole.minimiser, Hedge)
+        assert isinstance(whole.minimizer, Hedge)
         game, response = self._game, self._response
-        whole.minimiser.merge(self._minimiser, game.states, game.rows)
+        whole.minimizer.merge(self._minimizer, game.states, game.rows)
         game.give_values(self.iteration.v, whole.v)
         game.give_values(response.v[:, 0], whole.response.v[:, 0])
         whole.response.choice[game.states] = game.rows[response.choice]

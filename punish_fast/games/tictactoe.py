@@ -25,7 +25,7 @@ from punish_fast.games.squares import SquareGame
 
 _SIDE = 3
 _SQUARES = _SIDE * _SIDE
-_WORDS = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right")
+_WORDS = ("top left", "top", "top right", "left", "center", "right", "bottom left", "bottom", "bottom right")
 
 
 def _mask(squares: Any) -> int:

@@ -181,7 +181,7 @@ class MDP(Process):
     def to_quantecon(self, discount: float) -> Any:
         """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with a discount from 0 to 1.
 
-        Terminals become the last states. Each has a single row, labelled 0, that leads back to the terminal and pays
+        Terminals become the last states. Each has a single row, labeled 0, that leads back to the terminal and pays
         its reward. All other rows keep the labels in ``action``.
 
         Raises:

@@ -67,7 +67,7 @@ def latest_game(connection: sqlite3.Connection) -> int | None:
 _MOST_UNKNOWN = 0.5
 
 
-def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
+def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
     """Return a summary of games; ``space`` must be the state space of the rules under which they were played.
 
     ``breaths`` is the number of recorded choices, which is two per breath if both players' choices are recorded.

@@ -1,8 +1,8 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
-The colours are based on the palette of Okabe and Ito (2008), which people with any common form of colour blindness can
-distinguish; the lightness of the colours varies so that they also differ in greyscale. Each colour has its own marker,
-line style and hatch, so no plot relies only on colour. Titles are sentences; shares are shown in per cent.
+The colors are based on the palette of Okabe and Ito (2008), which people with any common form of color blindness can
+distinguish; the lightness of the colors varies so that they also differ in greyscale. Each color has its own marker,
+line style and hatch, so no plot relies only on color. Titles are sentences; shares are shown in per cent.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 class Look(NamedTuple):
     """Style of a series, in matplotlib's notation."""
 
-    colour: str
+    color: str
     marker: str
     line: Any
     hatch: str
 
     @property
     def ink(self) -> str:
-        """The more readable text colour on this colour."""
-        return ink_on(self.colour)
+        """The more readable text color on this color."""
+        return ink_on(self.color)
 
 
 LOOKS = (
@@ -46,7 +46,7 @@ LOOKS = (
     Look("#3D0F3A", "^", "-", ""),  # dark purple
     Look("#A9D6F0", "v", (0, (3, 1)), "xx"),  # sky blue
 )
-BLUE, YELLOW, VERMILION = LOOKS[0].colour, LOOKS[1].colour, LOOKS[3].colour
+BLUE, YELLOW, VERMILION = LOOKS[0].color, LOOKS[1].color, LOOKS[3].color
 INK, MUTED, FAINT = "#222222", "#6E6E6E", "#D9D9D9"
 
 SETTINGS: dict[str, Any] = {
@@ -99,20 +99,20 @@ def draw_pairs(axes: Axes, names: Sequence[str], series: Mapping[str, Sequence[f
     """
     rows = -np.arange(len(names))
     for (label, values), look, above in zip(series.items(), (LOOKS[1], LOOKS[0]), (0.19, -0.19), strict=True):
-        bars = axes.barh(rows + above, values, height=0.38, label=label, color=look.colour, hatch=look.hatch)
+        bars = axes.barh(rows + above, values, height=0.38, label=label, color=look.color, hatch=look.hatch)
         axes.bar_label(bars, fmt=form, padding=3, color=MUTED, fontsize=8)
     name_rows(axes, rows, names)
 
 
-def ink_on(colour: Any) -> str:
-    """Return the more readable text colour on a background colour: white or `INK`."""
+def ink_on(color: Any) -> str:
+    """Return the more readable text color on a background color: white or `INK`."""
     from matplotlib.colors import to_rgb
 
-    return "white" if is_dark(to_rgb(colour)) else INK
+    return "white" if is_dark(to_rgb(color)) else INK
 
 
 def is_dark(rgb: Sequence[float]) -> bool:
-    """Return True if white is more readable than `INK` on an sRGB colour, given its components in [0, 1].
+    """Return True if white is more readable than `INK` on an sRGB color, given its components in [0, 1].
 
     The criterion is the relative luminance of WCAG 2.
     """
@@ -123,7 +123,7 @@ def is_dark(rgb: Sequence[float]) -> bool:
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
     """Draw shares of games won as a heat map in per cent, and return the image for `add_share_bar`.
 
-    Colours diverge around 50 %: blue above, vermilion below.
+    Colors diverge around 50 %: blue above, vermilion below.
 
     Args:
         share: float64 ``[rows, columns]``, shares from 0 to 1; a cell with NaN is left empty.
@@ -133,20 +133,20 @@ def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = No
 
     percent = 100 * share
     reach = np.ceil(np.nanmax(np.abs(percent - 50), initial=10) / 10) * 10
-    colours = LinearSegmentedColormap.from_list("won", _DIVERGING)
-    image = axes.imshow(percent, cmap=colours, vmin=50 - reach, vmax=50 + reach, aspect="auto")
+    colors = LinearSegmentedColormap.from_list("won", _DIVERGING)
+    image = axes.imshow(percent, cmap=colors, vmin=50 - reach, vmax=50 + reach, aspect="auto")
     for (i, j), value in np.ndenumerate(percent):
         if not np.isnan(value):
             text = f"{value:.1f}" if labels is None else f"{value:.0f}\n{labels[i, j]}"
-            colour = ink_on(colours(0.5 + (value - 50) / (2 * reach)))
-            axes.annotate(text, (j, i), ha="center", va="center", color=colour, linespacing=1.3)
+            color = ink_on(colors(0.5 + (value - 50) / (2 * reach)))
+            axes.annotate(text, (j, i), ha="center", va="center", color=color, linespacing=1.3)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return image
 
 
 def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
-    """Add the colour bar of an image from `draw_share_map`."""
+    """Add the color bar of an image from `draw_share_map`."""
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROWS = ("worth", "hands", "frequencies", "people")
 
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
-# Smaller shares are not labelled because the number would not fit.
+# Smaller shares are not labeled because the number would not fit.
 _LEAST_LABEL = 0.055
 
 
@@ -89,7 +89,7 @@ def _draw_kept(axes: Axes, found: Lessons) -> None:
     gain = 100 * found.kept.over_fresh
     order = [kind for kind in np.argsort(gain, kind="stable").tolist() if not np.isnan(gain[kind])]
     looks = [CARD_LOOKS[kind] for kind in order]
-    style: dict[str, Any] = {"color": [look.colour for look in looks], "hatch": [look.hatch for look in looks]}
+    style: dict[str, Any] = {"color": [look.color for look in looks], "hatch": [look.hatch for look in looks]}
     axes.bar_label(axes.barh(range(len(order)), gain[order], height=0.62, **style), fmt="{:+.1f}", padding=3)
     name_rows(axes, range(len(order)), [CARDS[kind] for kind in order])
     axes.axvline(0, color=INK, linewidth=0.8)
@@ -123,9 +123,9 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
     left = np.zeros(len(frequencies))
     for k, (play, look) in enumerate(zip(PLAYS, _PLAY_LOOKS, strict=True)):
         share = np.array([situation.shares[k] for situation in frequencies])
-        style: dict[str, Any] = {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.8}
+        style: dict[str, Any] = {"facecolor": look.color, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.8}
         bars = axes.barh(places, share, left=left, height=0.8, label=play, **style)
-        box = {"facecolor": look.colour, "edgecolor": "none", "pad": 0.8}
+        box = {"facecolor": look.color, "edgecolor": "none", "pad": 0.8}
         labels = [f"{100 * part:.0f}" if part >= _LEAST_LABEL else "" for part in share]
         axes.bar_label(bars, labels, label_type="center", color=look.ink, bbox=box)
         left += share

@@ -74,9 +74,9 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
     # Leave a gap between the best and the worst.
     places = -(np.arange(len(shown)) + (shown >= _SHOWN))
     for place, k, rank in zip(places, order[shown], shown, strict=True):
-        colour, marker = (BLUE, "o") if rank < _SHOWN else (VERMILION, "D")
+        color, marker = (BLUE, "o") if rank < _SHOWN else (VERMILION, "D")
         axes.plot([value.min(), value[k]], [place, place], color=FAINT, linewidth=1, zorder=1)
-        axes.plot(value[k], place, marker, color=colour)
+        axes.plot(value[k], place, marker, color=color)
         axes.annotate(f"{value[k]:.1f}", (value[k], place), (6, 0), textcoords="offset points", va="center")
     name_rows(axes, places, [labels[k] for k in order[shown]])
     axes.margins(x=0.12)
@@ -102,7 +102,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
     """Draw the mean value by number of copies for each card, with at least ``gap`` between card names."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
-        axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
+        axes.plot(each.copies, each.mean, color=look.color, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)
     axes.set_xticks(np.arange(most + 1))
     steps = [f" {round(each.step, 1) + 0.0:+.1f}" if np.isfinite(each.step) else "" for each in worths]

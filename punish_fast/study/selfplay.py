@@ -38,7 +38,7 @@ class SelfPlay:
 
     @cached_property
     def beliefs(self) -> np.ndarray:
-        """Unnormalised probability that the deals and the enemy lead to each full state, float64 ``[n_full]``.
+        """Unnormalized probability that the deals and the enemy lead to each full state, float64 ``[n_full]``.
 
         The player's choices since the deal are omitted because they carry no information about the enemy's hand.
         """

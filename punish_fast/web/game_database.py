@@ -26,7 +26,7 @@ from punish_fast.records.games import Choices, Selection, arrays_of, read_choice
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import PLOTS, draw
-from punish_fast.records.summary import Results, list_games, player_table, read_results, summarise
+from punish_fast.records.summary import Results, list_games, player_table, read_results, summarize
 from punish_fast.runtime.errors import PunishFastError, StoreError
 from punish_fast.web.workers import Workers
 
@@ -110,7 +110,7 @@ class GameDatabase:
 
     def dashboard(self) -> dict[str, Any]:
         """Return the report of ``records summary`` and the available plots."""
-        report = self._once("summary", lambda: summarise(self.results(), self.space))
+        report = self._once("summary", lambda: summarize(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, (title, _) in PLOTS.items()] if has_plots else []
         players = [each | {"person": person_of(each["name"], each["is_bot"])} for each in report["players"]]

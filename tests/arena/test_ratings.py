@@ -54,7 +54,7 @@ def test_agents_that_no_game_connects_have_finite_ratings_and_margins(win, games
     )
     assert (np.diff(ratings) <= 0).all()
     assert ratings.sum() == pytest.approx(0, abs=1e-6)
-    # Between neighbours in the ranking at most as for half a loss in all games.
+    # Between neighbors in the ranking at most as for half a loss in all games.
     assert np.ptp(ratings) <= 400 * (len(win) - 1) * np.log10(2 * games + 1) + 1e-6
     assert ((margins > 0) & (margins < 1500)).all()
     turned = of_games(np.array(win)[::-1, ::-1], games)

@@ -78,13 +78,13 @@ def test_numbers_of_states_and_successors():
 
 def test_damage():
     hits = {
-        **{(2, defence): 1 for defence in (0, 3, 4, 5)},
-        **{(4, defence): 2 for defence in (0, 2, 5)},
-        **{(5, defence): 3 for defence in (0, 2, 4)},
+        **{(2, defense): 1 for defense in (0, 3, 4, 5)},
+        **{(4, defense): 2 for defense in (0, 2, 5)},
+        **{(5, defense): 3 for defense in (0, 2, 4)},
         **{(4, 1): 1, (5, 1): 2},
     }
-    for attack, defence in itertools.product(range(6), repeat=2):
-        assert reference.damage(NOTEBOOK, attack, defence) == hits.get((attack, defence), 0)
+    for attack, defense in itertools.product(range(6), repeat=2):
+        assert reference.damage(NOTEBOOK, attack, defense) == hits.get((attack, defense), 0)
 
 
 def test_actions_of_the_example():
@@ -186,7 +186,7 @@ def test_a_table_is_uniform_in_states_without_an_entry():
     uniform = reference.uniform(TINY)
     states = list(itertools.chain(*reference.enumerate_states(TINY)))
     table = {state: {reference.legal_actions(TINY, state)[-1]: 1.0} for state in states[::2]}
-    either = reference.behaviour(TINY, table)
+    either = reference.behavior(TINY, table)
     assert [either(state) for state in states[::2]] == list(table.values())
     assert [either(state) for state in states[1::2]] == [uniform(state) for state in states[1::2]]
     whole = {state: uniform(state) for state in states}

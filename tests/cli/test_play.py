@@ -75,7 +75,7 @@ def _read(terminal: int, drawn: bytes) -> bytes:
 
 
 def plain(drawn: str) -> str:
-    """Text as it stands at the end: without colours, and of lines that were drawn again the last state."""
+    """Text as it stands at the end: without colors, and of lines that were drawn again the last state."""
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn)
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
 

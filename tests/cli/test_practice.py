@@ -79,7 +79,7 @@ def test_the_values_of_a_file_judge(run, say):
 
 
 @pytest.mark.usefixtures("files")
-def test_what_cannot_be_practised_is_refused(run, database):
+def test_what_cannot_be_practiced_is_refused(run, database):
     (database.parent / "other.toml").write_text(
         "copies = [1, 2, 2, 2, 2]\nhand_size = 2\nreveal_size = 3\nhp = 1\nbreaths = 1\n"
     )

@@ -159,7 +159,7 @@ def test_options_of_the_solver_arrive(run, files, options, expected):
 
 
 @pytest.mark.usefixtures("files")
-def test_an_agent_for_the_real_game_maximises_wins_by_default(run):
+def test_an_agent_for_the_real_game_maximizes_wins_by_default(run):
     for tensor, options, objective, discount in (
         ("tensor.h5", [], "discounted", 0.95),
         ("other-tensor.h5", [], "win-probability", 1.0),

@@ -37,7 +37,7 @@ def model(space) -> ChoiceModel:
 
 
 def slow_loss(space, counts, parts, ridge):
-    """The penalised likelihood, choice by choice; ``parts``: alpha (5), beta (1), gamma (5), each over the features."""
+    """The penalized likelihood, choice by choice; ``parts``: alpha (5), beta (1), gamma (5), each over the features."""
     alpha, beta, gamma = parts[:5], parts[5], parts[6:]
     x = features_of(space.rules, digits_of(space, counts.state))
     loss = ridge / 2 * (parts**2).sum()
@@ -54,7 +54,7 @@ def slow_loss(space, counts, parts, ridge):
     return loss
 
 
-def test_weights_maximise_the_penalised_likelihood(space, model):
+def test_weights_maximize_the_penalized_likelihood(space, model):
     """No small step in any direction that leads anywhere improves it; the parts follow from the weights at the maximum.
 
     With ``w(c, f)`` for the weights, the penalty is least where beta and gamma share what feints differ by.
@@ -105,11 +105,11 @@ def test_same_choices_in_any_order_give_the_same_habit(space, model):
     assert again.concentration == model.concentration
 
 
-def test_the_concentration_maximises_the_likelihood_of_held_out_games(space):
+def test_the_concentration_maximizes_the_likelihood_of_held_out_games(space):
     row, _, game = recorded(space, n_games=40)
     row %= 40
     taste = np.random.default_rng(2).random((len(row), 11))
-    # In two of three choices, the favourite action of the state; the last choice is illegal.
+    # In two of three choices, the favorite action of the state; the last choice is illegal.
     taste[::3], taste[1::3] = taste[row[::3]], taste[row[1::3]]
     column = (taste * legal_mask(space)[row]).argmax(axis=1)
     column[-1] = -1

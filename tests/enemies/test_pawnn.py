@@ -79,7 +79,7 @@ def test_no_digit_is_larger_than_the_largest(notebook):
 
 
 @pytest.mark.parametrize("softmax", [True, False])
-def test_strategy_is_the_output_over_legal_actions_normalised(tiny, softmax):
+def test_strategy_is_the_output_over_legal_actions_normalized(tiny, softmax):
     network = network_of(tiny.rules, random_layers((18, 9, 11)), softmax=softmax)
     p = table_of_policy(tiny, network_policy(tiny, network), np.arange(tiny.n_states))
     y = np.maximum(output(network, tiny.rules, digits_of(tiny)), 0)
@@ -96,7 +96,7 @@ def test_nothing_above_zero_is_played_uniformly(tiny):
     assert policy == pytest.approx(uniform_policy(tiny), abs=1e-15)
 
 
-def test_a_softmax_that_favours_illegal_actions_does_not_underflow(tiny):
+def test_a_softmax_that_favors_illegal_actions_does_not_underflow(tiny):
     """In a state where rest is illegal, rest leads by a thousand: plain probabilities of the others would be zero."""
     bias = np.zeros(11)
     bias[-1], bias[::2] = 1000, 1

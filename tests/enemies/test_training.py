@@ -106,7 +106,7 @@ def slow_step(layers, x, target, rate):
 def test_plain_descent_follows_the_gradient(examples):
     """Two epochs differ from one by a single step on the single sample there is."""
     one = examples.part(np.array([3]))
-    method = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5, epochs=1)
+    method = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimizer="descent", rate=0.5, epochs=1)
     before, after = (train(TINY, one, replace(method, epochs=n)).network for n in (1, 2))
     layers = [[array.astype(np.float64) for array in layer] for layer in before.layers]
     slow_step(layers, encode(TINY, one.digits, "scaled")[0].astype(np.float64), one.p[0], 0.5)
@@ -120,7 +120,7 @@ def test_plain_descent_follows_the_gradient(examples):
 def test_a_batch_takes_the_mean_and_what_fills_up_the_last_one_counts_nothing(examples):
     """Of three samples in a batch of eight, the step is the one of a batch of three."""
     three = examples.part(np.arange(3))
-    small = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimiser="descent", rate=0.5)
+    small = TrainingOptions(hidden=(4,), dropout=(), encoding="scaled", optimizer="descent", rate=0.5)
     method = replace(small, epochs=4, batch=3)
     exact = train(TINY, three, method).network
     filled = train(TINY, three, replace(method, batch=8)).network
@@ -159,7 +159,7 @@ def test_every_sample_is_used_once_in_an_epoch():
 @pytest.mark.slow
 @needs_jax
 def test_divergence_is_said(examples):
-    method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
+    method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimizer="descent", rate=1e6, epochs=3)
     with pytest.raises(NetworkError, match=r"^training: diverged; try a lower learning rate$"):
         train(TINY, examples, method)
 
@@ -223,7 +223,7 @@ def test_each_example_is_held_out_once_and_epochs_are_counted_over_all_folds(exa
         ("dropout", (1.0,)),
         ("dropout", (-0.1,)),
         ("loss", "hinge"),
-        ("optimiser", "luck"),
+        ("optimizer", "luck"),
         ("rate", 0.0),
         ("rate", float("nan")),
         ("epochs", 0),

@@ -9,7 +9,7 @@ from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach
-from punish_fast.equilibrium.regret_minimisers import OFF_POLICY_WEIGHT
+from punish_fast.equilibrium.regret_minimizers import OFF_POLICY_WEIGHT
 from punish_fast.punish.states.space import StateSpace
 
 

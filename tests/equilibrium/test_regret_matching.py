@@ -8,7 +8,7 @@ import pytest
 from positions import nodes_of, positions_of
 
 from bench import reference
-from punish_fast.equilibrium import regret_minimisers
+from punish_fast.equilibrium import regret_minimizers
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 from punish_fast.equilibrium.regret_iteration import Reach
 from punish_fast.equilibrium.solver import Equilibrium
@@ -18,7 +18,7 @@ def begin(graph):
     """An equilibrium with random tables; some deals have probability 0."""
     learning = Equilibrium(graph)
     generator = np.random.default_rng(1)
-    n_rows = len(learning.minimiser.regret)
+    n_rows = len(learning.minimizer.regret)
     dealt = generator.random(len(learning.dealt))
     # Those of every third information state of the first breath.
     dealt[
@@ -154,17 +154,17 @@ def test_regrets_against_a_response_follow_the_formulas(graph):
     learning.iterate()
     compared = 0
     for rows, expected in slow.regrets():
-        assert learning.minimiser.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        assert learning.minimizer.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
-    assert compared == len(learning.minimiser.regret)
+    assert compared == len(learning.minimizer.regret)
     weight = np.exp(tables["logit"])
     total = tables["total"] + 5.0**5 * weight / np.repeat(np.add.reduceat(weight, first), n_rows)
     assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
-    regret = learning.minimiser.regret
+    regret = learning.minimizer.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
     assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)
     most = np.maximum(np.maximum.reduceat(np.abs(regret), first), 1e-100)
-    rate = regret_minimisers.FIRST_RATE / 5**0.25
+    rate = regret_minimizers.FIRST_RATE / 5**0.25
     logit = tables["logit"] + regret * np.repeat(np.minimum(rate / np.sqrt(variance), 1 / most), n_rows)
     logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
     assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)

@@ -11,7 +11,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
-from punish_fast.equilibrium.regret_minimisers import Hedge
+from punish_fast.equilibrium.regret_minimizers import Hedge
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
 from punish_fast.punish.states.space import StateSpace
 
@@ -160,10 +160,10 @@ def test_parts_with_the_same_buffer_share_no_successor(part):
         assert sorted(covered) == list(range(*found.layer_ptr[number : number + 2]))
 
 
-def new_iteration(measure, graph, minimiser):
+def new_iteration(measure, graph, minimizer):
     v, dealt = np.full(measure.n_values, 0.5), graph.dealt
     v[-2:] = 1.0, 0.0
-    return RegretIteration(measure, minimiser, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
+    return RegretIteration(measure, minimizer, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])

@@ -14,7 +14,7 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import Graph, Outline
-from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
+from punish_fast.equilibrium import regret_minimizers, restricted_game, solver
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.exploitation.best_response import best_response
@@ -50,8 +50,8 @@ def test_nothing_beats_the_average_of_self_play_under_perfect_recall():
 
 def restrict_iterations(monkeypatch, first, each, most=1.0):
     """Make the first iterations full, then one in ``each``; restricted games leave out a lot."""
-    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", first)
-    monkeypatch.setattr(regret_minimisers, "_FULL_EVERY", each)
+    monkeypatch.setattr(regret_minimizers, "_FULL_ITERATIONS", first)
+    monkeypatch.setattr(regret_minimizers, "_FULL_EVERY", each)
     monkeypatch.setattr(restricted_game, "LEAST_STATE", 0.004)
     monkeypatch.setattr(restricted_game, "LEAST_FULL", 0.001)
     monkeypatch.setattr(restricted_game, "LEAST_PLAYED", 0.1)
@@ -206,7 +206,7 @@ def test_reading_results_changes_nothing(graph, monkeypatch):
 def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
     restrict_iterations(monkeypatch, 2, 4, most=0.01)
     few = learned(graph, 7, 0.5)
-    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", 100)
+    monkeypatch.setattr(regret_minimizers, "_FULL_ITERATIONS", 100)
     every = learned(graph, 7, 0.5)
     assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
     assert (few.tables["marked_rows"] == INSIDE).all()
@@ -220,7 +220,7 @@ def test_arrays_fit_into_the_estimated_memory(model, share):
     arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]
     arrays += [array for name, array in vars(whole.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
-        arrays += [learning.minimiser.regret, whole.enemy, whole.response.v]
+        arrays += [learning.minimizer.regret, whole.enemy, whole.response.v]
     # The program is large beside a small game, so it is left out.
     estimated = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
     assert sum(array.nbytes for array in arrays) < estimated < 10 * sum(array.nbytes for array in arrays)

@@ -14,7 +14,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint
-from punish_fast.store.reader import Artefact, load
+from punish_fast.store.reader import Artifact, load
 from punish_fast.store.tensors import start_values
 
 
@@ -53,7 +53,7 @@ def _read_bundle(path: Path) -> dict[str, Any]:
     return {"header": repr(header), **{name: repr(array) for name, array in arrays.items()}}
 
 
-def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
+def arrays_of(file: Artifact) -> dict[str, np.ndarray]:
     # No file of a larger game is made; one that only claims to be of one is refused for that.
     is_small = file.rules.n_cards <= 8 and file.rules.hp <= 2 and file.rules.breaths <= 2
     if file.kind == "strategy":
@@ -80,7 +80,7 @@ def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
     return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
-def _tables_of(file: Artefact) -> dict[str, np.ndarray]:
+def _tables_of(file: Artifact) -> dict[str, np.ndarray]:
     file.must_have_rules(TRUE_RULES)
     file.must_have_information("view")
     has_response = float(file.attributes["best_response_share"]) > 0

@@ -18,7 +18,7 @@ from punish_fast.games.connect4.oracle import (
     opening_book,
     read_book,
 )
-from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end, value_of
+from punish_fast.games.connect4.solver import Connect4Solver, distance_to_center, plies_to_end, value_of
 from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
@@ -73,8 +73,8 @@ def test_scores_of_moves_and_the_line_agree(solver, seed):
     assert nodes >= 0
     line = solver.line(state, score)
     best = [column for column, each in enumerate(scores) if each == score]
-    # Of columns as near to the centre, the left one.
-    assert line[0] == solver.best_column(state, score) == min(best, key=distance_to_centre)
+    # Of columns as near to the center, the left one.
+    assert line[0] == solver.best_column(state, score) == min(best, key=distance_to_center)
     states = [state]
     for column in line:
         states.append(GAME.apply(states[-1], column))
@@ -137,7 +137,7 @@ def test_the_values_of_moves_are_those_of_the_position_sets(oracle):
         best = [move.action for move in moves if move.is_best]
         action = oracle.best_action(state)
         assert action in best
-        assert distance_to_centre(action) == min(map(distance_to_centre, best))
+        assert distance_to_center(action) == min(map(distance_to_center, best))
 
 
 def test_what_a_search_that_is_cut_short_knows_is_right(oracle):
@@ -193,7 +193,7 @@ def successors(state):
 
 def test_the_book_has_all_early_positions_and_each_is_worth_what_its_best_successor_is():
     book, layer = opening_book(), {GAME.initial()}
-    # Who begins wins with the last but one stone of its own, but only by the centre.
+    # Who begins wins with the last but one stone of its own, but only by the center.
     assert [-book.score(each) for each in successors(GAME.initial())] == [-2, -1, 0, 1, 0, -1, -2]
     for _ in range(MOST_STONES):
         for state in layer:

@@ -218,7 +218,7 @@ def lines_of(game, choice, seat):
 AGENTS = {
     "the first square": lambda state: TicTacToe().actions(state)[0],
     "the last square": lambda state: TicTacToe().actions(state)[-1],
-    "the centre only": lambda _state: 4,
+    "the center only": lambda _state: 4,
     "a square of its own, illegal at times": lambda state: (state.own * 5 + state.other * 3) % 9,
 }
 
@@ -237,8 +237,8 @@ def test_lines_are_counted_and_agents_judged_by_hand(perfect):
     assert astuple(losing_lines(positions, always_one)) == (1, 2)
     # All of 1111 and 22, and of 112, 121 and 211.
     assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
-    judgement = judge(perfect, choose(perfect.positions, AGENTS["the centre only"]))
-    # As X it takes the centre and then again; as O it takes it unless X has it.
+    judgement = judge(perfect, choose(perfect.positions, AGENTS["the center only"]))
+    # As X it takes the center and then again; as O it takes it unless X has it.
     assert astuple(judgement.losing_lines) == (8, 8 * 7 + 1)
     assert (judgement.first.illegal, judgement.second.illegal) == pytest.approx((1, 1))
     assert (judgement.first.win, judgement.second.win) == pytest.approx((0, 0))

@@ -9,7 +9,7 @@ from games.laws import check_vector_game
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.contract import GameError
-from punish_fast.games.registry import GAMES, make_game, vectorise
+from punish_fast.games.registry import GAMES, make_game, vectorize
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.solve.vector_games import VectorPositions
@@ -164,7 +164,7 @@ def test_games_of_chance_and_too_large_ones_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
 def test_games_of_the_registry_are_the_same_many_at_once(name):
-    vector = vectorise(make_game(name, {}))
+    vector = vectorize(make_game(name, {}))
     assert vector.game.name == name
     assert check_vector_game(vector, 6) > 6
 

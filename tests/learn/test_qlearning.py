@@ -13,7 +13,7 @@ from punish_fast.games.learn.dqn import Samples, drawn_samples, samples_of
 from punish_fast.games.learn.episodes import NONE, play, random_mover, retrace
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.registry import make_game, vectorize
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.solve.vector_games import VectorPositions
@@ -194,7 +194,7 @@ def test_samples_are_drawn_from_all_parts_as_if_they_were_one(tictactoe):
 
 
 def test_three_players_learn_from_a_trajectory_each_and_chance_from_none():
-    vector = vectorise(make_game("incan-gold", {}))
+    vector = vectorize(make_game("incan-gold", {}))
     action = play(vector, [random_mover] * 3, 20, np.random.default_rng(4), 500)
     played, samples = retrace(vector, action), samples_of(vector, action, "mc", 1.0)
     moves = played.player >= 0

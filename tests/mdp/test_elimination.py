@@ -39,7 +39,7 @@ def walk(n, p):
 
 @pytest.fixture(params=[0, 2, 64], ids=["dense", "border", "sparse"])
 def matrix(request, monkeypatch):
-    """Leave all states, states with more than two neighbours, or none to a dense matrix."""
+    """Leave all states, states with more than two neighbors, or none to a dense matrix."""
     monkeypatch.setattr(elimination, "_HUB_FACTOR", 0.0)
     monkeypatch.setattr(elimination, "_LEAST_HUB", request.param)
 

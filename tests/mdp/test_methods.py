@@ -271,7 +271,7 @@ def test_a_certain_win_has_probability_1():
     assert solution.q.tolist() == solution.v.tolist() == [1.0]
 
 
-def test_play_that_ends_is_recognised_however_slowly_it_ends():
+def test_play_that_ends_is_recognized_however_slowly_it_ends():
     """A cycle of states that ends only from the last one, with a small probability."""
     n, leak = 6, 2.0**-45
     states = [[(0.0, {k + 1: 1.0})] for k in range(n - 1)] + [[(0.0, {0: 1 - leak, n: leak / 2, n + 1: leak / 2})]]

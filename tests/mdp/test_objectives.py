@@ -342,9 +342,9 @@ def test_no_text_makes_the_parser_fail(text):
 
 
 def test_states_are_found_by_their_label(process):
-    assert process.labelled("mid").tolist() == [False, False, False, True, False]
+    assert process.labeled("mid").tolist() == [False, False, False, True, False]
     with pytest.raises(NameUnknownError, match=r'^label "e\\nd" is not in the model, which has "goal", "bad", "mid"$'):
-        process.labelled("e\nd")
+        process.labeled("e\nd")
 
 
 def test_rewards_are_found_by_their_name(process):

@@ -126,7 +126,7 @@ def test_answers_are_judged_and_explained(explainer):
     reasons = [explainer.explain(question.state).reasons for question in questions]
     answers = [typed(reasons[0][0].action), typed(reasons[1][-1].action), typed(reasons[2][0].action)]
     quiz, drawn = quiz_of(explainer, answers)
-    quiz.practise(questions)
+    quiz.practice(questions)
     lost = reasons[1][0].value - reasons[1][-1].value
     assert [verdict.loss for verdict in quiz.verdicts] == [0, lost, 0]
     assert quiz.score == f"2 of 3 right, {100 * lost:.1f} points of win probability lost in all."
@@ -161,7 +161,7 @@ def test_help_and_wrong_moves_are_answered(explainer):
     (question,) = simulated_questions(explainer, 1, seed=2)
     quiz, drawn = quiz_of(explainer, ["?", "nonsense", "Q"])
     with pytest.raises(LeaveError):
-        quiz.practise([question])
+        quiz.practice([question])
     text = drawn.getvalue()
     assert "? shows the rules, q ends the quiz." in text
     assert "u takes a move back" not in text
@@ -174,7 +174,7 @@ def test_what_was_played_is_told_after_the_answer(explainer):
     worst = explainer.explain(found.state).reasons[-1].action
     question = Question(found.state, 0.25, 1_600_000_000, "Ann\x1b", worst)
     quiz, drawn = quiz_of(explainer, [typed(worst)])
-    quiz.practise([question])
+    quiz.practice([question])
     before, after = drawn.getvalue().split("Your move", 1)
     assert "Ann" not in before
     told = f"Ann\\x1b played {action_name(worst)} here in game 1600000000 and lost 25.0 points."
@@ -185,9 +185,9 @@ def test_a_person_reads_the_verdict_before_the_next_question(explainer):
     questions = simulated_questions(explainer, 2, seed=1)
     best = [typed(explainer.explain(question.state).reasons[0].action) for question in questions]
     quiz, drawn = quiz_of(explainer, [best[0], "", best[1]], waits=True)
-    quiz.practise(questions)
+    quiz.practice(questions)
     assert drawn.getvalue().count("Enter for the next question: ") == 1
     quiz, _ = quiz_of(explainer, [best[0], "q"], waits=True)
     with pytest.raises(LeaveError):
-        quiz.practise(questions)
+        quiz.practice(questions)
     assert len(quiz.verdicts) == 1

@@ -86,13 +86,13 @@ def test_every_width_shows_everything_and_short_texts_side_by_side(view, width, 
     assert all(words in text for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"))
 
 
-def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
+def test_cards_have_their_color_and_readable_ink(view, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.delenv("NO_COLOR", raising=False)
     text = drawn(lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
     for kind, card in enumerate(CARDS):
-        red, green, blue = (int(CARD_LOOKS[kind].colour[k : k + 2], 16) for k in (1, 3, 5))
+        red, green, blue = (int(CARD_LOOKS[kind].color[k : k + 2], 16) for k in (1, 3, 5))
         # Rush and strike are in hand; guard, dodge and punish are in the piles.
         assert f"48;2;{red};{green};{blue}m" in text, card
         assert card_style(kind).color.name in ("#ffffff", INK)

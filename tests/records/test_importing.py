@@ -198,8 +198,8 @@ def test_games_of_one_second_take_a_random_id(tmp_path, space, games):
         replace(game, id=second, winner=replace(game.winner, name=f"a{k}"), loser=replace(game.loser, name=f"b{k}"))
         for k, game in enumerate(games[:3])
     ]
-    neighbour = replace(games[4], id=second + 1)
-    path = write(tmp_path / "x.json", [neighbour, *crowd])
+    neighbor = replace(games[4], id=second + 1)
+    path = write(tmp_path / "x.json", [neighbor, *crowd])
     report = import_logs(space, [path], tmp_path / "x.db")
     assert (report.imported, report.count("warning")) == (4, {SAME_SECOND: 2})
     assert "stored as" in report.remarks[0].reason
@@ -208,7 +208,7 @@ def test_games_of_one_second_take_a_random_id(tmp_path, space, games):
     assert sorted(found)[:2] == [second, second + 1]
     assert min(sorted(found)[2:]) > LAST_SECOND
     assert sorted((game.second, game.winner.name) for game in found.values()) == sorted(
-        (game.id, game.winner.name) for game in [neighbour, *crowd]
+        (game.id, game.winner.name) for game in [neighbor, *crowd]
     )
     before = (tmp_path / "x.db").read_bytes()
     assert import_logs(space, [path], tmp_path / "x.db").known == 4

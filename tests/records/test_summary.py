@@ -14,7 +14,7 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_choices
 from punish_fast.records.importing import ROUNDED, SAME_SECOND, import_logs
 from punish_fast.records.log_fields import roundings_of
-from punish_fast.records.summary import correlations, latest_game, list_games, read_results, summarise
+from punish_fast.records.summary import correlations, latest_game, list_games, read_results, summarize
 from punish_fast.records.validation import FEINTS
 from records.conftest import run_sql
 from records.test_importing import rows
@@ -28,7 +28,7 @@ def test_results_and_summary_of_two_games(original, space):
     assert results.winner_is_bot.tolist() == [False, True]
     assert results.loser_is_bot.tolist() == [False, False]
     assert results.n_breaths.tolist() == [2, 1]
-    summary = summarise(results, space)
+    summary = summarize(results, space)
     assert (summary["games"], summary["breaths"]) == (2, 6)
     # The first breath of both games is the same.
     assert (summary["starting_states"], summary["distinct_states"]) == (2, 4)
@@ -47,7 +47,7 @@ def test_counts_agree_with_the_games(db, games, space):
     assert read_results(db, Selection(humans_only=True)).winner_is_bot.sum() == 0
     chosen = read_results(db, Selection(player="Ann"))
     assert len(chosen) == sum("Ann" in (game.winner.name, game.loser.name) for game in games)
-    summary = summarise(results, space)
+    summary = summarize(results, space)
     states = {state for game in games for side in (game.winner, game.loser) for state in side.states}
     assert summary["distinct_states"] == len(states)
     starting = [state for state in map(str, states) if (state[0], state[6], state[9]) == ("1", "2", "2")]
@@ -64,11 +64,11 @@ def test_counts_agree_with_the_games(db, games, space):
 def test_what_is_not_defined_is_none(db, original, space):
     results = read_results(db, Selection(until=5))
     assert all(len(array) == 0 for array in vars(results).values())
-    nothing = summarise(results, space)
+    nothing = summarize(results, space)
     assert nothing["correlation"] == {"linear": None, "rank": None}
     assert nothing["durations"]["mean"] is None
     assert nothing["players"] == []
-    one = summarise(read_results(original, Selection(until=100)), space)
+    one = summarize(read_results(original, Selection(until=100)), space)
     assert one["correlation"] == {"linear": None, "rank": None}
     two = [{"games": 3, "win_rate": 0.5}, {"games": 1, "win_rate": 1.0}]
     assert correlations(two) == pytest.approx({"linear": -1.0, "rank": -1.0})
@@ -78,7 +78,7 @@ def test_what_is_not_defined_is_none(db, original, space):
 
 
 def test_what_the_notebook_says_of_its_games(real_db):
-    summary = summarise(
+    summary = summarize(
         read_results(real_db, Selection(humans_only=True, until=1668358800)), StateSpace(PRESETS["notebook"])
     )
     assert (summary["games"], summary["breaths"]) == (667, 5070)
@@ -104,12 +104,12 @@ def test_rules_under_which_no_starting_state_exists_are_refused(original, space)
         results, decimal=np.append(decimals_of(space, np.arange(space.n_states - 400, space.n_states)), starting)
     )
     with pytest.raises(RecordsError, match=r"rules: only \d+ of \d+ recorded starting states exist"):
-        summarise(played, space)
+        summarize(played, space)
     # Half of the states may be unknown.
     known = decimals_of(space, np.arange(space.n_states - 4, space.n_states))
-    assert summarise(replace(results, decimal=np.append(known, range(4))), space)["distinct_states"] == 8
+    assert summarize(replace(results, decimal=np.append(known, range(4))), space)["distinct_states"] == 8
     with pytest.raises(RecordsError, match="rules: only 4 of 9 recorded states exist"):
-        summarise(replace(results, decimal=np.append(known, range(5))), space)
+        summarize(replace(results, decimal=np.append(known, range(5))), space)
 
 
 def latest(path):

@@ -78,22 +78,22 @@ SIGHT = {
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 
 
-def lab(colour, sight):
-    """CIE L*a*b* of a colour as somebody sees it."""
-    c = np.array(colors.to_rgb(colour))
+def lab(color, sight):
+    """CIE L*a*b* of a color as somebody sees it."""
+    c = np.array(colors.to_rgb(color))
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     x, y, z = np.cbrt(np.maximum(TO_XYZ @ np.clip(np.array(sight) @ linear, 0, 1), 0.008856) / [0.9505, 1, 1.089])
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-def test_colours_differ_for_everyone(sight):
-    seen = [lab(look.colour, SIGHT[sight]) for look in LOOKS]
+def test_colors_differ_for_everyone(sight):
+    seen = [lab(look.color, SIGHT[sight]) for look in LOOKS]
     assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
 
 
-def test_the_colours_of_cards_differ_in_grey():
-    lightness = sorted(lab(look.colour, SIGHT["everyone"])[0] for look in LOOKS[:5])
+def test_the_colors_of_cards_differ_in_grey():
+    lightness = sorted(lab(look.color, SIGHT["everyone"])[0] for look in LOOKS[:5])
     assert np.diff(lightness).min() > 10
 
 
@@ -114,8 +114,8 @@ def test_a_heat_map_is_in_per_cent_and_symmetric_around_a_half():
     assert [text.get_text() for text in axes.texts] == ["50.0", "72.0", "45.0"]
 
 
-def test_ink_is_light_on_dark_colours():
-    assert [ink_on(colour) for colour in ("black", "#00639C", "#F0B400", "white")] == ["white", "white", INK, INK]
+def test_ink_is_light_on_dark_colors():
+    assert [ink_on(color) for color in ("black", "#00639C", "#F0B400", "white")] == ["white", "white", INK, INK]
 
 
 def test_whole_numbers_have_a_range_and_no_other_type():

@@ -8,7 +8,7 @@ from fuzz.damage import editing, set_attribute
 from policies import mixed
 
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium import regret_minimisers, restricted_game
+from punish_fast.equilibrium import regret_minimizers, restricted_game
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -27,7 +27,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 @pytest.mark.parametrize(("name", "share"), [("view", 0.4), ("memory", 0.0)])
 def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, monkeypatch):
     # With responses, all iterations but the first two play an excerpt that leaves out a lot.
-    monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", 2)
+    monkeypatch.setattr(regret_minimizers, "_FULL_ITERATIONS", 2)
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(restricted_game, limit, value)

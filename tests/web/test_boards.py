@@ -156,7 +156,7 @@ def test_others_are_answered_while_an_agent_thinks():
             assert choose(client, seen, 1).status_code == 422
         finally:
             may_answer.set()
-        assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "centre"]
+        assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "center"]
 
 
 class DeepOracle(SlowOracle):

@@ -12,7 +12,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.records.plots import PLOTS
-from punish_fast.records.summary import read_results, summarise
+from punish_fast.records.summary import read_results, summarize
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.guard import Limits
 
@@ -125,7 +125,7 @@ def test_the_dashboard_is_the_summary(client, filled):
     }
     for entry in report["players"]:
         assert entry.pop("person") == entry["name"]
-    assert report == json.loads(json.dumps(summarise(read_results(filled), StateSpace(TINY))))
+    assert report == json.loads(json.dumps(summarize(read_results(filled), StateSpace(TINY))))
     players = client.get("/players").json()
     assert {entry["name"] for entry in players} == {"Ann", "Ben", "Cay"}
     counted = [(entry["name"], entry["wins"], entry["games"]) for entry in report["players"]]
@@ -208,9 +208,9 @@ def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
     n_games = sum("Ann" in (game.winner.name, game.loser.name) for game in GAMES)
     assert (report["player"], report["reference"], report["games"]) == ("Ann", "naive", n_games)
     assert [position["player"] for position in report["positions"]] == ["Ann"] * 5
-    practised = [(habit, each) for habit in report["habits"] for each in habit["positions"]]
-    assert practised
-    for habit, position in practised:
+    practiced = [(habit, each) for habit in report["habits"] for each in habit["positions"]]
+    assert practiced
+    for habit, position in practiced:
         played = next(each["name"] for each in position["actions"] if each["action"] == position["played"])
         assert (position["player"], played.split()[0]) == ("Ann", habit["play"])
         if habit["situation"].startswith("breath "):

@@ -445,8 +445,8 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     said(page, 2)
-    assert page.locator(".log p").all_inner_texts() == ["you: top left", "Petra: centre"]
-    assert page.get_by_role("button", name="centre: O").get_attribute("aria-disabled") == "true"
+    assert page.locator(".log p").all_inner_texts() == ["you: top left", "Petra: center"]
+    assert page.get_by_role("button", name="center: O").get_attribute("aria-disabled") == "true"
     # From the top left one to the right, two down, and against the edge.
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
@@ -475,7 +475,7 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     # The last move is undone together with the reply.
     page.keyboard.press("u")
     page.get_by_role("button", name="bottom: empty").wait_for()
-    assert page.locator(".log p").all_inner_texts() == ["you: top left", "Petra: centre"]
+    assert page.locator(".log p").all_inner_texts() == ["you: top left", "Petra: center"]
 
 
 def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
@@ -492,7 +492,7 @@ def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
         "Choose another opponent",
     ]
     won = page.locator(".spot.won").evaluate_all("(spots) => spots.map((spot) => spot.ariaLabel)")
-    assert won == ["top right: O", "centre: O", "bottom left: O"]
+    assert won == ["top right: O", "center: O", "bottom left: O"]
     assert each.width() <= PHONE["width"]
     assert each.flaws() == []
 
@@ -704,7 +704,7 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 
 
 @pytest.mark.usefixtures("played")
-def test_your_worst_positions_are_practised_at_once(visit, address):
+def test_your_worst_positions_are_practiced_at_once(visit, address):
     each = visit()
     model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])
     asked = json.load(urlopen(f"{address}/practice?model={model['hash']}"))
@@ -723,13 +723,13 @@ def test_your_worst_positions_are_practised_at_once(visit, address):
     named = page.locator(".title p, th, .lessons li", has_text=re.compile("points"))
     assert named.count() == 1 + 2 + 2 + len(asked["positions"])
     assert all("judged by Nina" in text for text in named.all_inner_texts())
-    page.get_by_role("button", name="Practise these positions").click()
+    page.get_by_role("button", name="Practice these positions").click()
     page.locator("h2", has_text=f"Question 1 of {len(asked['positions'])}:").wait_for()
     type_an_answer(page)
     page.get_by_role("link", name="Back to You").click()
     page.wait_for_selector(".lessons")
     assert each.flaws() == []
-    page.get_by_role("button", name="Practise this").click()
+    page.get_by_role("button", name="Practice this").click()
     page.get_by_text("Where guard cost you most: breath 1.").wait_for()
     page.locator("h2", has_text="Question 1 of 1:").wait_for()
     page.get_by_role("link", name="Back to You").click()
@@ -779,13 +779,13 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     page.wait_for_selector(".chart .mark")
     found["one game"] = each.flaws()
     assert {route: flaws for route, flaws in found.items() if flaws} == {}
-    # The colours can be changed and stay so.
-    colour = "getComputedStyle(document.body).color"
-    before = page.evaluate(colour)
+    # The colors can be changed and stay so.
+    color = "getComputedStyle(document.body).color"
+    before = page.evaluate(color)
     page.locator("#theme").click()
     page.reload()
     page.wait_for_selector("main h1")
-    assert page.evaluate(colour) != before
+    assert page.evaluate(color) != before
 
 
 def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(visit, address):

@@ -53,10 +53,10 @@ def test_no_script_makes_markup_or_code_of_text():
         assert re.findall(forbidden, text_of(name)) == [], name
 
 
-def test_cards_have_the_colours_of_the_plots():
+def test_cards_have_the_colors_of_the_plots():
     css = text_of("cards.css")
     for card, look in zip(CARDS, CARD_LOOKS, strict=True):
-        assert f"--{card}: {look.colour};" in css
+        assert f"--{card}: {look.color};" in css
 
 
 def test_every_file_is_answered_with_its_type(client):

@@ -71,7 +71,7 @@ def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -
     for values, name, look in zip(series, panel.names, panel.looks, strict=True):
         known = [(100 * value, -place) for place, value in enumerate(values) if value is not None]
         x, y = [pair[0] for pair in known], [pair[1] for pair in known]
-        axes.plot(x, y, look.marker, color=look.colour, label=name, markersize=6, markeredgecolor="white")
+        axes.plot(x, y, look.marker, color=look.color, label=name, markersize=6, markeredgecolor="white")
     if panel.columns[0].startswith(("in_hand", "kept")):
         axes.axvline(0, color=INK, linewidth=0.8)
     axes.margins(x=0.1)

@@ -1,9 +1,9 @@
 """Search for a rule change that balances the game under changed rules.
 
-If several rules were changed, the first candidates undo one change each. The *neighbours* of the changed rules differ
+If several rules were changed, the first candidates undo one change each. The *neighbors* of the changed rules differ
 from them in one rule that was not changed. They are screened in the one-player model against *naive*, which takes
 seconds: the closer the worth of each card is to its worth under the base rules, the better. The game is then studied in
-equilibrium under the candidates and the three best neighbours, as time permits.
+equilibrium under the candidates and the three best neighbors, as time permits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,17 +34,17 @@ _LEAST_OF_STUDY = 0.5
 _SCREENING = 0.5
 
 
-def neighbours(rules: Rules, base: Rules, first: int) -> list[Rules]:
+def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
     """Return valid rules that differ from ``rules`` in one rule that ``base`` shares, starting with card ``first``."""
     changed = set(changes_of(rules, base))
     found = []
     for change in _changes(rules, first):
         try:
-            neighbour = validate(rules._replace(**change))
+            neighbor = validate(rules._replace(**change))
         except RulesError:
             continue
-        if changed.isdisjoint(changes_of(neighbour, rules)):
-            found.append(neighbour)
+        if changed.isdisjoint(changes_of(neighbor, rules)):
+            found.append(neighbor)
     return found
 
 
@@ -91,7 +91,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     assert standard is not None
     assert changed is not None
     card = deciding_card(changed)
-    rules = neighbours(found.rules, found.base, CARDS.index(card))
+    rules = neighbors(found.rules, found.base, CARDS.index(card))
     names = [_change_text(each, found.rules) for each in rules]
     with time_limit(share=_SCREENING):
         screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch)

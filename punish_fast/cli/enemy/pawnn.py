@@ -60,7 +60,7 @@ def pawnn(options: PawnnOptions) -> None:
     """Train the network PAWNN on a strategy and evaluate it on every state (needs the extra `learn`).
 
     Hyperparameters, with the values of the preset `final` and alternatives in parentheses: hidden=36,24,16;
-    dropout=0.5; encoding=raw (scaled, one-hot); softmax=true (false); loss=mse (cross-entropy); optimiser=adam
+    dropout=0.5; encoding=raw (scaled, one-hot); softmax=true (false); loss=mse (cross-entropy); optimizer=adam
     (descent); rate=0.001 (by default, 0.1 with descent); epochs=100; batch=1. The default output is named after the
     strategy file: general-pawnn.h5 for general.h5.
     """

@@ -12,7 +12,7 @@ from punish_fast.games.gwent.players import PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import vectorize
 from punish_fast.runtime.errors import printable
 
 _SHARES = ("win", "tie", "loss")
@@ -32,7 +32,7 @@ def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
                 each.variant.decks: {
                     opponent: {
                         seat: match_report(match, _SHARES)
-                        for seat, match in play_match(vectorise(each), mover, other, n_games, seed).items()
+                        for seat, match in play_match(vectorize(each), mover, other, n_games, seed).items()
                     }
                     for opponent, other in PLAYERS.items()
                 }

@@ -14,7 +14,7 @@ from punish_fast.games.incan_gold.state import N_PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import vectorize
 
 # Every agent plays against two copies of each of these agents, which are also judged by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
@@ -60,7 +60,7 @@ def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int |
 
 def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games judge``."""
-    n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorise(game), []
+    n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorize(game), []
     with stages("agents"):
         load, names = partial(load_as, wanted=DqnLearner, game=game), f"{', '.join(NAMES)} with N from 1 to 99"
         wanted = options.agents or _OPPONENTS

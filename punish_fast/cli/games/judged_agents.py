@@ -9,7 +9,7 @@ from punish_fast.games.contract import Game, GameError, Mover, VectorGame
 from punish_fast.games.learn.dqn import DqnLearner, values_of
 from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.networks import pretrained_network
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import vectorize
 from punish_fast.runtime.errors import printable, require
 
 # Default number of games in a match.
@@ -59,7 +59,7 @@ def trained_values(game: Game) -> tuple[VectorGame, Values]:
     network = pretrained_network(game)
     if network is None:
         raise UsageError(f"{TRAINED}: the package contains no network for {game.name}")
-    vector = vectorise(game)
+    vector = vectorize(game)
     return vector, values_of(vector, *network)
 
 

@@ -82,7 +82,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
         played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
         print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
     if report["positions"]:
-        print("\n  ".join(["\nto practise a habit or such positions:", *folded(report["practice"])]))
+        print("\n  ".join(["\nto practice a habit or such positions:", *folded(report["practice"])]))
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:

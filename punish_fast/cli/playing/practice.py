@@ -82,7 +82,7 @@ def practice(options: PracticeOptions) -> None:
     quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
     try:
-        quiz.practise((quiz.choice(rounds) if rounds[1:] else rounds[0][1])[: options.questions])
+        quiz.practice((quiz.choice(rounds) if rounds[1:] else rounds[0][1])[: options.questions])
     except (LeaveError, EOFError):
         quiz.screen.console.print("\n  You left the quiz.")
     finally:

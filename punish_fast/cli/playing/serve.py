@@ -67,7 +67,7 @@ class ServeOptions(CommonOptions):
     "punish-fast serve --check",
 )
 def serve(options: ServeOptions) -> None:
-    """Serve a web page for playing Punish, exploring positions, reviewing games and practising.
+    """Serve a web page for playing Punish, exploring positions, reviewing games and practicing.
 
     By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop; all
     finished games are saved. With --json, one line with the address is printed once the server is ready.

@@ -23,10 +23,10 @@ def summary(options: SummaryOptions) -> None:
     """Summarize recorded games: their number and length, the states they visit, and who wins."""
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.records.summary import read_results, summarise
+    from punish_fast.records.summary import read_results, summarize
 
     results = read_results(options.database, options.selection())
-    report = summarise(results, StateSpace(load_rules(options.rules)))
+    report = summarize(results, StateSpace(load_rules(options.rules)))
     options.print({"database": str(options.database), **report}, _print)
 
 

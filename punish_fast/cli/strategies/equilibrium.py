@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline
     from punish_fast.equilibrium.run import IterationStatus, Target
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.store.reader import Artefact
+    from punish_fast.store.reader import Artifact
 
 
 class EquilibriumOptions(ComputeOptions):
@@ -124,7 +124,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
     return default_strategy(path, rules, aims, options.information)
 
 
-def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
+def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artifact | None:
     """Return the checkpoint to resume from, or None if the file does not exist."""
     from punish_fast.store.reader import load
 
@@ -152,7 +152,7 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
     }
 
 
-def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
+def _resume(learner: Equilibrium, checkpoint: Artifact | None, target: Target) -> None:
     from punish_fast.store.policies import load_checkpoint
 
     if checkpoint is None:

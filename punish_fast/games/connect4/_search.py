@@ -18,7 +18,7 @@ creates two immediate threats, or an immediate threat with another threat direct
 
 **Move ordering.** Moves that create more threats come first. Threats have a higher weight in the rows that tend to fall
 to the player late in the game: odd rows for the first player and even rows for the second, counted from 1. Ties go to
-the move nearest to the centre. The table entries of successors are prefetched while moves are ordered. In early
+the move nearest to the center. The table entries of successors are prefetched while moves are ordered. In early
 positions, all successors are looked up before any of them is searched.
 
 **Follow-up.** If every column has an even height, the second player can always reply in the same column, and thus gets
@@ -65,7 +65,7 @@ STACK_WORDS = _LEVELS + (N_SQUARES + 1) * _LEVEL_WORDS
 _WEIGHT_SHIFT = WIDTH * STEP
 _SQUARES = (1 << _WEIGHT_SHIFT) - 1
 
-# Masks of the columns, from the centre outwards.
+# Masks of the columns, from the center outwards.
 _COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
 # Rows are counted from 1. The next square of a column of even height is in an odd row, or above the board.
 _ODD_ROWS = BOTTOM * 0b010101

@@ -33,7 +33,7 @@ class OpeningBook:
     def __init__(self) -> None:
         # Scores by position (`Connect4.position`), as defined in ``solver.py``.
         self.scores: dict[Connect4State, int] = {}
-        # Best column of some positions; ties go to the column nearest to the centre.
+        # Best column of some positions; ties go to the column nearest to the center.
         self.columns: dict[Connect4State, int] = {}
 
     def score(self, state: Connect4State) -> int | None:
@@ -119,7 +119,7 @@ class Connect4Oracle(Oracle):
         return [value for value in self.known_values(state, math.inf)[0] if value is not None]
 
     def best_action(self, state: Connect4State) -> int:
-        """Return the best action; ties go to the column nearest to the centre."""
+        """Return the best action; ties go to the column nearest to the center."""
         return self._best_column(state, math.inf)
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:

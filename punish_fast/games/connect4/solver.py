@@ -104,7 +104,7 @@ class Connect4Solver:
 
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
-        columns = sorted(_GAME.actions(state), key=distance_to_centre)
+        columns = sorted(_GAME.actions(state), key=distance_to_center)
         # No move has a higher score, so it suffices to decide whether a move has a lower one. If all other columns do,
         # the last column is the best and needs no search.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
@@ -120,7 +120,7 @@ class Connect4Solver:
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:
-        """Return the columns of perfect play to the end of the game; ties go to the column nearest to the centre."""
+        """Return the columns of perfect play to the end of the game; ties go to the column nearest to the center."""
         columns = []
         while not _GAME.is_terminal(state):
             columns.append(self.best_column(state, score))
@@ -133,7 +133,7 @@ def compile_search() -> None:
     Connect4Solver(memory=1).solve(_GAME.state_of(_LATE))
 
 
-def distance_to_centre(column: int) -> int:
+def distance_to_center(column: int) -> int:
     """Return the distance of a column from the central column."""
     return abs(column - WIDTH // 2)
 

@@ -142,7 +142,7 @@ class MuZeroMethod(NetworkMethod):
     steps: int = hyperparameter(64, (0, 1024), "Optimizer steps after each round.")
     batch: int = hyperparameter(256, (1, 4096), "States per optimizer step.")
     priority: float = hyperparameter(0.0, (0.0, 2.0), "Exponent of prioritized sampling; 0 for uniform sampling.")
-    reanalysed: float = hyperparameter(0.0, (0.0, 1.0), "Number of old games searched again per new game.")
+    reanalyzed: float = hyperparameter(0.0, (0.0, 1.0), "Number of old games searched again per new game.")
     max_plies: int = hyperparameter(100, (1, 1000), "Maximum plies; longer games have the value of the last search.")
 
     def __post_init__(self) -> None:

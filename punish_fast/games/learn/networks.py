@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from punish_fast.games.contract import Game
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import vectorize
 from punish_fast.runtime.errors import require
 from punish_fast.runtime.interrupts import uninterrupted
 
@@ -110,18 +110,18 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
         return x
     x = x.reshape(-1, *inputs).transpose(0, 2, 3, 1)
     for weight, bias in layers:
-        x = rectified(_neighbourhoods(x) @ weight.reshape(-1, len(bias)) + bias)
+        x = rectified(_neighborhoods(x) @ weight.reshape(-1, len(bias)) + bias)
     return x.reshape(len(x), -1)
 
 
-def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Return the 3 x 3 neighbourhood of each square.
+def _neighborhoods(x: jax.Array) -> jax.Array:
+    """Return the 3 x 3 neighborhood of each square.
 
     ``x`` has shape ``[n, rows, columns, planes]``, and the result has shape ``[n, rows, columns, 9 * planes]``.
     """
     import jax.numpy as jnp
 
-    # On CPUs, a product of neighbourhoods and filters is far faster than JAX's convolution, and so is the gradient.
+    # On CPUs, a product of neighborhoods and filters is far faster than JAX's convolution, and so is the gradient.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     places = product(range(_SIDE), repeat=2)
@@ -167,13 +167,13 @@ def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray
 
 
 def compiled_steps(
-    loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
+    loss: Callable[..., Any], optimizer: Any, rate: Callable[[Any], Any] | None = None
 ) -> Callable[..., Sequence[Any]]:
     """Return a compiled function that takes optimizer steps.
 
     Args:
         loss: Loss as a function of the weights, a batch and optional further arguments.
-        optimiser: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
+        optimizer: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
         rate: Factor of the updates as a function of the number of previous steps; 1 by default.
 
     Returns:
@@ -184,11 +184,11 @@ def compiled_steps(
     import optax
 
     def steps(weights: Any, momentum: Any, variance: Any, count: Any, batches: Any, *others: Any) -> Any:
-        first, *rest = optimiser.init(weights)
+        first, *rest = optimizer.init(weights)
 
         def step(state: Any, batch: Any) -> tuple[Any, None]:
             weights, memory = state
-            updates, later = optimiser.update(jax.grad(loss)(weights, batch, *others), memory, weights)
+            updates, later = optimizer.update(jax.grad(loss)(weights, batch, *others), memory, weights)
             if rate is not None:
                 updates *= rate(memory[0].count)
             return (optax.apply_updates(weights, updates), later), None
@@ -229,7 +229,7 @@ def pretrained_network(game: Game) -> PretrainedNetwork | None:
     with np.load(path) as file:
         filters, hidden = (tuple(file[name].tolist()) for name in ("filters", "hidden"))
         weights = file["weights"].astype(np.float32)
-    vector = vectorise(game)
+    vector = vectorize(game)
     return PretrainedNetwork(Architecture(tuple(vector.feature_shape), filters, hidden, vector.n_moves), weights)
 
 

@@ -69,7 +69,7 @@ def _draw(
         games = [point["games"] for point in curve]
         for look, (panel, label, shares) in zip(cycle(LOOKS), lines, strict=False):
             percent = [100 * share for share in shares]
-            panels[panel].plot(games, percent, color=look.colour, marker=look.marker, linestyle=look.line, label=label)
+            panels[panel].plot(games, percent, color=look.color, marker=look.marker, linestyle=look.line, label=label)
         for axes, title in zip(panels, titles, strict=True):
             axes.set(title=title, ylabel="per cent", xscale="log")
             axes.grid(color=FAINT)

@@ -26,7 +26,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, draws of samples, initial weights, and reanalysis.
-PLAY, LEARN, BEGIN, REANALYSE = range(4)
+PLAY, LEARN, BEGIN, REANALYZE = range(4)
 # Maximum step count passed to the optimizer, so that the count fits int32. Beyond this count, the learning rate no
 # longer decreases.
 _MOST_STEPS = 1_000_000_000

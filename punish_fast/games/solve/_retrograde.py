@@ -21,7 +21,7 @@ ENDLESS = -1
 
 
 @kernel
-def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_row, value, distance, queue):
+def analyze_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_row, value, distance, queue):
     """Compute the value and the distance of every position in place.
 
     The rows that lead to position ``p`` are ``back_row[back_ptr[p] : back_ptr[p + 1]]``. ``queue``, int64 ``[n]``, is

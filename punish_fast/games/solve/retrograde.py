@@ -97,7 +97,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
     """Compute the value and the distance to the end of the game of every position under perfect play."""
     n = len(positions)
     value, distance = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32)
-    _retrograde.analyse_backwards(
+    _retrograde.analyze_backwards(
         positions.state_ptr,
         positions.sign,
         positions.payoff,

@@ -2,7 +2,7 @@
 
 An eliminated state is an *element*, a list of the later states that it connects. Eliminating a state *absorbs* the
 elements that contain it into the new element. Each state stores the unabsorbed elements that contain it, and the
-neighbours that no element connects to it, in the memory of its original list of neighbours [George and Liu 1989].
+neighbors that no element connects to it, in the memory of its original list of neighbors [George and Liu 1989].
 """
 
 from typing import NamedTuple
@@ -23,10 +23,10 @@ N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 class QuotientGraph(NamedTuple):
     """The states of a symmetric graph that are not yet eliminated, and the graph's elements."""
 
-    begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; its neighbours follow
-    adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbours
+    begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; its neighbors follow
+    adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbors
     n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
-    n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours, which follow the elements
+    n_neighbors: np.ndarray  # int32 ``[n_states]``, number of neighbors, which follow the elements
     component: np.ndarray  # int32 ``[n_states]``, component of each state
     is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
     remaining: np.ndarray  # int64 ``[n_components]``, number of states not yet eliminated
@@ -96,7 +96,7 @@ def _operations(n_later):
 
 @routine
 def _degree(graph, state):
-    """Return the degree bound of a state, counting termination as a neighbour."""
+    """Return the degree bound of a state, counting termination as a neighbor."""
     return graph.degree[state] + np.int32(graph.leaks[state])
 
 
@@ -134,19 +134,19 @@ def _connect(graph, state, rank, later):
         element = graph.adjacent[q]
         if not graph.is_absorbed[element]:
             graph.is_absorbed[element] = True
-            for t in range(graph.begin[element], graph.begin[element] + graph.n_neighbours[element]):
+            for t in range(graph.begin[element], graph.begin[element] + graph.n_neighbors[element]):
                 if seen[later[t]] != state:
                     seen[later[t]] = state
                     later[end] = later[t]
                     end += 1
-    for q in range(last_element, last_element + graph.n_neighbours[state]):
+    for q in range(last_element, last_element + graph.n_neighbors[state]):
         other = graph.adjacent[q]
         if rank[other] < 0 and seen[other] != state:
             seen[other] = state
             later[end] = other
             end += 1
     # The state is now an element; these entries describe its list of later states.
-    graph.begin[state], graph.n_neighbours[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
+    graph.begin[state], graph.n_neighbors[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
     for t in range(graph.counts[N_LATER], end):
         n_members += not graph.is_hub[later[t]]
     graph.members[0, state] = n_members
@@ -183,16 +183,16 @@ def _update(graph, other, state, rank):
             to += 1
             degree += graph.members[1, element]
     n_elements = to - begin
-    for q in range(last_element, last_element + graph.n_neighbours[other]):
-        neighbour = adjacent[q]
-        if rank[neighbour] < 0 and graph.marks[0, neighbour] != state:
-            adjacent[to] = neighbour
+    for q in range(last_element, last_element + graph.n_neighbors[other]):
+        neighbor = adjacent[q]
+        if rank[neighbor] < 0 and graph.marks[0, neighbor] != state:
+            adjacent[to] = neighbor
             to += 1
-            degree += not graph.is_hub[neighbour]
+            degree += not graph.is_hub[neighbor]
     # There is room, because at least one entry was removed: an absorbed element or the state itself.
     adjacent[to] = adjacent[begin + n_elements]
     adjacent[begin + n_elements] = state
-    graph.n_elements[other], graph.n_neighbours[other] = n_elements + 1, to - begin - n_elements
+    graph.n_elements[other], graph.n_neighbors[other] = n_elements + 1, to - begin - n_elements
     _unlink(graph, other)
     graph.leaks[other] |= graph.leaks[state]
     most = min(graph.degree[other] + inside, graph.remaining[graph.component[other]] - 1)

@@ -13,10 +13,10 @@ subtracted, and every digit is correct up to rounding [O'Cinneide 1993]. States 
 few new transitions, first in a sparse matrix and then, once most of the remaining states are
 connected, in a dense one.
 
-**Minimum-degree order** [Tinney and Walker 1967]. Eliminating a state connects all its neighbours. The state with the
-fewest neighbours is eliminated next; an upper bound replaces the exact number of neighbours [Amestoy, Davis and Duff
-1996]. Termination counts as a neighbour, so a long path to it is eliminated from the far end; in the opposite order,
-the probability of termination might underflow. *Hubs*, which have very many neighbours, are eliminated last. Once every
+**Minimum-degree order** [Tinney and Walker 1967]. Eliminating a state connects all its neighbors. The state with the
+fewest neighbors is eliminated next; an upper bound replaces the exact number of neighbors [Amestoy, Davis and Duff
+1996]. Termination counts as a neighbor, so a long path to it is eliminated from the far end; in the opposite order,
+the probability of termination might underflow. *Hubs*, which have very many neighbors, are eliminated last. Once every
 remaining state of a component is connected with a large share of the others, these states and the hubs are eliminated
 in a dense matrix.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
 
-# A hub has more neighbours than the larger of a constant and a multiple of the square root of its component's size.
+# A hub has more neighbors than the larger of a constant and a multiple of the square root of its component's size.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
 # Speed of multiplications in a dense matrix, relative to multiplications in a sparse one.
 _DENSE_SPEED = 4.0
@@ -75,7 +75,7 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
         begin=graph.indptr[:-1].astype(np.int64),
         adjacent=graph.indices.astype(np.int32),
         n_elements=np.zeros(n, dtype=np.int32),
-        n_neighbours=degree.astype(np.int32),
+        n_neighbors=degree.astype(np.int32),
         component=component.astype(np.int32),
         is_hub=hubs(graph, component),
         remaining=sizes.astype(np.int64),
@@ -133,7 +133,7 @@ class Elimination:
         self._pattern = chain.indptr, chain.indices
         is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
         order = (
-            before._order if before is not None and is_same else minimum_degree(*_neighbours(chain), _MOST_OPERATIONS)
+            before._order if before is not None and is_same else minimum_degree(*_neighbors(chain), _MOST_OPERATIONS)
         )
         self._order: EliminationOrder | None = order
         self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
@@ -185,7 +185,7 @@ class Elimination:
         return weight[self._chain.position], factors, connected
 
 
-def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+def _neighbors(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return connections within components, components of states, and a mask of states that may leave their component.
 
     The connections are a symmetric CSR matrix, bool ``[n_states, n_states]``.
@@ -241,7 +241,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
     """Return the number of operations for eliminating a random policy's chain, or infinity if it exceeds ``most``."""
-    order = minimum_degree(*_neighbours(_random_chain(mdp)), most)
+    order = minimum_degree(*_neighbors(_random_chain(mdp)), most)
     return np.inf if order is None else order.operations
 
 
@@ -256,7 +256,7 @@ def patience(mdp: MDP) -> int:
 
     if mdp.n_entries > _MOST_ESTIMATED:
         return _MOST_SWEEPS
-    graph, component, _ = _neighbours(_random_chain(mdp))
+    graph, component, _ = _neighbors(_random_chain(mdp))
     is_hub = hubs(graph, component)
     others = graph[~is_hub][:, ~is_hub] if is_hub.any() else graph
     n = others.shape[0]

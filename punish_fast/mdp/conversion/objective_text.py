@@ -46,7 +46,7 @@ class NamedProcess:
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
 
-    def labelled(self, name: str) -> np.ndarray:
+    def labeled(self, name: str) -> np.ndarray:
         """Return the states with a label, bool ``[n_states]``."""
         if name not in self.labels:
             raise NameUnknownError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
@@ -113,7 +113,7 @@ class ObjectiveError(PunishFastError, ValueError):
 class Objective:
     """Parsed objective."""
 
-    maximise: bool
+    maximize: bool
     is_probability: bool  # True for a probability, False for an expected reward
     reward: str | None  # name of the rewards; None if the text does not name them
     goal: Formula | None  # states to reach; None for discounted rewards
@@ -148,18 +148,18 @@ def solve_objective(
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
     if discount is not None:
         raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
-    goal, maximise = objective.goal(process), objective.maximise
+    goal, maximize = objective.goal(process), objective.maximize
     if objective.is_probability:
         avoid = None if objective.within is None else ~objective.within(process) & ~goal
-        return reach_probability(process.mdp, goal, maximize=maximise, avoid=avoid, tolerance=tolerance)
-    return total_reward(process.paying(objective.reward), goal, maximize=maximise, tolerance=tolerance)
+        return reach_probability(process.mdp, goal, maximize=maximize, avoid=avoid, tolerance=tolerance)
+    return total_reward(process.paying(objective.reward), goal, maximize=maximize, tolerance=tolerance)
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
     if (factor := discount_of(discount)) == 1:
         raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
-    sign = 1.0 if objective.maximise else -1.0
+    sign = 1.0 if objective.maximize else -1.0
     # To minimize, maximize the negated rewards and negate the values.
     paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
     solution = solve(paid, factor, tolerance=tolerance)
@@ -189,7 +189,7 @@ def _formula(tree: ast.expr) -> Formula:
         case ast.Name("true" | "false" as word):
             return lambda process: np.full(process.mdp.n_states, word == "true")
         case ast.Name(word) if word.startswith("_"):
-            return lambda process: process.labelled(bytes.fromhex(word[1:]).decode(errors="surrogatepass"))
+            return lambda process: process.labeled(bytes.fromhex(word[1:]).decode(errors="surrogatepass"))
         case ast.UnaryOp(ast.Invert(), operand):
             inner = _formula(operand)
             return lambda process: ~inner(process)

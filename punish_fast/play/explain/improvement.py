@@ -23,7 +23,7 @@ from punish_fast.study.observations import observe
 
 _POSITIONS = 5
 # Maximum number of positions of a habit.
-_PRACTISED = 10
+_PRACTICED = 10
 # Maximum number of periods of a trend, and minimum number of games in each.
 _PERIODS, _FEWEST_GAMES = 4, 5
 
@@ -75,7 +75,7 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
         return habit.situation in situations and habit.play == PLAYS[PLAY_OF[COLUMN[question.played]]]
 
     return [
-        habit._asdict() | {"positions": [each for each in questions if is_of(each, habit)][:_PRACTISED]}
+        habit._asdict() | {"positions": [each for each in questions if is_of(each, habit)][:_PRACTICED]}
         for habit in habits(assessed, space)
     ]
 

@@ -27,7 +27,7 @@ class PracticeTerminal:
     waits: bool = False  # True to wait for Enter before the next question
     verdicts: list[Verdict] = field(default_factory=list)  # verdicts on the answers so far
 
-    def practise(self, questions: Sequence[Question]) -> None:
+    def practice(self, questions: Sequence[Question]) -> None:
         """Ask all questions, and store the verdicts; raise `LeaveError` if the person leaves."""
         for number, question in enumerate(questions, 1):
             self.screen.console.print()
@@ -44,11 +44,11 @@ class PracticeTerminal:
                 raise LeaveError
 
     def choice(self, rounds: Sequence[tuple[str, list[Question]]]) -> list[Question]:
-        """Ask which of the rounds to practise, by default the first, and return its questions."""
+        """Ask which of the rounds to practice, by default the first, and return its questions."""
         for number, (name, _) in enumerate(rounds, 1):
             self.screen.say(f"{number}. {name}")
         while True:
-            answer = self.ask(f"  What do you practise? (1 to {len(rounds)}, Enter for 1): ").strip().lower() or "1"
+            answer = self.ask(f"  What do you practice? (1 to {len(rounds)}, Enter for 1): ").strip().lower() or "1"
             if answer in LEAVE:
                 raise LeaveError
             if answer.isdecimal() and 0 < int(answer) <= len(rounds):

@@ -1,6 +1,6 @@
 """Drawings of a game in the terminal: cards, hands, statuses, and events in words.
 
-A card is a box with the card's name and key, filled with the colour that plots use for the card. Boxes are drawn in
+A card is a box with the card's name and key, filled with the color that plots use for the card. Boxes are drawn in
 ASCII if the terminal does not support line-drawing characters.
 """
 
@@ -40,10 +40,10 @@ def open_console(stream: IO[str]) -> Console:
 
 
 def card_style(kind: int) -> Style:
-    """Return the style of a card: its background colour, and a text colour that is legible on it."""
-    colour = CARD_LOOKS[kind].colour
-    triplet = Color.parse(colour).get_truecolor()
-    return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=colour)
+    """Return the style of a card: its background color, and a text color that is legible on it."""
+    color = CARD_LOOKS[kind].color
+    triplet = Color.parse(color).get_truecolor()
+    return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=color)
 
 
 class Screen:

@@ -41,7 +41,7 @@ from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime import __version__
 from punish_fast.runtime.files import replacing
-from punish_fast.store.formats.labelled_process import process_of
+from punish_fast.store.formats.labeled_process import process_of
 
 
 def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None = None) -> None:
@@ -49,7 +49,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
     Args:
         path: Output file; no suffix is added.
-        states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
+        states: States of the process: a ``StateSpace`` or a loaded ``Artifact``.
         mdp: The process.
         enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 

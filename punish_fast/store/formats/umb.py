@@ -38,7 +38,7 @@ from punish_fast.punish.rules import name_of, to_mapping
 from punish_fast.runtime import __version__
 from punish_fast.runtime.files import replacing
 from punish_fast.runtime.parallel import cumulated
-from punish_fast.store.formats.labelled_process import TERMINALS, LabelledProcess, process_of
+from punish_fast.store.formats.labeled_process import TERMINALS, LabeledProcess, process_of
 
 VERSION, REVISION = 1, 0
 OUTCOME = "outcome"
@@ -57,7 +57,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
     Args:
         path: Output file.
-        states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
+        states: States of the process: a ``StateSpace`` or a loaded ``Artifact``.
         mdp: The process.
         enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 
@@ -103,7 +103,7 @@ def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[me
             yield piece.reshape(-1).view(np.uint8).data
 
 
-def _members(process: LabelledProcess) -> Iterator[tuple[str, _Stream]]:
+def _members(process: LabeledProcess) -> Iterator[tuple[str, _Stream]]:
     """Yield the name and the content of each member of the archive."""
     mdp = process.mdp
     loops = np.arange(1, len(TERMINALS) + 1)
@@ -136,7 +136,7 @@ def _bits(flags: np.ndarray) -> _Stream:
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 
 
-def _valuations(process: LabelledProcess) -> tuple[np.ndarray, np.ndarray]:
+def _valuations(process: LabeledProcess) -> tuple[np.ndarray, np.ndarray]:
     """Return the fields and outcomes of all positions, and of win and loss, as two uint8 arrays with 19 columns."""
     positions = np.pad(process.fields, ((0, 0), (0, 1)))
     terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
@@ -144,7 +144,7 @@ def _valuations(process: LabelledProcess) -> tuple[np.ndarray, np.ndarray]:
     return positions, terminals
 
 
-def _index(process: LabelledProcess) -> dict[str, Any]:
+def _index(process: LabeledProcess) -> dict[str, Any]:
     mdp = process.mdp
     n_terminals = len(TERMINALS)
     rules = name_of(process.rules)

@@ -1,4 +1,4 @@
-/** Appearance of the cards: signs and names; cards.css adds colours and patterns. */
+/** Appearance of the cards: signs and names; cards.css adds colors and patterns. */
 
 import { h, svg, unseen } from "./dom.js";
 

@@ -72,7 +72,7 @@ export const title = (text, lead) => h("header", { class: "title" }, h("h1", {},
 export const tableHead = (labels, numbers) =>
   h("thead", {}, h("tr", {}, labels.map((text, k) => h("th", { scope: "col", class: numbers.includes(k) && "number" }, text))));
 
-/** A labelled `select` element with [value, text] pairs as options. */
+/** A labeled `select` element with [value, text] pairs as options. */
 export function choice(label, pairs, value, onchange) {
   const select = h(
     "select",

@@ -189,7 +189,7 @@ export class Quiz {
   }
 
   end() {
-    const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model, this.questions === this.given.positions ? this.given : null) }, "Practise again");
+    const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model, this.questions === this.given.positions ? this.given : null) }, "Practice again");
     const words = `${scoreWords(this.round)}.`;
     this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), this.missed.length > 0 && h("h3", {}, "Look again at"), h("ol", { class: "lessons" }, this.missed.map(([question, action]) => mistake(question, action, "You chose", this.judge, h("a", { href: `#/explore/${this.model}/${question.state}` }, "Explore this position")))), h("div", { class: "row" }, again)));
     announce(words);

@@ -1,5 +1,5 @@
 /** Base class of boards with squares: buttons, stones, the last move, winning lines, and hints. Subclasses define the
- * stones, names and neighbours of the buttons. */
+ * stones, names and neighbors of the buttons. */
 
 import { h, isTouch, svg } from "./dom.js";
 import { OpenGame, latest, outcome } from "./open_game.js";
@@ -11,7 +11,7 @@ export function mark(kind, stone) {
     sign1: () => [svg("path", { d: "M22 22 78 78 M78 22 22 78" })],
     sign2: () => [svg("circle", { cx: 50, cy: 50, r: 30 })],
     disc1: () => [svg("circle", { cx: 50, cy: 50, r: 46 })],
-    // A ring distinguishes the stones for people who cannot see their colours.
+    // A ring distinguishes the stones for people who cannot see their colors.
     disc2: () => [svg("circle", { cx: 50, cy: 50, r: 46 }), svg("circle", { class: "ring", cx: 50, cy: 50, r: 24 })],
   };
   return svg("svg", { class: `stone ${kind}${stone}`, viewBox: "0 0 100 100", "aria-hidden": "true" }, shapes[`${kind}${stone}`]());
@@ -71,7 +71,7 @@ export class Squares extends OpenGame {
 
   /** Move the focus with arrow keys; Enter picks the focused square, and a second Enter plays it. */
   press(key) {
-    const there = this.neighbour(this.buttons.indexOf(document.activeElement), key);
+    const there = this.neighbor(this.buttons.indexOf(document.activeElement), key);
     if (there === null) return super.press(key);
     this.buttons[there].focus();
     return true;

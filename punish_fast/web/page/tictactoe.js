@@ -3,9 +3,9 @@
 import { h } from "./dom.js";
 import { Squares, mark } from "./squares.js";
 
-const PLACES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
+const PLACES = ["top left", "top", "top right", "left", "center", "right", "bottom left", "bottom", "bottom right"];
 const STONES = ["X", "O"];
-const [SIDE, CENTRE] = [3, 4];
+const [SIDE, CENTER] = [3, 4];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class TicTacToe extends Squares {
@@ -13,7 +13,7 @@ export class TicTacToe extends Squares {
 
   keys = [
     ["1 … 9", "pick a square"],
-    ["← ↑ → ↓", "go to a neighbouring square; Enter picks it"],
+    ["← ↑ → ↓", "go to a neighboring square; Enter picks it"],
     ["Enter", "play your pick"],
     ["Escape", "take it back"],
     ["h", "ask for a hint"],
@@ -36,9 +36,9 @@ export class TicTacToe extends Squares {
     };
   }
 
-  neighbour(here, key) {
+  neighbor(here, key) {
     if (!STEPS[key]) return null;
-    if (here < 0) return CENTRE;
+    if (here < 0) return CENTER;
     const [row, column] = [Math.floor(here / SIDE) + STEPS[key][0], (here % SIDE) + STEPS[key][1]];
     const isInside = [row, column].every((k) => k >= 0 && k < SIDE);
     return isInside ? row * SIDE + column : here;

@@ -19,7 +19,7 @@ export async function show(main, [wanted], isCurrent) {
   const found = answer && { ...answer, judge: judges[0].hash, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
-  const practise = (positions, lead) => {
+  const practice = (positions, lead) => {
     quiz = new Quiz(main, judges, { ...found, positions, lead });
     // The address stays the same, so the link itself changes nothing.
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
@@ -27,18 +27,18 @@ export async function show(main, [wanted], isCurrent) {
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
   const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
   const isChoice = people.length > Number(Boolean(name));
-  main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practise)));
+  main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practice)));
   return () => quiz?.leave();
 }
 
 const results = ({ games, win_rate: won, loss, reference }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.`;
 
-function report(found, practise) {
+function report(found, practice) {
   const { judge, reference, habits, opponents, trend, positions } = found;
   const lost = `points lost per game, judged by ${reference}`;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Only ${counted(each.choices, "choice")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practise(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practise this"));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Only ${counted(each.choices, "choice")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practice(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practice this"));
   const position = (each) => mistake(each, each.played, "Played:", reference, gameLink(each.game, judge, each.state));
   return [
     h(
@@ -48,7 +48,7 @@ function report(found, practise) {
       panel("Trend", table(["games", "won", lost], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
-    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practise(positions, "Your costliest choices.") }, "Practise these positions"))),
+    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practice(positions, "Your costliest choices.") }, "Practice these positions"))),
   ];
 }
 

@@ -5,7 +5,7 @@ import pytest
 from punish_fast.arena.survey.balance import Balance, balance, deciding_card, judge, report_of
 from punish_fast.arena.survey.balance_plot import draw_balance
 from punish_fast.arena.survey.jobs import Watch
-from punish_fast.arena.survey.restore import deciding_change, neighbours, restore, undone
+from punish_fast.arena.survey.restore import deciding_change, neighbors, restore, undone
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.punish.rule_changes import changed, changes_of
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
@@ -54,7 +54,7 @@ def now(monkeypatch):
 
 
 def test_balance_is_restored_by_one_more_change(found, now):
-    rules = neighbours(STRIKE, TINY, CARDS.index("strike"))
+    rules = neighbors(STRIKE, TINY, CARDS.index("strike"))
     changes = [changes_of(each, STRIKE) for each in rules]
     assert all(len(change) == 1 and "damage.strike" not in change for change in changes)
     assert next(iter(changes[0])) == "copies.strike"

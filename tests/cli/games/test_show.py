@@ -19,7 +19,7 @@ def test_show_values_every_move(run):
 
 
 def test_show_values_moves_of_symmetric_positions_as_they_are_shown(run):
-    for position, best in (("X../.../...", "centre"), (".../.../..X", "centre"), ("X.O/.../X..", "left")):
+    for position, best in (("X../.../...", "center"), (".../.../..X", "center"), ("X.O/.../X..", "left")):
         moves = run("games", "show", "tictactoe", position, "--json").report["moves"]
         assert [move["move"] for move in moves if move["best"]] == [best]
     after = run("games", "show", "tictactoe", "X../.OX/O..").out

@@ -15,7 +15,7 @@ from punish_fast.games.learn.strength import strength_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = MuZeroMethod(
-    simulations=4, width=4, games=6, memory=3, steps=2, batch=16, unroll=2, max_plies=20, priority=0.5, reanalysed=0.5
+    simulations=4, width=4, games=6, memory=3, steps=2, batch=16, unroll=2, max_plies=20, priority=0.5, reanalyzed=0.5
 )
 
 

@@ -17,7 +17,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
 from punish_fast.store.formats import umb
-from punish_fast.store.formats.labelled_process import process_of
+from punish_fast.store.formats.labeled_process import process_of
 from punish_fast.store.formats.umb import export_umb
 from punish_fast.store.formats.umb_import import import_umb
 

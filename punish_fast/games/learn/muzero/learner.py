@@ -26,7 +26,7 @@ from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
-from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, located, stream_of
+from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYZE, NetworkTrainer, located, stream_of
 
 # Numbers of simulations with which MuZero is judged; with 0, the policy network plays without a search.
 JUDGED_SIMULATIONS = (0, 25, 100)
@@ -89,11 +89,11 @@ class MuZeroLearner(NetworkTrainer):
     def _kept(self) -> list[Remembered]:
         """Return the replay buffer after repeating the searches of some random games with the current weights."""
         method = self.method
-        if not method.reanalysed:
+        if not method.reanalyzed:
             return self.memory
-        generator = stream_of(self.seed, self.rounds, REANALYSE)
+        generator = stream_of(self.seed, self.rounds, REANALYZE)
         plan, sizes = plan_of(self.vector, method, is_noisy=True), [len(part.length) for part in self.memory]
-        n_drawn = min(round(method.reanalysed * method.games), sum(sizes))
+        n_drawn = min(round(method.reanalyzed * method.games), sum(sizes))
         drawn = np.sort(generator.choice(sum(sizes), n_drawn, replace=False))
         return [
             self._searched_again(plan, part, rows, generator) if len(rows) else part

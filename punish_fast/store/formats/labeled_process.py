@@ -23,7 +23,7 @@ _BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
-class LabelledProcess:
+class LabeledProcess:
     """A process of Punish with the data needed to export it."""
 
     mdp: MDP
@@ -59,7 +59,7 @@ class LabelledProcess:
         return is_initial
 
 
-def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabelledProcess:
+def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabeledProcess:
     """Return a process with its positions; raise ValueError if its states, terminals or actions do not match them."""
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
@@ -67,4 +67,4 @@ def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> L
         raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals; they must be win and loss")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"export: the process has actions other than {', '.join(map(str, ACTIONS))}")
-    return LabelledProcess(mdp, states, enemy or {"kind": "unknown"})
+    return LabeledProcess(mdp, states, enemy or {"kind": "unknown"})

@@ -124,4 +124,4 @@ class Hedge:
         for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)
 
 
-RegretMinimiser = RegretMatching | Hedge
+RegretMinimizer = RegretMatching | Hedge

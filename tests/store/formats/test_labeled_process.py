@@ -16,8 +16,8 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import OutputError, ReadError, WriteError
 from punish_fast.runtime.files import write_csv
-from punish_fast.store.formats import labelled_process
-from punish_fast.store.formats.labelled_process import process_of
+from punish_fast.store.formats import labeled_process
+from punish_fast.store.formats.labeled_process import process_of
 from punish_fast.store.formats.notebook_parser import read_flux
 from punish_fast.store.formats.npz import export_npz
 from punish_fast.store.formats.umb import export_umb
@@ -38,7 +38,7 @@ def test_games_begin_at_the_first_breath_with_all_hp(tiny, tiny_mdp):
 
 def test_positions_are_told_in_blocks(game, monkeypatch):
     whole = process_of(game.space, game.mdp, None)
-    monkeypatch.setattr(labelled_process, "_BLOCK", 7)
+    monkeypatch.setattr(labeled_process, "_BLOCK", 7)
     blocks = process_of(game.space, game.mdp, None)
     assert np.array_equal(whole.fields, blocks.fields)
     assert np.array_equal(whole.decimals, blocks.decimals)

@@ -1,4 +1,4 @@
-"""Both regret minimisers, in a game whose equilibrium is known."""
+"""Both regret minimizers, in a game whose equilibrium is known."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punish_fast.equilibrium._hedge import LEAST_LOGIT, follow_regrets, play_logits
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
-from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching
+from punish_fast.equilibrium.regret_minimizers import Hedge, RegretMatching
 
 pytestmark = pytest.mark.kernels
 
@@ -29,15 +29,15 @@ def regrets(strategy, enemy):
     return np.concatenate([values - strategy[:3] @ values, second - strategy[3:] @ second])
 
 
-def learn(minimiser, iterations, enemy_of):
+def learn(minimizer, iterations, enemy_of):
     """The average strategy learned against ``enemy_of(strategy)``."""
     strategy = np.empty(5)
-    minimiser.play(strategy)
+    minimizer.play(strategy)
     assert strategy == pytest.approx([1 / 3] * 3 + [1 / 2] * 2)
     for iteration in range(1, iterations + 1):
-        minimiser.regret[:] = regrets(strategy, enemy_of(strategy[:3]))
-        minimiser.learn(iteration, SEEN, strategy)
-    total = minimiser.tables["total"]
+        minimizer.regret[:] = regrets(strategy, enemy_of(strategy[:3]))
+        minimizer.learn(iteration, SEEN, strategy)
+    total = minimizer.tables["total"]
     return total / np.repeat(np.add.reduceat(total, PTR[:-1]), np.diff(PTR))
 
 
@@ -61,18 +61,18 @@ def test_hedge_converges_to_the_equilibrium_against_best_responses():
 
 def test_only_hedge_has_restricted_iterations():
     assert all(RegretMatching(PTR).is_full(iteration) for iteration in range(1, 100))
-    minimiser = Hedge(PTR)
-    assert [iteration for iteration in range(1, 65) if minimiser.is_full(iteration)] == [*range(1, 17), 32, 48, 64]
+    minimizer = Hedge(PTR)
+    assert [iteration for iteration in range(1, 65) if minimizer.is_full(iteration)] == [*range(1, 17), 32, 48, 64]
 
 
-def test_a_restricted_minimiser_starts_from_the_tables_and_merges_into_them():
+def test_a_restricted_minimizer_starts_from_the_tables_and_merges_into_them():
     generator = np.random.default_rng(2)
-    minimiser = Hedge(PTR)
-    for table in minimiser.tables.values():
+    minimizer = Hedge(PTR)
+    for table in minimizer.tables.values():
         table[:] = generator.random(len(table))
-    before = {name: table.copy() for name, table in minimiser.tables.items()}
+    before = {name: table.copy() for name, table in minimizer.tables.items()}
     states, rows = np.array([1]), np.array([4])
-    part = minimiser.restrict(states, rows, np.array([0, 1]))
+    part = minimizer.restrict(states, rows, np.array([0, 1]))
     assert {name: table.tolist() for name, table in part.tables.items()} == {
         "logit": [before["logit"][4]],
         "total": [before["total"][4]],
@@ -80,9 +80,9 @@ def test_a_restricted_minimiser_starts_from_the_tables_and_merges_into_them():
     }
     for name in part.tables:
         part.tables[name] += 1
-    minimiser.merge(part, states, rows)
+    minimizer.merge(part, states, rows)
     for name, places in (("logit", rows), ("total", rows), ("variance", states)):
-        changed = minimiser.tables[name] - before[name]
+        changed = minimizer.tables[name] - before[name]
         assert changed[places] == pytest.approx(1)
         assert not np.delete(changed, places).any()
 
