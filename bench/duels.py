@@ -26,7 +26,7 @@ from bench.harness import BenchmarkError, say
 from bench.report import Table, markdown
 from punish_fast.arena.players import NAMES, Player
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import network_of, network_policy
@@ -87,7 +87,7 @@ def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> R
 class Duels:
     """Exact duels of a game; each is computed once."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: GameGraph) -> None:
         self._graph = graph
         self._known: dict[tuple[bytes, bytes], float] = {}
 
@@ -116,7 +116,7 @@ def study(rules: Rules, enemies: Policies | None = None) -> str:
     ptr, random = space.state_ptr, uniform_policy(space)
     enemies = notebook_enemies(space) if enemies is None else enemies
     solved = {name: responses(space, true_space, enemy) for name, enemy in enemies.items()}
-    duels, agents = Duels(Graph(true_space)), {name: greedy(ptr, each.published) for name, each in solved.items()}
+    duels, agents = Duels(GameGraph(true_space)), {name: greedy(ptr, each.published) for name, each in solved.items()}
     soft = [{name: softmax(ptr, each.published, t) for name, each in solved.items()} for t in TEMPERATURES]
     names = ["random", *enemies]
     wins = [duels.matrix({"random": random, **policies}) for policies in (agents, *soft)]
@@ -175,7 +175,7 @@ def study_of_file(path: Path) -> tuple[str, bool]:
         raise BenchmarkError(f"{path} has no rules")
     view = StateSpace(true_rules(player.rules))
     space = view if player.information == "view" else StateSpace(view.rules, player.information)
-    own, graph = player.policy(space), Graph(space)
+    own, graph = player.policy(space), GameGraph(space)
     rows, wins = [["against", "won", "lost", "breaths"]], []
     for name, policy in _opponents(space, view):
         found = head_to_head(graph, own, policy, _TOLERANCE)

@@ -22,7 +22,7 @@ from bench import _rates
 from bench.report import Table, markdown
 from punish_fast.arena.players import Player
 from punish_fast.duel.evaluation import head_to_head, simulate
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent.players import play_games
@@ -87,7 +87,7 @@ def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str
 
 def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
     """Time exact and simulated duels; return the table, and whether they agree."""
-    graph = Graph(StateSpace(load_rules(rules)._replace(redeal="reshuffle")))
+    graph = GameGraph(StateSpace(load_rules(rules)._replace(redeal="reshuffle")))
     rows: Table = [["duel", "s, exact", "games/s, simulated", "wins, exact", "simulated", "standard errors"]]
     agrees = True
     for number, names in enumerate(DUELS):

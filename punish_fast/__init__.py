@@ -13,7 +13,7 @@ from punish_fast.runtime.exports import import_later, on_first_use
 _NAMES = {
     "arena.players": ["Player"],
     "duel.evaluation": ["head_to_head", "simulate"],
-    "duel.graph": ["Graph"],
+    "duel.graph": ["GameGraph"],
     "enemies.counts": ["count_choices"],
     "enemies.parless": ["parless"],
     "equilibrium.exploitation.bayes": ["bayes_response"],
@@ -38,17 +38,27 @@ _NAMES = {
     "punish.rules": ["Rules", "load_rules"],
     "punish.states.space": ["StateSpace"],
     "punish.strategy": ["lift", "policy_of_table", "table_of_policy", "uniform_policy"],
-    "punish.transitions.tensor": ["Refillable", "build", "build_compact"],
+    "punish.transitions.tensor": ["TransitionPattern", "build", "build_compact"],
     "store.formats.notebook_json": ["export_notebook", "import_notebook"],
     "store.formats.npz": ["export_npz"],
     "store.formats.umb": ["export_umb"],
     "store.formats.umb_import": ["import_umb"],
     "store.policies": ["save_policy"],
-    "store.reader": ["Artifact", "load"],
+    "store.reader": ["SolutionFile", "load"],
     "store.tensors": ["save"],
 }
 
-__all__ = ["MDP", "Artifact", "Equilibrium", "Graph", "Player", "Refillable", "Rules", "Solution", "State"]
+__all__ = [
+    "MDP",
+    "Equilibrium",
+    "GameGraph",
+    "Player",
+    "Rules",
+    "Solution",
+    "SolutionFile",
+    "State",
+    "TransitionPattern",
+]
 __all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
 __all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
 __all__ += ["head_to_head", "import_notebook", "import_umb", "lift", "load", "load_rules", "parless"]
@@ -58,7 +68,7 @@ __all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.duel.evaluation import head_to_head, simulate
-    from punish_fast.duel.graph import Graph
+    from punish_fast.duel.graph import GameGraph
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.exploitation.bayes import bayes_response
@@ -83,13 +93,13 @@ if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.strategy import lift, policy_of_table, table_of_policy, uniform_policy
-    from punish_fast.punish.transitions.tensor import Refillable, build, build_compact
+    from punish_fast.punish.transitions.tensor import TransitionPattern, build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
     from punish_fast.store.formats.umb_import import import_umb
     from punish_fast.store.policies import save_policy
-    from punish_fast.store.reader import Artifact, load
+    from punish_fast.store.reader import SolutionFile, load
     from punish_fast.store.tensors import save
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from numba import config
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.rules import PRESETS, REDEALS, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -89,9 +89,9 @@ def space() -> StateSpace:
 
 
 @pytest.fixture(scope="session")
-def graph() -> Graph:
+def graph() -> GameGraph:
     """The full states of ``tiny``, under the redeal of games between two players."""
-    return Graph(StateSpace(true_rules(PRESETS["tiny"])))
+    return GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
 
 
 @pytest.fixture(scope="session")

@@ -4,17 +4,17 @@ from duel_twin import Node, Position
 from exact import twin_of
 
 from bench import reference
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.codes import split_pairs, split_statuses
 
 
-def decks_of(graph: Graph, row: int) -> list[list[int]]:
+def decks_of(graph: GameGraph, row: int) -> list[list[int]]:
     """The decks of the full states of an information state, in their order."""
     decks = graph.full.deck[graph.full.ptr[row] : graph.full.ptr[row + 1]]
     return graph.draws.copies[decks].tolist()
 
 
-def positions_of(graph: Graph) -> list[Position]:
+def positions_of(graph: GameGraph) -> list[Position]:
     """The position of every full state of a graph."""
     rules = graph.space.rules
     positions = []
@@ -26,7 +26,7 @@ def positions_of(graph: Graph) -> list[Position]:
     return positions
 
 
-def nodes_of(graph: Graph) -> list[Node]:
+def nodes_of(graph: GameGraph) -> list[Node]:
     """The `Node` of every node of a graph."""
     redeal, layer, layout = graph.redeal, graph.space.layers[0], graph.space.layout
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])

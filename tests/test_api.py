@@ -54,7 +54,7 @@ def test_unknown_names_raise_attribute_error():
 
 
 def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
-    from punish_fast import Graph, Player, Refillable, StateSpace, build, load, load_rules, save, solve
+    from punish_fast import GameGraph, Player, StateSpace, TransitionPattern, build, load, load_rules, save, solve
 
     space = StateSpace(load_rules("tiny"))
     mdp = build(space)
@@ -70,10 +70,10 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
     assert repr(space) == "StateSpace(tiny, view: 558 states)"
     assert repr(mdp).startswith("MDP(558 states, ")
     assert repr(solution).startswith("Solution(558 states, discount 0.95, error bound ")
-    assert repr(agent) == f"Artifact('{tmp_path / 'agent.h5'}': agent, rules tiny)"
-    assert repr(Refillable(space)) == f"Refillable({space!r})"
+    assert repr(agent) == f"SolutionFile('{tmp_path / 'agent.h5'}': agent, rules tiny)"
+    assert repr(TransitionPattern(space)) == f"TransitionPattern({space!r})"
     assert repr(Player("naive@2")) == "Player('naive@2')"
-    assert repr(Graph(space)).startswith(f"Graph({space!r}, ")
+    assert repr(GameGraph(space)).startswith(f"GameGraph({space!r}, ")
 
 
 def test_what_a_function_cannot_take_is_named():
@@ -83,7 +83,7 @@ def test_what_a_function_cannot_take_is_named():
         (lambda: pf.StateSpace("tiny"), "rules: 'tiny' is not allowed; it must be Rules, such as load_rules"),
         (lambda: pf.build("tiny"), "space: str is not allowed; it must be a StateSpace"),
         (lambda: pf.build(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
-        (lambda: pf.Graph(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
+        (lambda: pf.GameGraph(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
         (lambda: pf.lift(space, 1, np.ones(3)), "space: int is not allowed; it must be a StateSpace"),
         (lambda: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed; it must be a StateSpace"),
         (lambda: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed; it must be an MDP"),

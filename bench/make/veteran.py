@@ -19,7 +19,7 @@ import numpy as np
 from bench.harness import say
 from punish_fast.arena import veteran
 from punish_fast.cli.frame.errors import guarded
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
@@ -48,7 +48,7 @@ def make(strategy: Path) -> None:
     veteran.must_support(file.rules)
     space = StateSpace(file.rules)
     policy = file.policy(space)
-    visits = self_play(Graph(space), policy).state_visits
+    visits = self_play(GameGraph(space), policy).state_visits
     # The graph leaves out the states after the last breath, where there is no choice.
     covered = np.zeros(space.n_states, dtype=np.bool_)
     covered[: len(visits)] = visits >= LEAST_VISITS

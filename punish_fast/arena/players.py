@@ -37,11 +37,11 @@ from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
-from punish_fast.store.reader import Artifact, load
+from punish_fast.store.reader import SolutionFile, load
 from punish_fast.store.solution_cache import cached_solution
 
 if TYPE_CHECKING:
-    from punish_fast.duel.graph import Graph
+    from punish_fast.duel.graph import GameGraph
 
 
 class PlayerError(PunishFastError, ValueError):
@@ -90,7 +90,7 @@ class Player:
         """
         self.argument = argument
         self._source, self._temperature = _split(argument)
-        self.file: Artifact | None = None if self._source in NAMES else _open(self._source)
+        self.file: SolutionFile | None = None if self._source in NAMES else _open(self._source)
         self.information = "view" if self.file is None else self.file.information
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
@@ -201,7 +201,7 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
     return Player(str(player)).policy(space)
 
 
-def recorded_enemy(agent: Artifact) -> Player:
+def recorded_enemy(agent: SolutionFile) -> Player:
     """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder.
 
     Raises:
@@ -271,7 +271,7 @@ def _exists(source: str) -> bool:
     return os.path.exists(Path(source))  # noqa: PTH110 - accepts invalid file names
 
 
-def _open(source: str) -> Artifact:
+def _open(source: str) -> SolutionFile:
     name = source.removesuffix(".h5")
     if re.fullmatch(r"[\w-]*", name) and not _exists(source):
         named = {each.person.lower(): built_in for built_in, each in BUILT_INS.items()}
@@ -329,19 +329,19 @@ class PlayerGroup:
 
     def with_graph(
         self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
-    ) -> tuple["Graph", list[PolicyPlayer]]:
+    ) -> tuple["GameGraph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
         """
-        from punish_fast.duel.graph import GRAPH, Graph
+        from punish_fast.duel.graph import GRAPH, GameGraph
 
         compile_kernels([*self._groups, *GRAPH], threads())
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
         with stage("graph"):
-            return Graph(space), players
+            return GameGraph(space), players
 
     def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states."""

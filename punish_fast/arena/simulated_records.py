@@ -10,7 +10,7 @@ from pathlib import Path
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
 from punish_fast.duel.evaluation import check_numbers, simulator_of
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.strategy import policy_of
@@ -44,7 +44,9 @@ def check_recording(names: list[str], games: int, database: Path | None = None) 
             pass
 
 
-def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
+def record_tournament(
+    graph: GameGraph, players: list[PolicyPlayer], games: int, seed: int, database: Path
+) -> ImportReport:
     """Simulate games between every pair of different policies, and store them in a new or existing database.
 
     ``games`` is the number of games of each pair, an even number.
@@ -56,7 +58,7 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 
 
 def record_match(
-    graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
+    graph: GameGraph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
     """Simulate pairs of games with the same deals and swapped seats, and return records of all breaths.
 
@@ -80,7 +82,7 @@ def record_match(
     return [RecordedGame(new_id(), won, lost, now) for pair in zip(*played, strict=True) for won, lost in pair]
 
 
-def _sides_of(graph: Graph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
+def _sides_of(graph: GameGraph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
     space = graph.view
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())

@@ -15,8 +15,8 @@ import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
-from punish_fast.duel.evaluation import Batch, added, head_to_head, simulate
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
+from punish_fast.duel.graph import GameGraph
 from punish_fast.runtime.errors import PunishFastError
 
 # Maximum error of an exact win probability.
@@ -50,7 +50,11 @@ class Tournament:
 
 
 def round_robin(
-    graph: Graph, players: list[PolicyPlayer], games: int | None = None, seed: int = 0, progress: Progress | None = None
+    graph: GameGraph,
+    players: list[PolicyPlayer],
+    games: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Tournament:
     """Run a tournament in which every agent plays a match against every agent, including itself.
 
@@ -66,19 +70,19 @@ def round_robin(
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
     # Results are reused for pairs with equal policies.
-    known: dict[tuple[str, str], tuple[float, float, Batch | None]] = {}
+    known: dict[tuple[str, str], tuple[float, float, SimulationResult | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
         if key not in known:
             known[key] = _play(graph, players[i].policy, players[j].policy, games, seed)
-        won, length, batch = known[key]
+        won, length, simulated = known[key]
         breaths[i, j] = breaths[j, i] = length
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
-            if batch is not None:
+            if simulated is not None:
                 # If all pairs of games have the same result, the estimated error is 0, but the next pair could differ.
-                error[i, j] = error[j, i] = max(batch.standard_error, 1 / batch.games)
-                lengths = added(lengths, batch.lengths)
+                error[i, j] = error[j, i] = max(simulated.standard_error, 1 / simulated.games)
+                lengths = added(lengths, simulated.lengths)
         if progress is not None:
             progress("arena", done, len(pairs))
     agents = [player.name for player in players]
@@ -86,14 +90,14 @@ def round_robin(
 
 
 def _play(
-    graph: Graph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
-) -> tuple[float, float, Batch | None]:
-    """Return the win probability and mean length of a match, and the batch of games if they are simulated."""
+    graph: GameGraph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
+) -> tuple[float, float, SimulationResult | None]:
+    """Return the win probability and mean length of a match, and the result of the simulation, if any."""
     if games is None:
         duel = head_to_head(graph, own, enemy, _TOLERANCE)
         return duel.win_probability, duel.length, None
-    batch = simulate(graph, own, enemy, games, seed)
-    return batch.win_probability, batch.length, batch
+    simulated = simulate(graph, own, enemy, games, seed)
+    return simulated.win_probability, simulated.length, simulated
 
 
 def check_tournament(n_players: int, games: int | None) -> None:

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from punish_fast.duel.graph import DuelError, Graph, must_be_graph
+from punish_fast.duel.graph import DuelError, GameGraph, must_be_graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.punish.strategy import policy_of
@@ -45,7 +45,9 @@ class Duel:
     sweeps: int  # Number of sweeps
 
 
-def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None) -> Duel:
+def head_to_head(
+    graph: GameGraph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None
+) -> Duel:
     """Evaluate two policies against each other exactly.
 
     Args:
@@ -92,7 +94,7 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
     return float(residual.max() * measures)
 
 
-def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
+def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
     Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
@@ -116,10 +118,10 @@ def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
-_simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
+_simulators: WeakKeyDictionary[GameGraph, Simulator] = WeakKeyDictionary()
 
 
-class Batch(NamedTuple):
+class SimulationResult(NamedTuple):
     """Results of simulated games, which are played in pairs with swapped seats."""
 
     games: int  # Games played
@@ -146,7 +148,7 @@ class Batch(NamedTuple):
         return float(self.lengths @ np.arange(len(self.lengths))) / self.games
 
 
-def simulate(graph: Graph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> Batch:
+def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> SimulationResult:
     """Play every deal twice, with swapped seats, and count the results.
 
     Args:
@@ -175,7 +177,7 @@ def simulate(graph: Graph, own: Any, enemy: Any, n_games: int, seed: int = 0) ->
         split += int(np.count_nonzero(one.won == swapped.won))
         for games in (one, swapped):
             lengths = added(lengths, np.bincount(games.breaths))
-    return Batch(n_games, wins, split, lengths)
+    return SimulationResult(n_games, wins, split, lengths)
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -186,7 +188,7 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return lengths
 
 
-def simulator_of(graph: Graph) -> Simulator:
+def simulator_of(graph: GameGraph) -> Simulator:
     """Return the simulator of a graph, which is created by the first call."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)

@@ -71,7 +71,7 @@ class Outline:
         return _graph.Full(ptr, entry_ptr, entry, enemy_row, deck, np.empty(entry_ptr[-1], dtype=np.int32))
 
 
-class Graph(Outline, LayeredGraph):
+class GameGraph(Outline, LayeredGraph):
     """Graph of the full states and nodes of a game."""
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
@@ -94,7 +94,7 @@ class Graph(Outline, LayeredGraph):
         self.redeal = self.redeal_of(self._fill())
 
     def __repr__(self) -> str:
-        return f"Graph({self.space!r}, {self.n_full:,} full states)"
+        return f"GameGraph({self.space!r}, {self.n_full:,} full states)"
 
     @property
     def view(self) -> StateSpace:
@@ -241,22 +241,22 @@ class Graph(Outline, LayeredGraph):
 
 
 def must_be_graph(graph: object) -> None:
-    """Raise TypeError if an argument is not a `Graph`."""
-    if not isinstance(graph, Graph):
+    """Raise TypeError if an argument is not a `GameGraph`."""
+    if not isinstance(graph, GameGraph):
         kind = type(graph).__name__
-        raise TypeError(f"graph: {kind} is not allowed; it must be a Graph, such as Graph(space)")
+        raise TypeError(f"graph: {kind} is not allowed; it must be a GameGraph, such as GameGraph(space)")
 
 
 def compile_graph() -> None:
     """Compile the kernels that build a graph."""
     with calls_for_nothing():
-        Graph(StateSpace.empty(true_rules(PRESETS["tiny"])))
+        GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
 
 
 def compile_passes() -> None:
     """Compile the kernels that evaluate two policies."""
     with calls_for_nothing():
-        graph = Graph(StateSpace.empty(true_rules(PRESETS["tiny"])))
+        graph = GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
         weights = np.zeros(0)
         graph.back_up(weights, weights, np.zeros((graph.n_values, 2)))
         graph.spread(weights, weights, np.zeros(0))

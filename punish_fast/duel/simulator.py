@@ -6,7 +6,7 @@ import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
-from punish_fast.duel.graph import DuelError, Graph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -37,7 +37,7 @@ class Trace(NamedTuple):
 class Simulator:
     """Simulator of games on a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: GameGraph) -> None:
         self.space = graph.space
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
@@ -84,7 +84,7 @@ class Simulator:
         return games
 
 
-def _prepare_walk(graph: Graph) -> _simulator.Walk:
+def _prepare_walk(graph: GameGraph) -> _simulator.Walk:
     space = graph.space
     n_rows = len(space.action)
     if n_rows > _MAX_ROWS:
@@ -107,7 +107,7 @@ def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
     return threshold
 
 
-def prepare_deals(graph: Graph) -> _simulator.Deals:
+def prepare_deals(graph: GameGraph) -> _simulator.Deals:
     """Return the deals of a graph with guide tables for drawing them."""
     redeal = graph.redeal
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)

@@ -22,7 +22,7 @@ Convergence to an equilibrium is not guaranteed, so the exploitability of the av
 
 import numpy as np
 
-from punish_fast.duel.graph import Graph, Outline, must_be_graph
+from punish_fast.duel.graph import GameGraph, Outline, must_be_graph
 from punish_fast.duel.layered_graph import N_PARTS
 from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
@@ -38,7 +38,7 @@ _PROGRAM = 350_000_000
 class Equilibrium:
     """Player that learns by self-play, against a best response, or both, and the average of all strategies."""
 
-    def __init__(self, graph: Graph, share: float = 0.0) -> None:
+    def __init__(self, graph: GameGraph, share: float = 0.0) -> None:
         """Start with uniform strategies.
 
         Args:

@@ -114,7 +114,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectiveValues:
+class BoundedValues:
     """Optimal values of an objective, or the values of a policy, with proved bounds."""
 
     v: np.ndarray  # float64 [n_states], values
@@ -125,7 +125,7 @@ class ObjectiveValues:
 
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
-        return f"ObjectiveValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
+        return f"BoundedValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
 
 
 LAYERED, JACOBI = "layered", "jacobi"

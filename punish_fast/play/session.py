@@ -27,7 +27,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
 
 
 class UndoError(PunishFastError, ValueError):
@@ -181,7 +181,7 @@ class ServedPlayer:
     name: str
     game_name: str
     rules: Rules | None = None  # rules if the game is Punish
-    file: Artifact | None = None  # file that is read while the server runs; None if there is none
+    file: SolutionFile | None = None  # file that is read while the server runs; None if there is none
     is_light = False  # True if `open` needs only one processor
     no_second: str | None = None  # reason why the player cannot move first; None if it can
 

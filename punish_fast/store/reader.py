@@ -31,7 +31,7 @@ from punish_fast.store.policies import policy_of_units
 _NOUNS = {"muzero": "network"}
 
 
-class Artifact(CheckedFile):
+class SolutionFile(CheckedFile):
     """A file with a tensor, agent, strategy or checkpoint; its arrays are read and checked on demand."""
 
     rules: Rules
@@ -58,7 +58,7 @@ class Artifact(CheckedFile):
         self.check_shapes()
 
     def __repr__(self) -> str:
-        return f"Artifact({str(self.path)!r}: {self.kind}, rules {name_of(self.rules)})"
+        return f"SolutionFile({str(self.path)!r}: {self.kind}, rules {name_of(self.rules)})"
 
     @cached_property
     def enemy(self) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class Artifact(CheckedFile):
 
 
 @policy_of.register
-def _(player: Artifact, space: StateSpace) -> np.ndarray:
+def _(player: SolutionFile, space: StateSpace) -> np.ndarray:
     return player.policy(space)
 
 
@@ -332,11 +332,11 @@ def _terminal_values(solution: Solution) -> np.ndarray:
     return values
 
 
-def load(path: str | Path) -> Artifact:
+def load(path: str | Path) -> SolutionFile:
     """Open a tensor, an agent, a strategy or a checkpoint.
 
     Raises:
         ReadError: If the file cannot be read, is invalid, or is of an unsupported kind. The message names the invalid
             field.
     """
-    return Artifact(path)
+    return SolutionFile(path)

@@ -29,7 +29,7 @@ from punish_fast.punish.transitions.memory_plan import (
 )
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
-from punish_fast.store.reader import Artifact, final_values, load
+from punish_fast.store.reader import SolutionFile, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
@@ -46,7 +46,7 @@ SweepProgress = Callable[[str, int, float], None]
 class ModelSource:
     """Source of a model to write: a state space and an enemy, or a file that contains a transition tensor."""
 
-    states: StateSpace | Artifact
+    states: StateSpace | SolutionFile
     policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
     # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file;
     # without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
@@ -60,7 +60,7 @@ class ModelSource:
 
     def __post_init__(self) -> None:
         random = {"kind": "built-in", "name": "random"}
-        known = self.states.enemy if isinstance(self.states, Artifact) else random if self.policy is None else None
+        known = self.states.enemy if isinstance(self.states, SolutionFile) else random if self.policy is None else None
         self.note = self.note or known or {"kind": "unknown"}
 
     @property
@@ -77,7 +77,7 @@ class ModelSource:
 
         If ``keep_tensor`` is True, the transitions of each layer are written as soon as the layer is complete.
         """
-        if self.executor is not None and (keep_tensor or isinstance(self.states, Artifact)):
+        if self.executor is not None and (keep_tensor or isinstance(self.states, SolutionFile)):
             raise ValueError("executor: cannot be combined with a tensor")
         with self.stage("store"):
             write_states(out, self.states)
@@ -97,7 +97,7 @@ class ModelSource:
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
         """Read the process from its file, or build it in the fastest mode that fits into memory."""
         space = self.states
-        if isinstance(space, Artifact):
+        if isinstance(space, SolutionFile):
             mdp = space.mdp()
             for layer in range(mdp.n_layers):
                 on_layer(mdp, layer)
@@ -196,7 +196,7 @@ def save(
             write_solution(out, solution)
 
 
-def write_states(out: Writer, states: StateSpace | Artifact) -> None:
+def write_states(out: Writer, states: StateSpace | SolutionFile) -> None:
     """Write the codes and layers of the states."""
     out.array("/states/code", states.code)
     out.array("/states/layer_ptr", states.layer_ptr)

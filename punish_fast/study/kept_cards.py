@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.codes import join_pairs, split_pairs, split_statuses
 from punish_fast.punish.rules import CARDS
 from punish_fast.study.selfplay import SelfPlay
@@ -58,7 +58,7 @@ def kept_cards(play: SelfPlay) -> Kept:
     return Kept(share, over_fresh, over_other)
 
 
-def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def hands_of_nodes(graph: GameGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the player's and the enemy's kept cards, int64 ``[n_nodes, 5]``, and ``hps`` of `_Gaps`, ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
@@ -66,7 +66,7 @@ def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return own, enemy, (status.own_hp - 1) * layout.hp + status.enemy_hp - 1
 
 
-def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
+def _open_gaps(graph: GameGraph, nodes: _Gaps) -> _Gaps:
     """Remove one of the player's cards, each with equal probability, and merge nodes that become equal."""
     layout = graph.space.layout
     keys, weights = [], []
@@ -82,12 +82,12 @@ def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
     return _Gaps(*split_pairs(layout, cards), hps, weight)
 
 
-def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> np.ndarray:
+def _keys(graph: GameGraph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> np.ndarray:
     layout = graph.space.layout
     return np.asarray(join_pairs(layout, own, enemy) * layout.hp**2 + hps)
 
 
-def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _fill_gaps(graph: GameGraph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the win probability if each card fills the gap, float64 ``[n, 5]``; NaN if no copy is left."""
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)

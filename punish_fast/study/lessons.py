@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.duel.evaluation import outcome_distribution
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.rules import CARDS
 from punish_fast.punish.states.openings import Openings, worth_of_cards
@@ -66,7 +66,7 @@ def lessons(play: SelfPlay) -> Lessons:
     )
 
 
-def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]:
+def hp_before_deals(graph: GameGraph, v: np.ndarray) -> dict[tuple[int, int], float]:
     """Return the win probabilities just before a redeal of all cards, by own and enemy HP.
 
     Args:
@@ -118,7 +118,7 @@ def plays_of_hands(openings: Openings, table: np.ndarray) -> np.ndarray:
     return np.stack([by_hands(openings, column).value for column in table.T], axis=1)
 
 
-def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:
+def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:
     """Return key figures of a game in which a policy plays both sides.
 
     Args:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from punish_fast.duel.evaluation import Duel, head_to_head
-from punish_fast.duel.graph import DuelError, Graph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
@@ -24,7 +24,7 @@ _NEGLIGIBLE = 1e-13
 class SelfPlay:
     """A policy that plays against itself, with values and expected visits."""
 
-    graph: Graph  # the game
+    graph: GameGraph  # the game
     policy: np.ndarray  # float64 ``[n_rows]``, the policy of both sides
     duel: Duel  # duel of the policy with itself
     dealt: np.ndarray  # float64 ``[n]``, expected visits per game to each full state of the first breath
@@ -59,7 +59,7 @@ class SelfPlay:
         return self.graph.action_values(self.policy, self.beliefs, self.duel.v)
 
 
-def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
+def self_play(graph: GameGraph, policy: np.ndarray) -> SelfPlay:
     """Evaluate a policy that plays both sides.
 
     Args:

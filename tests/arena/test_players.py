@@ -18,7 +18,7 @@ from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURIS
 from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, recorded_enemy
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
@@ -299,7 +299,7 @@ def test_it_is_the_opponent_wherever_it_can_be():
 
 @pytest.mark.full
 def test_built_in_players_are_as_strong_as_is_said(tabletop):
-    graph, policy = Graph(tabletop), veteran_policy(tabletop)
+    graph, policy = GameGraph(tabletop), veteran_policy(tabletop)
     wins = {name: head_to_head(graph, Player(name).policy(tabletop), policy).win_probability for name in NAMES}
     said = {name: each.wins for name, each in BUILT_INS.items() if each.wins is not None}
     assert {name: round(wins[name], 4) for name in said} == said
@@ -308,7 +308,7 @@ def test_built_in_players_are_as_strong_as_is_said(tabletop):
 
 @pytest.mark.full
 def test_it_is_as_strong_as_is_said(tabletop):
-    graph, policy = Graph(tabletop), veteran_policy(tabletop)
+    graph, policy = GameGraph(tabletop), veteran_policy(tabletop)
     assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
     exploiter_wins = best_response(graph, policy, "true", starts=[Start(policy)]).duel.win_probability
     assert exploiter_wins == pytest.approx(EXPLOITER_WINS, abs=0.003)

@@ -25,10 +25,10 @@ def players(graph):
 def test_recorded_games_have_no_fault_and_are_the_counted_ones(graph, players):
     games = record_match(graph, players, 200, 3)
     assert check_games(graph.space, games) == [[]] * 200
-    batch = simulate(graph, players[0].policy, players[1].policy, 200, 3)
-    assert sum(game.winner.name == "Ann" for game in games) == batch.wins
+    result = simulate(graph, players[0].policy, players[1].policy, 200, 3)
+    assert sum(game.winner.name == "Ann" for game in games) == result.wins
     lengths = np.bincount([len(game.winner.states) for game in games])
-    assert np.array_equal(lengths, batch.lengths)
+    assert np.array_equal(lengths, result.lengths)
     for game in games:
         assert {(side.name, side.temperature, side.is_bot) for side in (game.winner, game.loser)} == {
             ("Ann", None, True),

@@ -10,7 +10,7 @@ from punish_fast.arena.players import Player
 from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games
 from punish_fast.cli.strategies.arena import print_lengths
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation import exploiters
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.punish.rules import PRESETS, true_rules
@@ -21,7 +21,7 @@ TINY = ("--rules", "tiny", "--quiet")
 
 @pytest.fixture(scope="module")
 def graph():
-    return Graph(StateSpace(true_rules(PRESETS["tiny"])))
+    return GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
 
 
 def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.strategies.equilibrium import status_line
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium import run as equilibrium_run
 from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium
@@ -26,7 +26,7 @@ TINY = ("--rules", "tiny", "--quiet")
 def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
     space = StateSpace(RULES, name)
-    equilibrium = Equilibrium(Graph(space), share=share)
+    equilibrium = Equilibrium(GameGraph(space), share=share)
     for _ in range(12):
         equilibrium.iterate()
     found = load(folder / output).policy(space)

@@ -10,7 +10,7 @@ import pytest
 from store.formats.test_umb_import import archive, numbers, small_model
 
 from punish_fast.mdp.conversion import objective_text as objective
-from punish_fast.mdp.solution import ObjectiveValues
+from punish_fast.mdp.solution import BoundedValues
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_infinite_values_have_their_sign(run):
 def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
     def proved(process, *_options):
         v = np.array([-37.25, 34.0, np.inf])
-        return ObjectiveValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
+        return BoundedValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
 
     monkeypatch.setattr(objective, "solve_objective", proved)
     if tolerance is not None:

@@ -9,7 +9,7 @@ from cli.made_up_games import random_games, write_games
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.strategies import lessons_text
 from punish_fast.cli.strategies.lessons_text import headlines
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.rules import CARDS, PRESETS, by_card, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.games import read_choices
@@ -55,7 +55,7 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     ]
     report = done.report
     space = StateSpace(RULES)
-    play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
+    play = self_play(GameGraph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)
     assert (report["agent"], report["information"], report["plot"]) == ("view", "view", "x.svg")
     assert (equilibria / "x.svg").stat().st_size > 1000

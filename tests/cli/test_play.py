@@ -21,7 +21,7 @@ from punish_fast.arena.players import Player
 from punish_fast.cli.frame import errors
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream, wants_more
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.match import Finished
 from punish_fast.punish.codes import action_name
@@ -85,7 +85,7 @@ def first_moves(seed):
     space = StateSpace(RULES)
     first = np.zeros(len(space.action))
     first[space.state_ptr[:-1]] = 1
-    simulator = Simulator(Graph(space))
+    simulator = Simulator(GameGraph(space))
     players = [simulator.thresholds(policy) for policy in (first, Player("naive").policy(space))]
     trace = simulator.trace(*players, 0, 1, seed)
     moves = [[action_name(int(action)) for action in space.action[rows]] for rows in trace.rows]

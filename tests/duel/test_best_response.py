@@ -7,7 +7,7 @@ from hypothesis import given
 from policies import uniform
 
 import punish_fast as pf
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.punish import strategy
 from punish_fast.punish.rules import PRESETS
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.kernels
 
 def setting(space, seed=1):
     """A graph, an enemy, weights of all full states, and values of nodes, win and loss."""
-    graph, generator = Graph(space), np.random.default_rng(seed)
+    graph, generator = GameGraph(space), np.random.default_rng(seed)
     weight = generator.random(len(space.action))
     weight /= np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
@@ -118,7 +118,7 @@ def solution(space):
 
 @pytest.mark.compiled
 def test_duels_take_names_files_and_solutions(space, solution, tmp_path):
-    graph = pf.Graph(space)
+    graph = pf.GameGraph(space)
     path = tmp_path / "agent.h5"
     pf.save(path, space, pf.build(space), solution)
     policy = greedy(space.state_ptr, solution.q)

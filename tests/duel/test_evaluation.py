@@ -7,7 +7,7 @@ from policies import mixed, uniform
 
 from punish_fast.duel import evaluation as batch_module
 from punish_fast.duel.evaluation import head_to_head, outcome_distribution, simulate, simulator_of
-from punish_fast.duel.graph import DuelError, Graph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -26,7 +26,7 @@ def deviations(graph, own, enemy, n_games, seed):
     """
     law = outcome_distribution(graph, own, enemy, rest=1e-10)
     exact, law = law[..., 0].sum(), law.sum(axis=2).ravel()
-    batch, simulator = simulate(graph, own, enemy, n_games, seed), simulator_of(graph)
+    result, simulator = simulate(graph, own, enemy, n_games, seed), simulator_of(graph)
     thresholds = [simulator.thresholds(policy) for policy in (own, enemy)]
     lengths = np.bincount(simulator.play(*thresholds, 0, n_games, seed).breaths)
     expected, found = np.zeros((2, max(len(law) + 1, len(lengths))))
@@ -39,7 +39,7 @@ def deviations(graph, own, enemy, n_games, seed):
     assert found[: last + 1][~often].sum() <= 5 * np.count_nonzero(~often) + 20
     freedom = np.count_nonzero(often) - 1
     chi_square = ((found - expected)[: last + 1][often] ** 2 / expected[: last + 1][often]).sum()
-    return [(batch.win_probability - exact) / batch.standard_error, (chi_square - freedom) / np.sqrt(2 * freedom)]
+    return [(result.win_probability - exact) / result.standard_error, (chi_square - freedom) / np.sqrt(2 * freedom)]
 
 
 def test_simulated_games_agree_with_the_exact_duel(graph):
@@ -49,25 +49,25 @@ def test_simulated_games_agree_with_the_exact_duel(graph):
 
 def test_every_game_is_counted_once_in_every_statistic(graph):
     own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
-    batch = simulate(graph, own, enemy, 500, 1)
-    assert batch.games == batch.lengths.sum() == 500
-    assert batch.length == (batch.lengths * np.arange(len(batch.lengths))).sum() / 500
-    assert batch.lengths[0] == 0
+    result = simulate(graph, own, enemy, 500, 1)
+    assert result.games == result.lengths.sum() == 500
+    assert result.length == (result.lengths * np.arange(len(result.lengths))).sum() / 500
+    assert result.lengths[0] == 0
 
 
 def test_a_policy_against_itself_splits_every_pair(graph):
     policy = mixed(graph.space, 5)
-    batch = simulate(graph, policy, policy, 200)
-    assert batch.split == 100
-    assert batch.win_probability == 0.5
-    assert batch.standard_error == 0
+    result = simulate(graph, policy, policy, 200)
+    assert result.split == 100
+    assert result.win_probability == 0.5
+    assert result.standard_error == 0
 
 
 def test_the_standard_error_is_the_spread_of_batches(graph):
     own, enemy = mixed(graph.space, 6), mixed(graph.space, 7)
-    batches = [simulate(graph, own, enemy, 100, seed) for seed in range(100)]
-    spread = np.std([batch.win_probability for batch in batches], ddof=1)
-    expected = np.sqrt(np.mean([batch.standard_error**2 for batch in batches]))
+    results = [simulate(graph, own, enemy, 100, seed) for seed in range(100)]
+    spread = np.std([result.win_probability for result in results], ddof=1)
+    expected = np.sqrt(np.mean([result.standard_error**2 for result in results]))
     assert 0.75 < spread / expected < 1.25
     assert simulate(graph, own, enemy, 2).standard_error == np.inf
 
@@ -104,7 +104,7 @@ def test_invalid_arguments_are_refused(graph, numbers, message):
 def test_a_million_games_agree_with_exact_duels(notebook, notebook_mdp):
     naive = greedy(notebook.state_ptr, solve(notebook_mdp).q)
     for enemy in (uniform(notebook), mixed(notebook, 1)):
-        assert np.abs(deviations(Graph(notebook), naive, enemy, 1_000_000, 0)).max() < 4
+        assert np.abs(deviations(GameGraph(notebook), naive, enemy, 1_000_000, 0)).max() < 4
 
 
 def test_forward_and_backward_agree(graph):
@@ -127,7 +127,7 @@ def test_forward_and_backward_agree(graph):
 def test_duels_are_symmetric_and_sum_to_their_outcomes_under_house_rules(rules, seed):
     # Every card deals damage, so games end.
     rules = rules._replace(damage=(1, 1, 2, 2, 3), guard_reduction=0, dodge_stops=(0, 0, 0, 0, 0), healing=0)
-    graph = Graph(StateSpace(rules))
+    graph = GameGraph(StateSpace(rules))
     own, enemy = (mixed(graph.space, seed + k) for k in range(2))
     try:
         one, other = head_to_head(graph, own, enemy), head_to_head(graph, enemy, own)
@@ -143,7 +143,7 @@ def test_duels_are_symmetric_and_sum_to_their_outcomes_under_house_rules(rules, 
 @pytest.mark.compiled
 def test_a_game_that_may_never_end_is_refused():
     space = StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))
-    graph = Graph(space)
+    graph = GameGraph(space)
     with pytest.raises(DuelError, match="games may never end"):
         head_to_head(graph, uniform(space), uniform(space))
 
@@ -159,7 +159,7 @@ def test_invalid_policies_are_refused(graph):
 @pytest.mark.slow
 @pytest.mark.full
 def test_duels_of_the_standard_game(notebook, notebook_mdp):
-    graph = Graph(notebook)
+    graph = GameGraph(notebook)
     random = uniform(notebook)
     naive = greedy(notebook.state_ptr, solve(notebook_mdp).q)
     undiscounted = greedy(notebook.state_ptr, solve(notebook_mdp, 1.0).q)

@@ -11,7 +11,7 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.duel._walk import action_shape, open_full, open_row, prefetch_enemy, prefetch_value, skip_actions
 from punish_fast.duel.breath import play_breaths
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import State, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.states.space import StateSpace
@@ -50,7 +50,7 @@ def test_successors_are_those_of_the_exact_model(graph):
 @few
 @given(house_rules())
 def test_sweeps_conserve_probability_and_agree_forward_and_backward(rules):
-    graph = Graph(StateSpace(rules))
+    graph = GameGraph(StateSpace(rules))
     space = graph.space
     generator = np.random.default_rng(1)
     own, enemy = mixed(space, 2), mixed(space, 3)
@@ -74,7 +74,7 @@ def test_results_have_the_same_bits_for_every_thread_count(graph):
     found = []
     for threads in (1, 2):
         set_threads(threads)
-        again = Graph(graph.space)
+        again = GameGraph(graph.space)
         v = np.zeros((again.n_full + again.n_nodes + 2, 2))
         v[-2, 0] = 1.0
         nodes = again.back_up(own, enemy, v)
@@ -89,7 +89,7 @@ def test_results_have_the_same_bits_for_every_thread_count(graph):
 @pytest.mark.slow
 @pytest.mark.full
 def test_full_states_of_the_standard_game(tabletop):
-    graph = Graph(tabletop)
+    graph = GameGraph(tabletop)
     assert graph.full_by_breath == [68_680, 581_879, 829_855, 586_922]
     assert graph.n_full == 2_067_336
     assert graph.n_nodes == 3_488

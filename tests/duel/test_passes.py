@@ -14,7 +14,7 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.duel import _simulator
 from punish_fast.duel import simulator as simulator_module
-from punish_fast.duel.graph import DuelError, Graph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import MODELS
@@ -96,7 +96,7 @@ def test_probabilities_are_passed_on_as_in_the_exact_model(graph, policies, laws
 @settings(max_examples=6)
 @given(rules=house_rules(largest_hp=2))
 def test_parts_have_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
-    graph = Graph(StateSpace(rules, name))
+    graph = GameGraph(StateSpace(rules, name))
     for number in range(rules.breaths):
         parts, layer_ptr = graph.parts[number], graph.space.layer_ptr
         rows = [row for first, last in parts.spans.tolist() for row in range(first, last)]
@@ -115,7 +115,7 @@ def test_an_unreachable_breath_passes_on_nothing():
     rules = PRESETS["tiny"]._replace(
         copies=(1, 1, 1, 1, 1), hp=1, feints=0, damage=(1, 1, 1, 1, 1), guard_reduction=0, dodge_stops=(0, 0, 0, 0, 0)
     )
-    graph = Graph(StateSpace(rules))
+    graph = GameGraph(StateSpace(rules))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = np.zeros(graph.n_full)
     reach[graph.opening[0]] = graph.opening[1]
@@ -186,7 +186,7 @@ def test_other_seeds_and_game_numbers_give_other_games(simulator):
 
 def test_games_that_may_never_end_are_an_error(monkeypatch):
     monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
-    simulator = Simulator(Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
+    simulator = Simulator(GameGraph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0)))))
     policy = simulator.thresholds(mixed(simulator.space, 5))
     with pytest.raises(DuelError, match="may never end"):
         simulator.play(policy, policy, 0, 10, 1)

@@ -6,7 +6,7 @@ from houses import TINY
 from policies import mixed, uniform
 
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach
 from punish_fast.equilibrium.regret_minimizers import OFF_POLICY_WEIGHT
@@ -69,7 +69,7 @@ def test_passes_repeat_until_deals_have_converged(graph):
 
 @pytest.mark.parametrize(("model", "off_policy_weight"), [("view", 0.01), ("memory", 0.0), ("memory", 1.0)])
 def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
-    graph = Graph(StateSpace(TINY, model))
+    graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
     reach.begin(graph.dealt)
@@ -89,7 +89,7 @@ def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_reaches_of_a_response_are_those_it_has_alone(model):
-    graph = Graph(StateSpace(TINY, model))
+    graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     n_rows = np.diff(graph.space.state_ptr[: len(graph.full.ptr)])
     choice = graph.space.state_ptr[: len(n_rows)] + np.random.default_rng(3).integers(n_rows)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from houses import TINY
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.kernels
 class Part(NamedTuple):
     """A graph, the arguments of its marks, and its restricted game."""
 
-    graph: Graph
+    graph: GameGraph
     reach: np.ndarray
     strategy: np.ndarray
     regret: np.ndarray
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 @pytest.fixture(scope="module", params=["view", "memory"])
 def part(request):
-    graph, generator = Graph(StateSpace(TINY, request.param)), np.random.default_rng(7)
+    graph, generator = GameGraph(StateSpace(TINY, request.param)), np.random.default_rng(7)
     ptr = graph.state_ptr
     n_rows, n_states = int(ptr[-1]), len(ptr) - 1
     # Most full states after the first breath are unlikely.
@@ -168,7 +168,7 @@ def new_iteration(measure, graph, minimizer):
 
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_a_restricted_game_of_everything_learns_like_the_whole(model):
-    graph = Graph(StateSpace(TINY, model))
+    graph = GameGraph(StateSpace(TINY, model))
     marks = all_inside(graph)
     restricted = restrict(graph, marks, must_pay=False)
     whole = new_iteration(graph, graph, Hedge(graph.state_ptr, marks.row))

@@ -13,7 +13,7 @@ from positions import nodes_of, positions_of
 
 from bench import reference
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph, Outline
+from punish_fast.duel.graph import GameGraph, Outline
 from punish_fast.equilibrium import regret_minimizers, restricted_game, solver
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
@@ -43,7 +43,7 @@ def learned(graph, iterations, share=0.0):
 
 @pytest.mark.compiled
 def test_nothing_beats_the_average_of_self_play_under_perfect_recall():
-    graph = Graph(StateSpace(MEASURES, "memory"))
+    graph = GameGraph(StateSpace(MEASURES, "memory"))
     assert best_response(graph, uniform(graph.space), "true").win_probability > 0.55
     assert best_response(graph, learned(graph, 500).average, "true").win_probability < 0.5 + 1e-3
 
@@ -72,7 +72,7 @@ def test_self_play_wins_half_of_the_games(graph):
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     # The last iterations are restricted.
     restrict_iterations(monkeypatch, 3, 16)
-    graph = Graph(StateSpace(TINY, model))
+    graph = GameGraph(StateSpace(TINY, model))
     found = []
     for threads in (1, 2):
         set_threads(threads)
@@ -214,7 +214,7 @@ def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
 
 @pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
 def test_arrays_fit_into_the_estimated_memory(model, share):
-    graph = Graph(StateSpace(TINY, model))
+    graph = GameGraph(StateSpace(TINY, model))
     learning = learned(graph, 2, share)
     whole = learning._whole
     arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from fuzz.samples import TRUE_RULES
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.games.learn.agent_file import LAYOUTS, load_agent
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint
-from punish_fast.store.reader import Artifact, load
+from punish_fast.store.reader import SolutionFile, load
 from punish_fast.store.tensors import start_values
 
 
@@ -53,7 +53,7 @@ def _read_bundle(path: Path) -> dict[str, Any]:
     return {"header": repr(header), **{name: repr(array) for name, array in arrays.items()}}
 
 
-def arrays_of(file: Artifact) -> dict[str, np.ndarray]:
+def arrays_of(file: SolutionFile) -> dict[str, np.ndarray]:
     # No file of a larger game is made; one that only claims to be of one is refused for that.
     is_small = file.rules.n_cards <= 8 and file.rules.hp <= 2 and file.rules.breaths <= 2
     if file.kind == "strategy":
@@ -80,7 +80,7 @@ def arrays_of(file: Artifact) -> dict[str, np.ndarray]:
     return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
-def _tables_of(file: Artifact) -> dict[str, np.ndarray]:
+def _tables_of(file: SolutionFile) -> dict[str, np.ndarray]:
     file.must_have_rules(TRUE_RULES)
     file.must_have_information("view")
     has_response = float(file.attributes["best_response_share"]) > 0
@@ -94,7 +94,7 @@ def _tables_of(file: Artifact) -> dict[str, np.ndarray]:
     return saved.tables
 
 
-_graph = cache(lambda: Graph(_space(TRUE_RULES, "view")))
+_graph = cache(lambda: GameGraph(_space(TRUE_RULES, "view")))
 
 
 @cache

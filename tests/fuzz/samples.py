@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
@@ -46,7 +46,7 @@ def make(folder: Path) -> dict[str, Path]:
     memory = StateSpace(TRUE_RULES, "memory")
     save_policy(path("memory"), memory, uniform_policy(memory), np.arange(memory.n_states) % 2 > 0)
     for name, share in (("self-play", 0.0), ("response", 0.5)):
-        learner = Equilibrium(Graph(StateSpace(TRUE_RULES)), share=share)
+        learner = Equilibrium(GameGraph(StateSpace(TRUE_RULES)), share=share)
         learner.iterate()
         save_checkpoint(path(name), learner.graph.space, Checkpoint(1, share, learner.tables))
     generator = np.random.default_rng(1)

@@ -15,7 +15,7 @@ from policies import mixed, uniform
 from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.duel.graph import DuelError, Graph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import Finished, PunishMatch
@@ -48,7 +48,7 @@ def played(table, policies, seed, game):
 
 
 def simulated(space, policies, seed, first_game, n_games):
-    simulator = Simulator(Graph(space))
+    simulator = Simulator(GameGraph(space))
     trace = simulator.trace(*map(simulator.thresholds, policies), first_game, n_games, seed)
     return [
         ([tuple(rows) for rows in trace.rows[slice(*trace.ptr[k : k + 2])].tolist()], 1 - int(trace.games.won[k]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seen import keys_of
 
 from bench import reference
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, split_status
 from punish_fast.punish.codes import State, StateError, layout_of
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
@@ -229,7 +229,7 @@ def test_states_with_memory_are_those_of_the_exact_model(rules):
 
 @given(house_rules())
 def test_under_memory_every_state_has_enemy_states(rules):
-    graph = Graph(StateSpace(rules, "memory"))
+    graph = GameGraph(StateSpace(rules, "memory"))
     assert (np.diff(graph.full.ptr) > 0).all()
     assert graph.full.enemy_row.min() >= 0
     seen = np.bincount(graph.full.enemy_row, minlength=graph.space.n_states)

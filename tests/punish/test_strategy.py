@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policies import mixed, uniform
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.bots import BotView, policy
 from punish_fast.punish.codes import action_name, to_decimal
@@ -117,10 +117,10 @@ def test_a_state_belongs_to_that_with_the_same_hand_discard_pile_and_status(rule
 @given(house_rules(largest_hp=2))
 def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     space = StateSpace(rules)
-    coarse = Graph(space)
+    coarse = GameGraph(space)
     ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
     nodes = []
-    for graph in (coarse, Graph(StateSpace(rules, "memory"))):
+    for graph in (coarse, GameGraph(StateSpace(rules, "memory"))):
         own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
         v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
         nodes.append(graph.back_up(own, enemy, v))

@@ -11,7 +11,7 @@ from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.tensor import Refillable, build, build_compact
+from punish_fast.punish.transitions.tensor import TransitionPattern, build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 # Against a policy, a probability is a float64 sum of positive terms.
@@ -146,14 +146,14 @@ def same_process(one: MDP, other: MDP) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def test_a_new_refillable_tensor_is_against_uniform_play(tiny, tiny_mdp):
-    assert same_process(Refillable(tiny).mdp.expanded(), tiny_mdp)
+def test_a_new_transition_pattern_is_against_uniform_play(tiny, tiny_mdp):
+    assert same_process(TransitionPattern(tiny).mdp.expanded(), tiny_mdp)
 
 
-def test_a_refilled_process_equals_a_new_one(tiny):
-    game = Refillable(tiny)
+def test_the_process_of_another_enemy_equals_a_new_one(tiny):
+    game = TransitionPattern(tiny)
     for enemy in (random_policy(tiny, 2), mixed(tiny, 1)):
-        mdp = game.fill(enemy)
+        mdp = game.with_enemy(enemy)
         check_arrays(mdp)
         assert same_process(check(mdp.expanded()), build(tiny, enemy))
         assert mdp.nonzeros() == build(tiny, enemy).nonzeros()
@@ -162,11 +162,11 @@ def test_a_refilled_process_equals_a_new_one(tiny):
 @pytest.mark.slow
 @pytest.mark.compiled
 @given(house_rules(), st.integers(0, 2**32 - 1))
-def test_random_house_rules_are_refilled(rules, seed):
+def test_enemies_are_exchanged_under_random_house_rules(rules, seed):
     space = StateSpace(rules)
-    game = Refillable(space)
+    game = TransitionPattern(space)
     for enemy in (random_policy(space, seed), uniform(space), mixed(space, seed)):
-        assert same_process(game.fill(enemy).expanded(), build(space, enemy))
+        assert same_process(game.with_enemy(enemy).expanded(), build(space, enemy))
         assert same_process(build_compact(space, enemy).expanded(), build(space, enemy))
     solution = solve(game.mdp)
     expected = solve(build(space, mixed(space, seed)))
@@ -175,7 +175,7 @@ def test_random_house_rules_are_refilled(rules, seed):
 
 def test_a_policy_of_other_states_is_refused(tiny):
     policy = uniform(StateSpace(PRESETS["tiny"]._replace(hp=1, redeal=tiny.rules.redeal)))
-    for act in (Refillable(tiny).fill, lambda policy: build_compact(tiny, policy)):
+    for act in (TransitionPattern(tiny).with_enemy, lambda policy: build_compact(tiny, policy)):
         with pytest.raises(PolicyError, match=r"^policy: float64 .*; it must be float64"):
             act(policy)
 
@@ -188,9 +188,9 @@ def test_progress_is_reported_after_each_layer(tiny):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["notebook", "tabletop"])
-def test_whole_game_is_refilled(request, name):
+def test_the_enemy_of_the_whole_game_is_exchanged(request, name):
     space = request.getfixturevalue(name)
-    game = Refillable(space)
+    game = TransitionPattern(space)
     assert same_process(game.mdp.expanded(), request.getfixturevalue(f"{name}_mdp"))
     enemy = mixed(space, 3)
-    assert same_process(game.fill(enemy).expanded(), build(space, enemy))
+    assert same_process(game.with_enemy(enemy).expanded(), build(space, enemy))

@@ -18,7 +18,7 @@ import pytest
 from numba import config, types
 from numba.core.errors import TypingError
 
-from punish_fast.duel.graph import GRAPH, Graph
+from punish_fast.duel.graph import GRAPH, GameGraph
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.runtime import _jit
@@ -349,7 +349,7 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     kernels = [kernel for group in groups for kernel in group.kernels]
     mdp = build(graph.space)
     evaluate(mdp, solve(mdp).greedy(), discount=1.0)
-    again = Graph(graph.space)
+    again = GameGraph(graph.space)
     weights = np.zeros(len(again.action))
     again.back_up(weights, weights, np.zeros((again.n_values, 2)))
     again.spread(weights, weights, np.zeros(again.n_full))

@@ -7,7 +7,7 @@ import pytest
 from fuzz.damage import editing, set_attribute
 from policies import mixed
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium import regret_minimizers, restricted_game
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.solver import solve
@@ -31,7 +31,7 @@ def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, m
     limits = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}
     for limit, value in limits.items():
         monkeypatch.setattr(restricted_game, limit, value)
-    graph = Graph(StateSpace(RULES, name))
+    graph = GameGraph(StateSpace(RULES, name))
     whole, first = Equilibrium(graph, share=share), Equilibrium(graph, share=share)
     for _ in range(5):
         whole.iterate()
@@ -59,12 +59,12 @@ def space():
 
 @pytest.fixture(scope="module")
 def tables(space):
-    return Equilibrium(Graph(space), share=0.5).tables
+    return Equilibrium(GameGraph(space), share=0.5).tables
 
 
 @pytest.fixture(scope="module")
 def plain(space):
-    return Equilibrium(Graph(space)).tables
+    return Equilibrium(GameGraph(space)).tables
 
 
 def refused(path, space, kept, tables, message):

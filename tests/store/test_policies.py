@@ -4,7 +4,7 @@ import pytest
 from policies import mixed
 
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import PolicyError, first_best
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -33,7 +33,7 @@ def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory)
     n_actions = np.diff(memory.state_ptr)
     assert (off <= n_actions / 65535).all()
     assert off.max() > 0
-    graph = Graph(memory)
+    graph = GameGraph(memory)
     one, other = head_to_head(graph, policy, enemy), head_to_head(graph, found, enemy)
     assert abs(one.win_probability - other.win_probability) <= 11 * one.length / 65535
 

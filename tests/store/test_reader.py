@@ -24,7 +24,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import Artifact, load
+from punish_fast.store.reader import SolutionFile, load
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
 from punish_fast.store.writer import new_file
@@ -250,12 +250,12 @@ def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(origi
 def test_kinds_are_not_taken_for_each_other(originals, game):
     for kind, ask, problem in (
         ("tensor", lambda file: file.policy(game.space), "is a tensor; it must be an agent or a strategy"),
-        ("tensor", Artifact.solution, "kind: .*has no solution"),
+        ("tensor", SolutionFile.solution, "kind: .*has no solution"),
         ("tensor", lambda file: file.terminal_values, "kind: .*has no solution"),
-        ("strategy", Artifact.solution, "kind: .*has no solution"),
-        ("strategy", Artifact.mdp, r"strategy\.h5: "),
+        ("strategy", SolutionFile.solution, "kind: .*has no solution"),
+        ("strategy", SolutionFile.mdp, r"strategy\.h5: "),
         ("strategy", lambda file: file.enemy, "enemy: .*not a JSON object"),
-        ("agent", Artifact.strategy, "kind: .*it must be 'strategy'"),
+        ("agent", SolutionFile.strategy, "kind: .*it must be 'strategy'"),
     ):
         with pytest.raises(ReadError, match=problem):
             ask(load(originals[kind]))
@@ -295,7 +295,7 @@ def test_states_that_no_game_reaches(copies, game):
     first = game.space.state(0)._replace(own_hp=1, enemy_hp=1)
     load(copies["agent"]).must_have_states(game.space)
     change(copies["agent"], "/states/code", put(0, np.uint64(encode(game.space.layout, first))))
-    for ask in (Artifact.must_have_states, Artifact.policy):
+    for ask in (SolutionFile.must_have_states, SolutionFile.policy):
         with named(copies["agent"], "/states/code", "does not match a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
 

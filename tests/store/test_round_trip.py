@@ -13,7 +13,7 @@ from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
@@ -195,7 +195,7 @@ def test_models_and_policies_of_an_earlier_version_are_what_is_computed_today():
 
 
 def test_an_equilibrium_and_a_bundle_of_an_earlier_version_are_read():
-    equilibrium = Equilibrium(Graph(StateSpace(RULES._replace(redeal="reshuffle"))))
+    equilibrium = Equilibrium(GameGraph(StateSpace(RULES._replace(redeal="reshuffle"))))
     kept = load_checkpoint(load(GOLDEN / "equilibrium.h5"), equilibrium.tables)
     for _ in range(3):
         equilibrium.iterate()

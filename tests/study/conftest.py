@@ -5,14 +5,14 @@ import pytest
 from lessons_twin import TwinPlay
 from policies import mixed
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import lift
 from punish_fast.study.selfplay import SelfPlay, self_play
 
 
 @pytest.fixture(scope="session")
-def play(graph: Graph) -> SelfPlay:
+def play(graph: GameGraph) -> SelfPlay:
     """Something is played in every state, so that all beliefs are known."""
     policy, ptr = mixed(graph.space, 3) + 0.01, graph.space.state_ptr
     return self_play(graph, policy / np.repeat(np.add.reduceat(policy, ptr[:-1]), np.diff(ptr)))
@@ -23,7 +23,7 @@ def lifted(play: SelfPlay) -> SelfPlay:
     """The same policy of players with a memory."""
     view = play.graph.space
     fine = StateSpace(view.rules, "memory")
-    return self_play(Graph(fine), lift(fine, view, play.policy))
+    return self_play(GameGraph(fine), lift(fine, view, play.policy))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from policies import mixed
 from positions import nodes_of
 
 from bench import reference
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.study import kept_cards as kept_module
@@ -21,7 +21,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hand_size=3, reveal_size=0,
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return self_play(Graph(space), mixed(space, 4))
+    return self_play(GameGraph(space), mixed(space, 4))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_shares_are_those_of_the_nodes(play, kept):
 
 def test_what_is_never_kept_has_no_worth():
     space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle", copies=(0, 2, 1, 2, 2)))
-    found = kept_cards(self_play(Graph(space), mixed(space, 1)))
+    found = kept_cards(self_play(GameGraph(space), mixed(space, 1)))
     assert np.isnan(found.over_fresh[0])
     assert np.isnan(found.over_other[0]).all()
     assert found.share[0] == 0
@@ -92,7 +92,7 @@ def test_what_is_never_kept_has_no_worth():
 
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_nodes_are_found_again_by_their_hands(play, name):
-    graph = play.graph if name == "view" else Graph(StateSpace(RULES, name))
+    graph = play.graph if name == "view" else GameGraph(StateSpace(RULES, name))
     again = graph.redeal_of(kept_module._keys(graph, *hands_of_nodes(graph)))
     assert again.pair[again.node_pair].tolist() == graph.redeal.pair[graph.redeal.node_pair].tolist()
     assert again.node_status.tolist() == graph.redeal.node_status.tolist()

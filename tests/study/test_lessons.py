@@ -8,7 +8,7 @@ from lessons_twin import TwinPlay
 from policies import mixed, uniform
 
 from punish_fast.duel.evaluation import outcome_distribution
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
@@ -23,7 +23,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle", healing=0)
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES)
-    return self_play(Graph(space), mixed(space, 5))
+    return self_play(GameGraph(space), mixed(space, 5))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_hp_during_a_measure_and_hands_are_means_over_full_states(play, found):
 @pytest.mark.compiled
 def test_lessons_of_a_larger_house():
     space = StateSpace(PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2))
-    play = self_play(Graph(space), uniform(space))
+    play = self_play(GameGraph(space), uniform(space))
     found = lessons(play)
     assert list(found.dealt) == [(3, 3), (3, 2), (2, 3), (2, 2)]
     assert found.dealt[3, 2] + found.dealt[2, 3] == pytest.approx(1, abs=1e-9)
@@ -126,6 +126,6 @@ def test_a_game_is_studied(graph):
 
 def test_what_never_happens_is_unknown():
     rules = RULES._replace(copies=(0, 3, 1, 2, 1))
-    graph = Graph(StateSpace(rules))
+    graph = GameGraph(StateSpace(rules))
     found = study_game(graph, mixed(graph.space, 3))
     assert (found["in_hand"]["guard"], found["kept"]["guard"], found["plays"]["guard"]) == (None, None, 0.0)

@@ -4,7 +4,7 @@ from matplotlib.image import imread
 from policies import mixed
 from recorded_games import play_games
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.openings import Openings, openings
 from punish_fast.punish.states.space import StateSpace
@@ -55,7 +55,7 @@ def test_a_row_is_drawn_alone(tmp_path, found, people):
 def test_rules_with_little_to_draw_are_drawn(tmp_path):
     """A card that there is none of, one HP, and measures of one breath."""
     space = StateSpace(RULES._replace(copies=(0, 2, 2, 2, 2), hp=1, breaths=1))
-    play = self_play(Graph(space), mixed(space, 1))
+    play = self_play(GameGraph(space), mixed(space, 1))
     draw_lessons(lessons(play), None, "x", tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1000
 

@@ -8,7 +8,7 @@ from policies import mixed
 from recorded_games import part_of, play_games
 from seen import keys_of
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.codes import rows_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -28,7 +28,7 @@ def view():
 @pytest.fixture(scope="module")
 def play():
     space = StateSpace(RULES, "memory")
-    return self_play(Graph(space), mixed(space, 1))
+    return self_play(GameGraph(space), mixed(space, 1))
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +106,6 @@ def test_records_that_name_no_state_are_no_trouble(play, view, recorded):
 def test_the_view_needs_no_recollection(view, recorded):
     choices, _ = recorded
     row = rows_of(view, choices.decimal)
-    found = reconstruct(self_play(Graph(view), mixed(view, 2)), view, row, choices)
+    found = reconstruct(self_play(GameGraph(view), mixed(view, 2)), view, row, choices)
     assert np.array_equal(found.state, row)
     assert found.n_exact == len(choices)

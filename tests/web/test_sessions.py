@@ -9,7 +9,7 @@ from fastapi import HTTPException
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
@@ -69,7 +69,7 @@ def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):
     space = models[0].space
     first = np.zeros(len(space.action))
     first[space.state_ptr[:-1]] = 1
-    simulator = Simulator(Graph(space))
+    simulator = Simulator(GameGraph(space))
     for seed in range(3):
         _, events = play_out(client, open_table(client, naive, seed=str(seed)))
         trace = simulator.trace(*map(simulator.thresholds, (first, models[0].strategy)), 0, 1, seed)

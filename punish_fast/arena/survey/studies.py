@@ -16,7 +16,7 @@ from punish_fast.arena.players import Player
 from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
 from punish_fast.arena.survey.points import Point, Survey
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile
-from punish_fast.duel.graph import Graph, Outline
+from punish_fast.duel.graph import GameGraph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import IterationStatus, Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
@@ -223,8 +223,8 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
     }
 
 
-def _graph(rules: Rules, share: float) -> Graph:
+def _graph(rules: Rules, share: float) -> GameGraph:
     """Return the graph of the two-player game; raise MemoryError if the whole study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
-    return Graph(outline.space, outline)
+    return GameGraph(outline.space, outline)

@@ -11,13 +11,13 @@ from punish_fast.play.punish.game_data import GameData
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Rules, cards_text
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.store.reader import Artifact
+from punish_fast.store.reader import SolutionFile
 from punish_fast.store.schema import enemy_text
 
 _MOST_HANDS = 6
 
 
-def explanation_report(file: Artifact | Player, rules: Rules, state: State, enemy: str | None) -> dict[str, Any]:
+def explanation_report(file: SolutionFile | Player, rules: Rules, state: State, enemy: str | None) -> dict[str, Any]:
     """Explain a position with an agent's values, or with the values of the best choices against another player.
 
     The agent plays against the enemy recorded in its file unless `enemy` is given; *naive* plays against *random*.

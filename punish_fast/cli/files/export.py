@@ -15,7 +15,7 @@ from punish_fast.punish.rules import Rules, load_rules
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
 
 _SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
 
@@ -71,7 +71,7 @@ def export(options: ExportOptions) -> None:
     options.print(report | counts | work_report(clock, output))
 
 
-def _export_process(file: Artifact, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
+def _export_process(file: SolutionFile, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
 
@@ -83,7 +83,7 @@ def _export_process(file: Artifact, options: ExportOptions, output: Path, clock:
     return counts | ({"values": None} if file.kind == "agent" else {})
 
 
-def _export_content(file: Artifact | Player, rules: Rules, output: Path, clock: Stopwatch) -> dict[str, Any]:
+def _export_content(file: SolutionFile | Player, rules: Rules, output: Path, clock: Stopwatch) -> dict[str, Any]:
     import numpy as np
 
     from punish_fast.arena.players import Player

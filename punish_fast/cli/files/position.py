@@ -14,12 +14,12 @@ from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
 from punish_fast.punish.states.space import StateSpace, row_of
 from punish_fast.punish.strategy import belongs_to
-from punish_fast.store.reader import Artifact, final_values
+from punish_fast.store.reader import SolutionFile, final_values
 
 _MOST_OUTCOMES = 8
 
 
-def position_report(file: Artifact | Player, rules: Rules, state: State) -> dict[str, Any]:
+def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
     """Return a JSON-like report on a position of a file or of a built-in player."""
     report: dict[str, Any] = {
         "state": str(to_decimal(state)),
@@ -50,7 +50,7 @@ def named_actions(actions: np.ndarray) -> list[dict[str, Any]]:
     return [{"action": int(action), "name": action_name(int(action))} for action in actions]
 
 
-def _policy_report(player: Artifact | Player, rules: Rules, state: State) -> dict[str, Any]:
+def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
     """Report the values of *naive*, or the mean and the range of each action's probability over all histories."""
     view = StateSpace(rules)
     row = view.row(state)
@@ -95,7 +95,7 @@ def _unseen(rules: Rules, state: State) -> dict[str, Any]:
     }
 
 
-def _outcomes(file: Artifact, row: int, state: State) -> list[dict[str, Any]]:
+def _outcomes(file: SolutionFile, row: int, state: State) -> list[dict[str, Any]]:
     """Return the most probable successors of a row of the tensor, in descending order of probability."""
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])

@@ -14,7 +14,7 @@ from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.punish.codes import State
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
 
 _SIDES = ("own", "enemy", "both")
 
@@ -112,7 +112,7 @@ def show(options: ShowOptions) -> None:
         options.print({"file": options.file, **position_report(file, rules, state)}, print_position)
 
 
-def _file_report(file: Artifact | Player) -> dict[str, Any]:
+def _file_report(file: SolutionFile | Player) -> dict[str, Any]:
     from punish_fast.arena.players import Player
 
     if isinstance(file, Player):

@@ -77,7 +77,7 @@ def _call_library() -> None:
     """Call kernels that the commands do not use: policies, cycles, slow chains, values of actions, and features."""
     import numpy as np
 
-    from punish_fast.duel.graph import Graph
+    from punish_fast.duel.graph import GameGraph
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game, vectorize
     from punish_fast.mdp import average_reward, evaluate, from_rows, softmax, solve
@@ -96,7 +96,7 @@ def _call_library() -> None:
     ring = from_rows(list(map(list, zip(leave, stay, strict=True))))
     average_reward(ring)
     solve(ring, discount=1.0 - 1e-9)
-    graph = Graph(StateSpace(true_rules(PRESETS["tiny"])))
+    graph = GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
     graph.action_values(np.zeros(len(graph.action)), np.zeros(graph.n_full), np.zeros((graph.n_values, 1)))
     for share in (0.0, 0.5):
         learning = Equilibrium(graph, share=share)

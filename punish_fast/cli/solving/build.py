@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.process import Process
     from punish_fast.punish.codes import CodedStates
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
     from punish_fast.store.tensors import ModelSource
 
 
@@ -44,7 +44,7 @@ class ModelOptions(ComputeOptions):
         return rules, enemy
 
     def source(
-        self, origin: Rules | Artifact, enemy: Player | None, stages: Stages, may_exceed: bool = False
+        self, origin: Rules | SolutionFile, enemy: Player | None, stages: Stages, may_exceed: bool = False
     ) -> ModelSource:
         """Return the source of a model: rules and an enemy, or a file that contains the tensor.
 

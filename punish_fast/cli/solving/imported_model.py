@@ -13,7 +13,7 @@ from punish_fast.cli.solving.solution_report import check_error_bound
 from punish_fast.cli.solving.solve import SolveOptions
 from punish_fast.mdp.conversion import objective_text
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, ObjectiveValues, Solution, check_options
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, BoundedValues, Solution, check_options
 from punish_fast.runtime.errors import printable
 from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb
@@ -67,7 +67,7 @@ def _names(process: NamedProcess) -> str:
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
 
 
-def _state(process: NamedProcess, found: ObjectiveValues | Solution, state: int) -> dict[str, Any]:
+def _state(process: NamedProcess, found: BoundedValues | Solution, state: int) -> dict[str, Any]:
     action = int(process.mdp.action[found.choice[state]])
     name = process.actions[action] if process.actions else str(action)
     value = float(found.v[state])

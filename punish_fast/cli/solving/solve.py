@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.arena.players import Player
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
     from punish_fast.store.tensors import ModelSource
 
 # Minimum number of seconds between checkpoints; shorter runs write none.
@@ -152,7 +152,7 @@ def _check(options: SolveOptions) -> None:
     check_options(options.discount, options.schedule, tolerance, options.sweeps, options.objective or "discounted")
 
 
-def _stored(options: SolveOptions, path: Path) -> Artifact:
+def _stored(options: SolveOptions, path: Path) -> SolutionFile:
     """Read a tensor file; raise UsageError if a given option does not apply to an existing tensor."""
     from punish_fast.store.reader import load
 
@@ -186,7 +186,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 
 
 def _default_output(
-    options: SolveOptions, origin: Rules | Artifact, enemy: Player | None, method: dict[str, Any]
+    options: SolveOptions, origin: Rules | SolutionFile, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
     """Return the default output path, whose name includes a model, objective or discount other than the notebook's."""
     from punish_fast.mdp.solution import DEFAULT_DISCOUNT

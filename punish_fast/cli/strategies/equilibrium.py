@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline
     from punish_fast.equilibrium.run import IterationStatus, Target
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.store.reader import Artifact
+    from punish_fast.store.reader import SolutionFile
 
 
 class EquilibriumOptions(ComputeOptions):
@@ -54,7 +54,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
     rules are not tabletop, the file name begins with their name.
     """
-    from punish_fast.duel.graph import GRAPH, Graph, Outline
+    from punish_fast.duel.graph import GRAPH, GameGraph, Outline
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import STATES, StateSpace
@@ -80,7 +80,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
     require_memory(size["memory_bytes"], "this equilibrium")
     with stages("graph", "game: building the graph (2 of 2)"):
-        learner = Equilibrium(Graph(outline.space, outline), share=share)
+        learner = Equilibrium(GameGraph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output, stages)
     report = size | found | {"information": options.information, "best_response_share": share}
@@ -124,7 +124,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
     return default_strategy(path, rules, aims, options.information)
 
 
-def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artifact | None:
+def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> SolutionFile | None:
     """Return the checkpoint to resume from, or None if the file does not exist."""
     from punish_fast.store.reader import load
 
@@ -152,7 +152,7 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
     }
 
 
-def _resume(learner: Equilibrium, checkpoint: Artifact | None, target: Target) -> None:
+def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Target) -> None:
     from punish_fast.store.policies import load_checkpoint
 
     if checkpoint is None:

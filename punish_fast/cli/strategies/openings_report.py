@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast.arena.players import Player
 from punish_fast.cli.frame.report import plain, print_report, print_table, print_text
 from punish_fast.cli.strategies.lessons_text import print_worth
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.play.explain.guide import in_short
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.explain.why import explainer_against
@@ -96,7 +96,7 @@ def write_page(path: Path, player: Player, report: dict[str, Any]) -> None:
     """Write the printable page."""
     rules = player.rules or load_rules("tabletop")
     space = StateSpace(true_rules(rules))
-    situations = frequencies(self_play(Graph(space), player.policy(space)))
+    situations = frequencies(self_play(GameGraph(space), player.policy(space)))
     write_text(path, _page(plain(report), rules, player.name, situations))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, ObjectiveValues, Solution, discount_of
+from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, BoundedValues, Solution, discount_of
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.errors import PunishFastError, printable
 
@@ -139,7 +139,7 @@ def parse_objective(text: str) -> Objective:
 
 def solve_objective(
     process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
-) -> ObjectiveValues | Solution:
+) -> BoundedValues | Solution:
     """Find the values of an objective from all states.
 
     ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a goal.

@@ -56,7 +56,7 @@ from punish_fast.mdp.methods.component_solver import first_of_ties, largest_tota
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import UNIT_ROUNDOFF
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, ObjectiveValues, Progress, check_options
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, BoundedValues, Effort, Progress, check_options
 
 
 def reach_probability(
@@ -68,7 +68,7 @@ def reach_probability(
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
     weight: np.ndarray | None = None,
-) -> ObjectiveValues:
+) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
     Args:
@@ -110,7 +110,7 @@ def reach_probability(
     # `nextafter` allows for rounding in the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
     upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
-    return ObjectiveValues(v, lower, upper, bound, found.choice)
+    return BoundedValues(v, lower, upper, bound, found.choice)
 
 
 def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
@@ -166,7 +166,7 @@ def total_reward(
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
     weight: np.ndarray | None = None,
-) -> ObjectiveValues:
+) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
     A run that never reaches the goal has an infinite reward; see the module docstring. A value of minus infinity means
@@ -230,10 +230,10 @@ def total_reward(
     is_known = np.isinf(v) | goal[:n]
     lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
     upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
-    return ObjectiveValues(v, lower, upper, bound, choice)
+    return BoundedValues(v, lower, upper, bound, choice)
 
 
-def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveValues]) -> ObjectiveValues:
+def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
     """Evaluate a policy; the bounds include rounding errors of its rewards."""
     found, more = evaluated(mdp, weight, solve)
     if more is None:

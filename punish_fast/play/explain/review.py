@@ -24,7 +24,7 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
-from punish_fast.store.reader import Artifact
+from punish_fast.store.reader import SolutionFile
 
 # Smaller losses count as rounding errors, so that moves which differ by less are equally good.
 _SMALLEST = 0.0005
@@ -133,14 +133,14 @@ class Judge:
         return ReviewedChoice(number + 1, measure, from_decimal(self._space.layout, decimal), action, best, win, loss)
 
 
-def judge_of(agent: Artifact) -> Judge:
+def judge_of(agent: SolutionFile) -> Judge:
     """Return a judge that uses the win probabilities of an agent file (see `chances_of`)."""
     space = StateSpace(true_rules(agent.rules))
     agent.must_have_states(space)
     return Judge(space, chances_of(agent, space))
 
 
-def chances_of(agent: Artifact, space: StateSpace) -> Solution:
+def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
     """Return an agent's win probabilities under the true redeal, against the enemy recorded in the file.
 
     They are computed from the policy of the agent unless `has_chances`. ``space`` contains the states of the game.
@@ -165,7 +165,7 @@ def win_chances_of(player: Player, space: StateSpace) -> Solution:
     return policy_solution(space, player.policy(space), enemy.policy(space))
 
 
-def has_chances(agent: Artifact) -> bool:
+def has_chances(agent: SolutionFile) -> bool:
     """Return True if the values of an agent file are win probabilities, or total rewards, under the true redeal."""
     return agent.solution().discount == 1 and agent.rules == true_rules(agent.rules)
 

@@ -32,7 +32,7 @@ from punish_fast.punish.codes import State, action_name, rows_of, split_digits, 
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.store.reader import Artifact, final_values
+from punish_fast.store.reader import SolutionFile, final_values
 
 # Enemy's action, and the cards that the player and the enemy draw (0 is guard; 5 for no feint).
 _Play = tuple[int, int, int]
@@ -184,7 +184,7 @@ class Explainer:
         return tuple(sorted(answers, key=lambda answer: place_of(answer.probability)))
 
 
-def explainer_of(agent: Artifact, enemy: Player | None = None) -> Explainer:
+def explainer_of(agent: SolutionFile, enemy: Player | None = None) -> Explainer:
     """Return an explainer of the values in a file.
 
     Args:

@@ -132,15 +132,15 @@ def _without_zeros(mdp: MDP) -> MDP:
     return replace(mdp, indptr=indptr, indices=indices, data=data)
 
 
-class Refillable:
+class TransitionPattern:
     """A process whose enemy can be replaced by recomputing only probabilities and rewards.
 
     Starting from the values against the previous enemy saves sweeps::
 
-        game = Refillable(space)
+        game = TransitionPattern(space)
         solution = None
         for policy in policies:
-            solution = solve(game.fill(policy), start=None if solution is None else solution.v)
+            solution = solve(game.with_enemy(policy), start=None if solution is None else solution.v)
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -155,9 +155,9 @@ class Refillable:
         self.mdp: MDP = build_compact(space)
 
     def __repr__(self) -> str:
-        return f"Refillable({self.space!r})"
+        return f"TransitionPattern({self.space!r})"
 
-    def fill(self, policy: np.ndarray) -> MDP:
+    def with_enemy(self, policy: np.ndarray) -> MDP:
         """Return the process against an enemy's policy, float64 ``[n_rows]``, overwriting the arrays of `mdp`.
 
         Raises:

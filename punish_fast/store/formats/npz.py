@@ -36,7 +36,7 @@ import numpy as np
 
 from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import ObjectiveValues, Solution
+from punish_fast.mdp.solution import BoundedValues, Solution
 from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime import __version__
@@ -49,7 +49,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
     Args:
         path: Output file; no suffix is added.
-        states: States of the process: a ``StateSpace`` or a loaded ``Artifact``.
+        states: States of the process: a ``StateSpace`` or a loaded ``SolutionFile``.
         mdp: The process.
         enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 
@@ -75,7 +75,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
         )
 
 
-def export_values(path: str | Path, process: NamedProcess, objective: str, values: ObjectiveValues | Solution) -> None:
+def export_values(path: str | Path, process: NamedProcess, objective: str, values: BoundedValues | Solution) -> None:
     """Write the values and the policy for an objective, given as text; no suffix is added to ``path``."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(

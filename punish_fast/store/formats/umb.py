@@ -57,7 +57,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
     Args:
         path: Output file.
-        states: States of the process: a ``StateSpace`` or a loaded ``Artifact``.
+        states: States of the process: a ``StateSpace`` or a loaded ``SolutionFile``.
         mdp: The process.
         enemy: Enemy as a JSON object with a ``kind``; unknown if None.
 

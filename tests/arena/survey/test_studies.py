@@ -9,7 +9,7 @@ from punish_fast.arena.survey.points import Point, survey_of
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile
 from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
 from punish_fast.arena.survey.table import table_of
-from punish_fast.duel.graph import Graph
+from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
@@ -45,7 +45,7 @@ def test_a_point_is_what_its_parts_find(found):
     assert agent["fingerprint"] == solution.fingerprint
     assert agent["value"] == float(dealt.p @ solution.v[dealt.row])
     assert (agent["states"], agent["rows"], agent["nonzeros"]) == (space.n_states + 2, mdp.n_rows, mdp.n_entries)
-    graph = Graph(StateSpace(true_rules(TINY)))
+    graph = GameGraph(StateSpace(true_rules(TINY)))
     policy = greedy(space.state_ptr, solution.q)
     assert {name: agent[name] for name in study_game(graph, policy)} == study_game(graph, policy)
     assert agent["best_response"] == best_response(graph, policy, "true").win_probability
