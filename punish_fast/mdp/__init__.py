@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from punish_fast.mdp.objectives.finite_horizon import finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
     from punish_fast.mdp.policy import greedy, softmax
-    from punish_fast.mdp.solution import Effort, Solution
+    from punish_fast.mdp.solution import Solution, SolverLimits
     from punish_fast.mdp.solver import evaluate, solve
 
-__all__ = ["MDP", "Effort", "ModelError", "Solution", "SolveError", "average_reward", "check", "compare", "evaluate"]
+__all__ = ["MDP", "ModelError", "Solution", "SolveError", "SolverLimits", "average_reward", "check", "compare"]
+__all__ += ["evaluate"]
 __all__ += ["finite_horizon", "from_rows", "greedy", "reach_probability", "softmax", "solve", "total_reward"]
 
 _NAMES = {
@@ -28,7 +29,7 @@ _NAMES = {
     "objectives.finite_horizon": ["finite_horizon"],
     "objectives.reachability": ["reach_probability", "total_reward"],
     "policy": ["greedy", "softmax"],
-    "solution": ["Effort", "Solution"],
+    "solution": ["SolverLimits", "Solution"],
     "solver": ["evaluate", "solve"],
 }
 __getattr__ = on_first_use(__name__, _NAMES)

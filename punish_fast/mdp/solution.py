@@ -149,8 +149,8 @@ def keep_quiet(_sweeps: int, _bound: float) -> None:
 
 
 @dataclass(frozen=True)
-class Effort:
-    """Error bound to reach, and limits on the computation.
+class SolverLimits:
+    """Error bound to reach, limits on the computation, and its callbacks.
 
     Attributes:
         tolerance: Error bound to reach.
@@ -176,8 +176,8 @@ class Effort:
             raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
 
     @classmethod
-    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> Effort:
-        """Build an effort that reports progress under the name ``stage``."""
+    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> SolverLimits:
+        """Build limits that report progress under the name ``stage``."""
         return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, stage))
 
 

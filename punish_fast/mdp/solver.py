@@ -40,9 +40,9 @@ from punish_fast.mdp.solution import (
     LAYERED,
     MAX_SWEEPS,
     PRECISION,
-    Effort,
     Progress,
     Solution,
+    SolverLimits,
     check_options,
     discount_of,
 )
@@ -62,19 +62,19 @@ class _Options(NamedTuple):
     discount: float
     method: str
     sweeps: int | None
-    effort: Effort
+    limits: SolverLimits
 
     @property
     def goal(self) -> float | None:
         """Error bound to reach; None if a number of sweeps was requested."""
-        return self.effort.tolerance if self.sweeps is None else None
+        return self.limits.tolerance if self.sweeps is None else None
 
 
 def solve(
     mdp: Process,
     discount: float | None = None,
     method: str = "auto",
-    tolerance: float | Effort = DEFAULT_TOLERANCE,
+    tolerance: float | SolverLimits = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     start: np.ndarray | None = None,
     progress: Progress | None = None,
@@ -88,8 +88,8 @@ def solve(
         method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
             simultaneously, as in the published model. The methods of ``policy_evaluation.py`` are for MDPs without
             layers. ``"auto"`` chooses a method and records the reason in `Solution.reason`.
-        tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
-            steps of a method with a discount (by default 100,000). Policy iteration evaluates up to 100 policies. If
+        tolerance: Stop at this error bound. `SolverLimits` also set the maximum number of sweeps over a component, or
+            of steps of a method with a discount (by default 100,000). Policy iteration evaluates up to 100 policies. If
             rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps to make, regardless of the error bound.
         start: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
@@ -110,10 +110,10 @@ def solve(
         >>> solve(mdp, objective="win-probability").v.round(6)
         array([0.333333, 0.666667])
     """
-    effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
+    limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
     mdp = _checked(mdp)
-    discount, goal = check_options(discount, method, effort.tolerance, sweeps, objective)
-    effort = replace(effort, tolerance=goal)
+    discount, goal = check_options(discount, method, limits.tolerance, sweeps, objective)
+    limits = replace(limits, tolerance=goal)
     if start is not None:
         refuse_mask("start", start, SolveError)
         start = np.asarray(start, dtype=np.float64)
@@ -126,15 +126,15 @@ def solve(
     elif discount is None:
         discount = DEFAULT_DISCOUNT
     if progress is not None:
-        effort = replace(effort, progress=partial(progress, "solve"))
-    options = _Options(objective, discount, method, sweeps, effort)
+        limits = replace(limits, progress=partial(progress, "solve"))
+    options = _Options(objective, discount, method, sweeps, limits)
     with np.errstate(all="ignore"):
         if isinstance(mdp, MDP):
             is_plain = method == "auto" and mdp.n_layers == 1 and sweeps is None
             if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
                 from punish_fast.mdp.objectives.discounted_solver import solve_discounted
 
-                return solve_discounted(mdp, discount, method, effort, start)
+                return solve_discounted(mdp, discount, method, limits, start)
             if is_plain and discount == 1 and mdp.n_states > 0 and start is None:
                 return _solve_without_layers(mdp, None, options)
         return _solve_by_sweeps(mdp, options, start)
@@ -162,7 +162,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
 
     quotient = collapsed(mdp, endless, pays=options.objective == "discounted")
     # Values of the quotient cannot be saved: its states are sets of states of the process.
-    options = options._replace(effort=replace(options.effort, save=None))
+    options = options._replace(limits=replace(options.limits, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
         raise endless_error(iteration.endless[quotient.number])
@@ -192,16 +192,16 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     assert isinstance(mdp, MDP) and options.goal is not None
     mdp = mdp.expanded().in_one_layer()
     if options.discount < 1:
-        return replace(solve_discounted(mdp, options.discount, "auto", options.effort), method=options.method)
-    effort, begin = options.effort, time.perf_counter()
+        return replace(solve_discounted(mdp, options.discount, "auto", options.limits), method=options.method)
+    limits, begin = options.limits, time.perf_counter()
     if options.objective == "win-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
-        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), effort)
+        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
         q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
     else:
         endless = endless_states(mdp) if endless is None else endless
         payoff = Payoff(mdp.reward, terminal_values(mdp, 1.0))
-        found, q = solve_by_component(mdp, endless, payoff, effort)
+        found, q = solve_by_component(mdp, endless, payoff, limits)
     return Solution(
         v=found.v,
         q=q,
@@ -237,11 +237,11 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
-    limit = options.effort.max_sweeps if options.sweeps is None else options.sweeps
+    limit = options.limits.max_sweeps if options.sweeps is None else options.sweeps
     is_stored = isinstance(iteration.mdp, MDP) and goal is not None
     if is_stored and options.method == LAYERED:
         limit = min(limit, _PATIENCE)
-    bound = _iterate(iteration, goal, limit, options.effort)
+    bound = _iterate(iteration, goal, limit, options.limits)
     if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
         raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
     iteration.close()
@@ -298,8 +298,8 @@ def evaluate(
 
             raise endless_error(iteration.endless, of_policy=True)
         limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
-        effort = Effort(tolerance, max_sweeps)
-        bound = _iterate(iteration, tolerance, limit, effort) if iteration.contraction.is_known else np.inf
+        limits = SolverLimits(tolerance, max_sweeps)
+        bound = _iterate(iteration, tolerance, limit, limits) if iteration.contraction.is_known else np.inf
     if bound <= max(tolerance, PRECISION * float(np.abs(iteration.v[: mdp.n_states]).max(initial=0))):
         return iteration.v[: mdp.n_states].copy()
     if isinstance(mdp, MDP):
@@ -316,10 +316,10 @@ def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: fl
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():
         raise endless_error(endless, of_policy=True)
-    return solve(chain.in_one_layer(), discount, tolerance=Effort(tolerance, max_sweeps)).v
+    return solve(chain.in_one_layer(), discount, tolerance=SolverLimits(tolerance, max_sweeps)).v
 
 
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort) -> float:
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:
     """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
     for n_done in range(1, sweeps + 1):
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
@@ -327,9 +327,9 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effor
         begin = time.perf_counter()
         iteration.bound = iteration.sweep()
         iteration.log.seconds.append(time.perf_counter() - begin)
-        effort.progress(n_done, iteration.bound)
-        if effort.save is not None:
-            effort.save(iteration.v[: iteration.mdp.n_states])
+        limits.progress(n_done, iteration.bound)
+        if limits.save is not None:
+            limits.save(iteration.v[: iteration.mdp.n_states])
     return iteration.bound
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import punish_fast
 from cluster.test_worker_watch import results_of
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, Effort
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, SolverLimits
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -151,9 +151,10 @@ def solve_on(client, batches, after_two_sweeps, start=None, save=None):
             begin.append(time.monotonic())
             after_two_sweeps()
 
-    process, effort = MatrixFree(batches, executor=ClusterBlocks(client, batches)), Effort(DEFAULT_TOLERANCE, save=save)
+    process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
+    limits = SolverLimits(DEFAULT_TOLERANCE, save=save)
     try:
-        return solve(process, tolerance=effort, start=start, progress=progress)
+        return solve(process, tolerance=limits, start=start, progress=progress)
     finally:
         assert time.monotonic() - begin[0] < 60
 

@@ -24,7 +24,7 @@ from punish_fast.mdp.chain import elimination, rational
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import OBJECTIVES, Effort
+from punish_fast.mdp.solution import OBJECTIVES, SolverLimits
 from punish_fast.mdp.solver import SolveError, solve
 
 pytestmark = pytest.mark.kernels
@@ -52,7 +52,7 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
-        found = bracketed(mdp, reward_of(mdp, objective), Effort(tolerance))
+        found = bracketed(mdp, reward_of(mdp, objective), SolverLimits(tolerance))
     if found.error_bound == np.inf:
         assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
         return
@@ -83,13 +83,13 @@ def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
 def test_going_on_for_ever_may_cost():
     # Staying costs 1 a step, leaving 5.
     mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
-    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), Effort(1e-9))
+    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), SolverLimits(1e-9))
     assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
 
 
 def test_what_rounding_hides_is_not_proved():
     mdp = from_rows(gambler(10, 0.5), terminals=[0.0, 1.0])
-    assert bracketed(mdp, reward_of(mdp, "win-probability"), Effort(1e-300)).error_bound == np.inf
+    assert bracketed(mdp, reward_of(mdp, "win-probability"), SolverLimits(1e-300)).error_bound == np.inf
 
 
 def test_a_tie_that_costs_too_much_in_the_long_run_is_not_taken():
@@ -138,7 +138,7 @@ def test_the_bound_is_true_from_any_first_policy(sample, objective):
     mdp = from_rows(*sample)
     exact = optimum(sample, objective)
     for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
-        found = solve_exactly(mdp, reward_of(mdp, objective), choice, Effort(1e-9))
+        found = solve_exactly(mdp, reward_of(mdp, objective), choice, SolverLimits(1e-9))
         assert error(found.v, exact) <= found.error_bound
 
 
@@ -160,7 +160,7 @@ def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
     near, end = 600, 1300
     walks = [[(-0.1, {k - 1 if k else end: 0.1, min(k + 1, near - 1): 0.9}), (-0.1, {near: 1.0})] for k in range(near)]
     mdp = from_rows([*walks, *([(-0.01, {k + 1: 1.0})] for k in range(near, end))], terminals=[0.0]).expanded()
-    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), Effort(1e-6))
+    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), SolverLimits(1e-6))
     assert found.v[[300, near]] == pytest.approx([-7.1, -7])
     assert found.error_bound < 1e-6
     assert found.choice[300] == 2 * 300 + 1
@@ -178,7 +178,7 @@ def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch
     monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)
     with pytest.raises(SolveError, match=r"^tolerance: not reached after 2,000 sweeps, and policy iteration proves"):
-        solved((SLOW, [2], [1.0, -1.0]), "win-probability", tolerance=Effort(1e-10, 2000))
+        solved((SLOW, [2], [1.0, -1.0]), "win-probability", tolerance=SolverLimits(1e-10, 2000))
 
 
 @pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"method": "jacobi"}, "method")])

@@ -86,7 +86,7 @@ def solve(options: SolveOptions) -> None:
 
         solve_imported(options, options.tensor)
         return
-    from punish_fast.mdp.solution import Effort
+    from punish_fast.mdp.solution import SolverLimits
     from punish_fast.mdp.solver import SWEEPS
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
@@ -114,7 +114,7 @@ def solve(options: SolveOptions) -> None:
         if cluster is not None:
             source.executor = cluster.executor
         if options.schedule != "jacobi":
-            method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
+            method["tolerance"] = SolverLimits(method["tolerance"], save=_saver(checkpoint, rules, method))
         SWEEPS.load_in_background()
         with _resumable(checkpoint), stages.progress.stage("solve"):
             sweep = stages.progress.sweep

@@ -16,7 +16,7 @@ through two stages:
 If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
 in states from which the episode may soon end. After 50 to 1,000 sweeps, the caller therefore tries policy iteration
 (``exact_iteration.py``). If the MDP is too large for policy iteration, further sweeps use a distance that grows with
-the number of remaining steps (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
+the number of remaining steps (`SolverLimits.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
 components, and ``h`` is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
 every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might
 continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
@@ -38,7 +38,7 @@ from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import UNIT_ROUNDOFF, Payment, RowChoices, tensor_of
-from punish_fast.mdp.solution import Effort
+from punish_fast.mdp.solution import SolverLimits
 from punish_fast.runtime.parallel import balanced_chunks
 
 # Components of at least this many states are extrapolated.
@@ -54,7 +54,7 @@ _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
 
-def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
+def bracketed(mdp: MDP, reward: Payoff, limits: SolverLimits) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
     ``mdp`` must not be compact; its rewards are ignored. Every policy must either terminate or have unbounded cost. If
@@ -62,8 +62,8 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     attain the values.
     """
     order = Order(replace(mdp, reward=reward.row))
-    start = None if effort.start is None else effort.start[order.states]
-    sweeps = _Sweeps(order.mdp, reward, replace(effort, start=start))
+    start = None if limits.start is None else limits.start[order.states]
+    sweeps = _Sweeps(order.mdp, reward, replace(limits, start=start))
     for run in order.runs(_LARGE):
         if len(run) == 2:
             sweeps.prove_one(run)
@@ -74,19 +74,19 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     rows = np.clip(rows, order.mdp.state_ptr[:-1], order.mdp.state_ptr[1:] - 1)
     n, values, choice = mdp.n_states, np.empty(mdp.n_states), np.empty(mdp.n_states, dtype=np.int64)
     values[order.states], choice[order.states] = v[:n], order.rows[rows]
-    return Exact(values, choice, error_bound if error_bound <= effort.tolerance else np.inf, sweeps.n_sweeps)
+    return Exact(values, choice, error_bound if error_bound <= limits.tolerance else np.inf, sweeps.n_sweeps)
 
 
 class _Sweeps:
     """Values and bounds of an MDP whose components are in topological order."""
 
-    def __init__(self, mdp: MDP, reward: Payoff, effort: Effort) -> None:
-        self._mdp, self._effort, self._limits = mdp, effort, reward.limits
-        self._tolerance = effort.tolerance
+    def __init__(self, mdp: MDP, reward: Payoff, limits: SolverLimits) -> None:
+        self._mdp, self._limits, self._value_range = mdp, limits, reward.value_range
+        self._tolerance = limits.tolerance
         self._tensor = tensor_of(mdp)
         n = mdp.n_states
-        self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
-        self._distance = np.full(n, effort.tolerance / 2)
+        self._v = np.concatenate([np.zeros(n) if limits.start is None else limits.start, reward.end])
+        self._distance = np.full(n, limits.tolerance / 2)
         # Bounds of all components, proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
         self.is_proved = True  # False after a component fails; later components are then swept, but not bracketed
@@ -111,7 +111,7 @@ class _Sweeps:
         """Bracket small components in order."""
         # Work in chunks so that interrupts are handled promptly.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-            self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._effort.max_sweeps)
+            self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._limits.max_sweeps)
             place = self._narrow(boundary, begin, end)
             while place < end:
                 self.prove_one(boundary[place : place + 2])
@@ -119,9 +119,9 @@ class _Sweeps:
 
     def prove_one(self, boundary: np.ndarray) -> None:
         """Bracket a component that is large or converges slowly."""
-        converges = self._extrapolate(self._tensor, self._v, self._limits, boundary, self._change)
+        converges = self._extrapolate(self._tensor, self._v, self._value_range, boundary, self._change)
         if not converges or self._narrow(boundary, 0, 1) == 0:
-            self.is_proved = self.is_proved and self._effort.is_patient and self._prove_slowly(boundary)
+            self.is_proved = self.is_proved and self._limits.is_patient and self._prove_slowly(boundary)
 
     @property
     def _change(self) -> float:
@@ -139,27 +139,27 @@ class _Sweeps:
         if not 0 < longest < np.inf:
             return False
         a_step = _SHARE_OF_REST * (self._tolerance - known) / longest
-        self._extrapolate(self._tensor, v, self._limits, boundary, _SHARE_OF_FALL * a_step)
+        self._extrapolate(self._tensor, v, self._value_range, boundary, _SHARE_OF_FALL * a_step)
         self._distance[inside] = known + a_step * steps[inside]
         return self._narrow(boundary, 0, 1) == 1
 
     def _extrapolate(
-        self, tensor: Tensor, v: np.ndarray, limits: ValueRange, boundary: np.ndarray, change: float
+        self, tensor: Tensor, v: np.ndarray, value_range: ValueRange, boundary: np.ndarray, change: float
     ) -> bool:
         """Sweep in both directions and extrapolate until values change by at most ``change``.
 
         Return False if the maximum number of sweeps is reached first.
         """
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
-        for _ in range(0, self._effort.max_sweeps, 2):
+        for _ in range(0, self._limits.max_sweeps, 2):
             before = values.copy()
             self._relax(tensor, v, boundary, 0.0, 2)
-            np.clip(values, *limits, out=values)
+            np.clip(values, *value_range, out=values)
             self.n_sweeps += 2
-            self._effort.progress(self.n_sweeps, np.inf)
+            self._limits.progress(self.n_sweeps, np.inf)
             if np.abs(values - before).max() <= max(change, 4 * UNIT_ROUNDOFF * np.abs(values).max()):
                 return True
-            values[:] = np.clip(acceleration.next(before, values.copy()), *limits)
+            values[:] = np.clip(acceleration.next(before, values.copy()), *value_range)
         return False
 
     def _relax(self, tensor: Tensor, v: np.ndarray, boundary: np.ndarray, change: float, most: int) -> None:
@@ -174,11 +174,11 @@ class _Sweeps:
         if not self.is_proved:
             return last
         begin, end = int(boundary[first]), int(boundary[last])
-        _component_brackets.begin(begin, end, self._distance, self._limits, self._v, self.bounds)
+        _component_brackets.begin(begin, end, self._distance, self._value_range, self._v, self.bounds)
         n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
         # Stop when a batch of sweeps proves no further bounds, because more sweeps are unlikely to help.
         for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
-            args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _SWEEPS_OF_BOUNDS
+            args = boundary.view(np.uint64), self._tensor, self._value_range, self.bounds, _SWEEPS_OF_BOUNDS
             first = int(_component_brackets.narrow(first, last, *args))
             before, n_open = n_open, int(np.count_nonzero(lower < 0) + np.count_nonzero(~upper))
             if first == last or n_open == before:

@@ -41,7 +41,7 @@ from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment
-from punish_fast.mdp.solution import PRECISION, Effort
+from punish_fast.mdp.solution import PRECISION, SolverLimits
 
 # Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
 _STEP = 0.75
@@ -107,32 +107,32 @@ class ComponentGains(_Bracket):
         self.h[states], self.choice[states] = found.h[changed], part.rows[found.choice[changed]]
 
 
-def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Effort) -> ComponentGains:
+def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverLimits) -> ComponentGains:
     """Bracket the maximum gain within each maximal end component returned by ``end_components``.
 
     Args:
         number: int64 ``[n_states]``, component of each state.
         inside: int64 ``[k]``, rows of all components.
-        effort: The tolerance, which is the half-width of brackets to reach, and the maximum number of sweeps. A
+        limits: The tolerance, which is the half-width of brackets to reach, and the maximum number of sweeps. A
             half-width of 1e-9 times the gain is also accepted. Brackets are wider if neither half-width can be reached.
     """
     part = restriction(mdp, marks_at(mdp.n_rows, inside), np.empty(0))
     _, component = np.unique(number[part.states], return_inverse=True)
-    few = replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS))
+    few = replace(limits, max_sweeps=min(limits.max_sweeps, _FEW_SWEEPS))
     found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
-    _improve(found, effort.tolerance)
-    wide = found.is_wide(effort.tolerance, PRECISION)
-    if wide.any() and effort.max_sweeps > _FEW_SWEEPS:
+    _improve(found, limits.tolerance)
+    wide = found.is_wide(limits.tolerance, PRECISION)
+    if wide.any() and limits.max_sweeps > _FEW_SWEEPS:
         inner, component = found.of(wide)
-        found.take(wide, inner, _swept(inner.mdp, component, effort))
+        found.take(wide, inner, _swept(inner.mdp, component, limits))
     return found
 
 
-def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
+def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
     """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached; return the brackets."""
     begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
-    for sweeps in range(1, effort.max_sweeps * bool(len(h)) + 1):
+    for sweeps in range(1, limits.max_sweeps * bool(len(h)) + 1):
         out = h.copy()
         for layer in range(mdp.n_layers):
             mdp.backups.sweep(layer, payment, h, out)
@@ -142,10 +142,10 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
         h += _STEP * change
         h -= h[order[begins]][component]
         half_width = float(width.max()) / 2
-        effort.progress(sweeps, half_width)
-        if not half_width > max(_SHARE * effort.tolerance, 4 * UNIT_ROUNDOFF * float(np.abs(out).max())):
+        limits.progress(sweeps, half_width)
+        if not half_width > max(_SHARE * limits.tolerance, 4 * UNIT_ROUNDOFF * float(np.abs(out).max())):
             break
-    return _bracket(mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
+    return _bracket(mdp, component, Double(h, np.zeros(len(h))), limits.tolerance)
 
 
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:

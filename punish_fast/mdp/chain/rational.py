@@ -29,7 +29,7 @@ from punish_fast.mdp.chain.elimination import closed_classes
 from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import PRECISION, Effort
+from punish_fast.mdp.solution import PRECISION, SolverLimits
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
@@ -191,7 +191,7 @@ def solved(equations: Sequence[Equation]) -> Numbers:
 
 
 def solve_certified(
-    mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float = 1.0
+    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
 ) -> Exact | None:
     """Find optimal values by policy iteration in floating point, or in fractions if the error bound is too large.
 
@@ -201,12 +201,12 @@ def solve_certified(
     ends = payoff.end
     with np.errstate(over="ignore"):
         worth = ends if discount == 1 else ends / (1 - discount)
-    found = solve_exactly(mdp, payoff._replace(end=worth), choice, effort, discount)
+    found = solve_exactly(mdp, payoff._replace(end=worth), choice, limits, discount)
     if found is not None and discount < 1:
         rounding = 4 * np.spacing(np.abs(worth).max(initial=0))
         found = replace(found, error_bound=found.error_bound + float(rounding))
     if found is not None and found.error_bound <= max(
-        effort.tolerance, PRECISION * float(np.abs(found.v).max(initial=0))
+        limits.tolerance, PRECISION * float(np.abs(found.v).max(initial=0))
     ):
         return found
     if is_small(mdp):

@@ -23,13 +23,13 @@ from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import TIE
-from punish_fast.mdp.solution import PRECISION, Effort
+from punish_fast.mdp.solution import PRECISION, SolverLimits
 
 # As a last resort, accept an error bound of policy iteration up to this fraction of the largest value.
 _LEAST_PRECISION = 1e-3
 
 
-def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
+def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward and a policy that earns it up to the error bound.
 
     ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not end play;
@@ -39,33 +39,33 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
     the rounding of probabilities when the MDP was built.
     """
     with np.errstate(all="ignore"):
-        few = min(effort.max_sweeps, patience(mdp))
-        found = bracketed(mdp, payoff, replace(effort, max_sweeps=few, is_patient=False))
-        if found.error_bound <= effort.tolerance:
+        few = min(limits.max_sweeps, patience(mdp))
+        found = bracketed(mdp, payoff, replace(limits, max_sweeps=few, is_patient=False))
+        if found.error_bound <= limits.tolerance:
             return found
         choice = ending_choice(mdp, found.choice) if may_not_end else found.choice
         n = found.rounds
-        after = replace(effort, progress=lambda policies, bound: effort.progress(n + policies, bound))
+        after = replace(limits, progress=lambda policies, bound: limits.progress(n + policies, bound))
         exact = solve_certified(mdp, payoff, choice, after)
         if exact is not None:
-            exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
-            least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
+            exact = replace(exact, v=np.clip(exact.v, *payoff.value_range), rounds=n + exact.rounds)
+            least = max(limits.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
             # Sweeps cannot prove a smaller bound than rational arithmetic.
             if exact.error_bound <= least or is_small(mdp):
                 return exact
-        found = bracketed(mdp, payoff, effort)
-    if found.error_bound <= effort.tolerance:
+        found = bracketed(mdp, payoff, limits)
+    if found.error_bound <= limits.tolerance:
         return found
     if exact is not None and exact.error_bound <= _LEAST_PRECISION * float(np.abs(exact.v).max(initial=0)):
         return exact
     proved = "no error bound" if exact is None else f"only an error bound of {exact.error_bound:.1e}"
     raise SolveError(
-        f"tolerance: not reached after {effort.max_sweeps:,} sweeps, and policy iteration proves {proved}; use a "
+        f"tolerance: not reached after {limits.max_sweeps:,} sweeps, and policy iteration proves {proved}; use a "
         "larger tolerance, a discount or more sweeps"
     )
 
 
-def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> tuple[Exact, np.ndarray]:
+def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> tuple[Exact, np.ndarray]:
     """Solve an MDP without a discount, component by component; also return row values, float64 ``[n_rows]``.
 
     Args:
@@ -73,28 +73,28 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
         endless: bool ``[n_states]``, mask of the states from which some policy might never end play.
         payoff: Rewards of rows and terminals.
     """
-    found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
-    found, q = first_of_ties(mdp, payoff, found, effort)
-    effort.progress(found.rounds, found.error_bound)
+    found = _optimum(mdp, endless, payoff, replace(limits, tolerance=limits.tolerance / 2))
+    found, q = first_of_ties(mdp, payoff, found, limits)
+    limits.progress(found.rounds, found.error_bound)
     return found, q
 
 
-def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
+def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
     """Find the maximum total reward and a policy that earns it; play that never ends pays nothing."""
     if not endless.any():
-        return largest_total(mdp, payoff, effort)
+        return largest_total(mdp, payoff, limits)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
     if (still := endless_states(quotient.mdp)).any():
         raise endless_error(still[quotient.number])
-    start = None if effort.start is None else effort.start[quotient.first]
+    start = None if limits.start is None else limits.start[quotient.first]
     payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
-    found = largest_total(quotient.mdp, payoff, replace(effort, start=start))
+    found = largest_total(quotient.mdp, payoff, replace(limits, start=start))
     return replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
 
 
 def first_of_ties(
-    mdp: MDP, payoff: Payoff, found: Exact, effort: Effort, must_end: bool = False
+    mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False
 ) -> tuple[Exact, np.ndarray]:
     """Change the policy to the first of tied rows if play still ends and the proved loss is small; see `settle_ties`.
 
@@ -109,14 +109,14 @@ def first_of_ties(
     def evaluate(chain: MDP) -> Exact | None:
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
         # If the values needed policy iteration, sweeps would not be sufficient here either.
-        most = effort.max_sweeps if found.policies == 0 else 1
-        inner = Effort(effort.tolerance / 2, most, start=found.v)
+        most = limits.max_sweeps if found.policies == 0 else 1
+        inner = SolverLimits(limits.tolerance / 2, most, start=found.v)
         return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
 
     q = values_of_rows(mdp, payoff, found)
     paid = replace(mdp, reward=payoff.row)
     first = partial(graph.first_rows, goal)
-    return settle_ties(paid, q, found, effort.tolerance, first, evaluate, payoff.scale), q
+    return settle_ties(paid, q, found, limits.tolerance, first, evaluate, payoff.scale), q
 
 
 def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:

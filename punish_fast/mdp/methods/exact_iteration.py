@@ -42,7 +42,7 @@ from punish_fast.mdp.graph.qualitative import approaching_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
-from punish_fast.mdp.solution import Effort
+from punish_fast.mdp.solution import SolverLimits
 from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Payoff(NamedTuple):
 
     row: np.ndarray  # float64 [n_rows], rewards of rows
     end: np.ndarray  # float64 [n_terminals], rewards of terminals, paid once
-    limits: ValueRange = ANY  # smallest and largest possible total
+    value_range: ValueRange = ANY  # smallest and largest possible total
     scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
 
 
@@ -173,28 +173,30 @@ class Rows:
         return first_marked(self.state_ptr, ~(values < largest[self.state]))
 
 
-def solve_exactly(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float = 1.0) -> Exact | None:
+def solve_exactly(
+    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
+) -> Exact | None:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
     ``mdp`` must not be compact, and its rewards are ignored. Without a discount, play must end under every policy, or
     it must end under the initial policy ``choice``, and policies that might not end play must have unbounded cost.
-    ``effort`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
+    ``limits`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
     evaluated. Return None if the chain of a policy is too large for an elimination.
     """
-    found = _iterate(mdp, payoff, choice, effort, discount)
+    found = _iterate(mdp, payoff, choice, limits, discount)
     if found is None or discount < 1 or np.isfinite(found.error_bound):
         return found
     # Try another initial policy, since play under `choice` might be too long for floating point.
-    found = _iterate(mdp, payoff, approaching_choice(mdp), effort, discount)
+    found = _iterate(mdp, payoff, approaching_choice(mdp), limits, discount)
     if found is not None and np.isinf(found.error_bound):
         # Find an initial policy with a discount, which bounds the expected length of play.
-        discounted = _iterate(mdp, payoff, choice, effort, LARGEST_DISCOUNT)
+        discounted = _iterate(mdp, payoff, choice, limits, LARGEST_DISCOUNT)
         if discounted is not None:
-            found = _iterate(mdp, payoff, discounted.choice, effort, discount)
+            found = _iterate(mdp, payoff, discounted.choice, limits, discount)
     return found
 
 
-def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, discount: float) -> Exact | None:
+def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float) -> Exact | None:
     """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
@@ -204,7 +206,7 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, disco
     elimination = None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
-            effort.progress(rounds, np.inf)
+            limits.progress(rounds, np.inf)
             before = v.high
             chain = _Chain(rows, choice, np.abs(ends), elimination)
             elimination = chain.elimination
@@ -215,12 +217,12 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, effort: Effort, disco
             best = rows.best(gain - error)
             better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
             # If rounding decides ties, the choices might change forever, but the values settle.
-            unchanged = max(_SHARE * effort.tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
+            unchanged = max(_SHARE * limits.tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
             is_same = np.abs(v.high - before).max(initial=0) <= unchanged
             if is_same or not better.any():
                 break
             choice = np.where(better, best, choice)
-        bounds = _below(chain, v, payoff.limits.least), _above(rows, chain, v, payoff.limits.most)
+        bounds = _below(chain, v, payoff.value_range.least), _above(rows, chain, v, payoff.value_range.most)
         error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 

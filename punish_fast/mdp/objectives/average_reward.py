@@ -32,7 +32,7 @@ from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restrict
 from punish_fast.mdp.methods.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, PRECISION, Effort, Progress, check_options
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, PRECISION, Progress, SolverLimits, check_options
 from punish_fast.mdp.solver import solve
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
@@ -98,7 +98,7 @@ def average_reward(
         return replace(of_policy, error_bound=of_policy.error_bound + error)
     mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
-    within = Effort.of(tolerance / 2, max_sweeps, progress, "gain")
+    within = SolverLimits.of(tolerance / 2, max_sweeps, progress, "gain")
     gains = component_gains(mdp, quotient.number, quotient.inside, within)
     wide = gains.is_wide(tolerance / 2, PRECISION)
     if wide.any():
@@ -111,7 +111,7 @@ def average_reward(
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
-    between = Effort.of(tolerance / 2, max_sweeps, progress)
+    between = SolverLimits.of(tolerance / 2, max_sweeps, progress)
     ends = np.zeros(paying.n_states, dtype=bool)
     found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
     # A bracket is irrelevant if leaving is at least as good as staying at the bracket's upper bound.
@@ -134,7 +134,7 @@ def average_reward(
 
 
 def _first_of_ties(
-    quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
+    quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, limits: SolverLimits
 ) -> tuple[Exact, AverageReward | None]:
     """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
 
@@ -157,10 +157,10 @@ def _first_of_ties(
         return first_marked(mdp.state_ptr, marked)
 
     def evaluate(chain: MDP) -> Exact:
-        earned.append(average_reward(chain, effort.tolerance / 2, max_sweeps=effort.max_sweeps))
+        earned.append(average_reward(chain, limits.tolerance / 2, max_sweeps=limits.max_sweeps))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
-    best = settle_ties(mdp, values, found, effort.tolerance, first, evaluate)
+    best = settle_ties(mdp, values, found, limits.tolerance, first, evaluate)
     return best, None if best is found else earned[-1]
 
 
@@ -179,8 +179,8 @@ def _bias(
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:
-            effort = Effort(DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
-            bias[part.states] = solve(part.mdp, 1.0, tolerance=effort).v
+            limits = SolverLimits(DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            bias[part.states] = solve(part.mdp, 1.0, tolerance=limits).v
         except SolveError:
             bias[part.states] = np.nan
     with np.errstate(all="ignore"):

@@ -25,7 +25,7 @@ from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_row
 from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import GENERAL_METHODS, PRECISION, Effort, Solution
+from punish_fast.mdp.solution import GENERAL_METHODS, PRECISION, Solution, SolverLimits
 
 # Work, in sweeps over the MDP, after which exact policy iteration is tried: `_CHECKS` if an elimination is cheap, and
 # `_PATIENCE` in any case.
@@ -40,7 +40,7 @@ _LARGE_VALUE = 1e150
 
 
 def solve_discounted(
-    mdp: MDP, discount: float, method: str, effort: Effort, start: np.ndarray | None = None
+    mdp: MDP, discount: float, method: str, limits: SolverLimits, start: np.ndarray | None = None
 ) -> Solution:
     """Solve an MDP with one layer.
 
@@ -48,7 +48,7 @@ def solve_discounted(
     exceed 1e150 or, with ``"auto"``, if the other methods do not reach the tolerance. ``start``, float64
     ``[n_states]``, contains initial values, 0 by default.
     """
-    mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
+    mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), limits.tolerance
     point = Improvement(mdp, discount, goal, start)
     log, is_auto = Log(), method == "auto"
     steps = PolicyEvaluations(GENERAL_METHODS if is_auto else (method,))
@@ -59,7 +59,7 @@ def solve_discounted(
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             point.most_work = limit * mdp.n_entries if limit <= _FEW else math.inf
-            iterate(point, steps, log, effort.max_sweeps, limit, effort.progress)
+            iterate(point, steps, log, limits.max_sweeps, limit, limits.progress)
             is_done, cheap = point.is_done, point.work * (1.0 if limit <= _FEW else _SHARE_OF_WORK)
             if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
                 continue
@@ -68,7 +68,7 @@ def solve_discounted(
         if found.error_bound <= goal or (is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
         if is_auto or is_large:
-            exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
+            exact = _solve_exactly(mdp, found.rows_taken, discount, limits)
         if exact is not None and not exact.error_bound >= found.error_bound:
             found = exact
             log.residual.append(exact.error_bound)
@@ -80,7 +80,7 @@ def solve_discounted(
             break
     else:
         raise SolveError(
-            f"max_sweeps: {effort.max_sweeps:,} sweeps leave an error bound of {found.error_bound:.1e}; use more, or a "
+            f"max_sweeps: {limits.max_sweeps:,} sweeps leave an error bound of {found.error_bound:.1e}; use more, or a "
             f"tolerance above {goal:g}"
         )
     reason = steps.reason if is_auto else ""
@@ -108,9 +108,9 @@ def _closed(point: Improvement) -> Closed:
     return found
 
 
-def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
+def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, limits: SolverLimits) -> Closed | None:
     """Solve by exact policy iteration, starting with ``choice``; return None if no error bound could be proved."""
-    inner = replace(effort, tolerance=effort.tolerance / 2)
+    inner = replace(limits, tolerance=limits.tolerance / 2)
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:
         return solve_certified(process, Payoff(process.reward, mdp.terminal_reward), rows, inner, discount)
@@ -120,5 +120,5 @@ def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort
         return None
     q = values_of_rows(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), found, discount)
     first = partial(first_marked, mdp.state_ptr)
-    found = settle_ties(mdp, q, found, effort.tolerance, first, partial(solved, rows=np.arange(mdp.n_states)))
+    found = settle_ties(mdp, q, found, limits.tolerance, first, partial(solved, rows=np.arange(mdp.n_states)))
     return Closed(found.v, q, found.choice, found.error_bound, found.policies)

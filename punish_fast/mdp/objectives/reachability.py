@@ -56,7 +56,7 @@ from punish_fast.mdp.methods.component_solver import first_of_ties, largest_tota
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.process import UNIT_ROUNDOFF
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, BoundedValues, Effort, Progress, check_options
+from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, BoundedValues, Progress, SolverLimits, check_options
 
 
 def reach_probability(
@@ -103,9 +103,9 @@ def reach_probability(
     mdp = normalized(mdp.expanded() if weight is None else induced_chain(mdp, weight))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
-    effort = Effort.of(tolerance, max_sweeps, progress)
+    limits = SolverLimits.of(tolerance, max_sweeps, progress)
     solve = largest_probability if maximize else _largest_evasion
-    found, is_sure = solve(mdp, goal, stops, effort)
+    found, is_sure = solve(mdp, goal, stops, limits)
     v, bound = found.v, found.error_bound
     # `nextafter` allows for rounding in the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
@@ -113,26 +113,28 @@ def reach_probability(
     return BoundedValues(v, lower, upper, bound, found.choice)
 
 
-def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
+def largest_probability(
+    mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits
+) -> tuple[Exact, np.ndarray]:
     """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1."""
     graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
-    return _bracket(mdp, graph, graph.surely_reach(goal), effort)
+    return _bracket(mdp, graph, graph.surely_reach(goal), limits)
 
 
-def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
+def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits) -> tuple[Exact, np.ndarray]:
     """Find the minimum probability of reaching a goal, 1 minus the maximum probability of evading the goal.
 
     Also return a mask of states where the probability is exactly 0 or 1.
     """
     graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
-    found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
+    found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), limits, scale=1.0)
     # The added term allows for rounding in the difference.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound), is_sure
 
 
 def _bracket(
-    mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
+    mdp: MDP, graph: TransitionGraph, sure: Ways, limits: SolverLimits, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
     """Find the maximum probability of reaching the columns ``sure.found``, where the policy takes ``sure.row``.
 
@@ -148,7 +150,7 @@ def _bracket(
         part = restriction(mdp, rows, np.array([0.0, 1.0]), sure.found)
         inner = part.mdp.in_one_layer()
         payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
-        found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
+        found, _ = solve_by_component(inner, endless[part.states], payoff, limits)
         v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
         choice[part.states] = part.rows[found.choice]
     return Exact(v, choice, bound, *work), ~is_open[:n]
@@ -222,9 +224,9 @@ def total_reward(
     finite = ~infinite & ~goal[:n]
     if finite.any():
         rows &= rows_of_states(mdp, finite)
-        sign, effort = 1.0 if maximize else -1.0, Effort.of(tolerance, max_sweeps, progress)
+        sign, limits = 1.0 if maximize else -1.0, SolverLimits.of(tolerance, max_sweeps, progress)
         part = restriction(mdp, rows, np.zeros(1), reward=sign * mdp.reward)
-        found = _largest(part.mdp, effort) if maximize else _least_cost(part.mdp, effort)
+        found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
     is_known = np.isinf(v) | goal[:n]
@@ -243,43 +245,43 @@ def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], BoundedValue
     return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
-def _largest(mdp: MDP, effort: Effort, may_not_end: bool = False) -> Exact:
+def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward of policies that end play.
 
     If ``may_not_end`` is True, end components that pay nothing are collapsed. After that, all other play that never
     ends must have infinite cost, and every state must have a policy that ends play.
     """
-    inner = replace(effort, tolerance=effort.tolerance / 2)
+    inner = replace(limits, tolerance=limits.tolerance / 2)
     if may_not_end:
         quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
         found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
         found = replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
     else:
         found = largest_total(mdp, _payoff(mdp), inner)
-    return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
+    return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)[0]
 
 
 def _payoff(mdp: MDP) -> Payoff:
     return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
 
 
-def _least_cost(mdp: MDP, effort: Effort) -> Exact:
+def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     """Find the maximum total reward of policies that almost surely end play, which must exist for every state."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
-        return _largest(mdp, effort)
+        return _largest(mdp, limits)
     state_of = states_of_rows(mdp)
     earns = marks_at(mdp.n_states, state_of[inside[mdp.reward[inside] > 0]])
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
-        return _largest(mdp, effort, may_not_end=True)
+        return _largest(mdp, limits, may_not_end=True)
     unbounded = _unbounded(mdp, number, earning)
     v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
     choice = unbounded.row
     rest = v == 0
     if rest.any():
         part = restriction(mdp, rows_of_states(mdp, rest), np.zeros(1))
-        found = _largest(part.mdp, effort, may_not_end=True)
+        found = _largest(part.mdp, limits, may_not_end=True)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
     return Exact(v, choice, bound, rounds=0)
@@ -311,7 +313,7 @@ def _gains_with_signs(mdp: MDP, number: np.ndarray, rows: np.ndarray) -> tuple[C
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
-        gains = component_gains(mdp, number, rows, Effort(precision * largest))
+        gains = component_gains(mdp, number, rows, SolverLimits(precision * largest))
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
             break
