@@ -35,7 +35,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift, uniform_policy
+from punish_fast.punish.strategy import to_finer_model, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.games import read_choices
 from punish_fast.store.formats.notebook_parser import read_flux
@@ -198,7 +198,7 @@ def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.nd
             return
         for name, enemy in enemies.items():
             policy = greedy(notebook.state_ptr, solve(build(notebook, enemy), DISCOUNT).q)
-            yield f"notebook's {name}", policy if space is view else lift(space, view, policy)
+            yield f"notebook's {name}", policy if space is view else to_finer_model(space, view, policy)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -37,7 +37,7 @@ _NAMES = {
     "punish.position": ["position"],
     "punish.rules": ["Rules", "load_rules"],
     "punish.states.space": ["StateSpace"],
-    "punish.strategy": ["lift", "policy_of_table", "table_of_policy", "uniform_policy"],
+    "punish.strategy": ["to_finer_model", "policy_of_table", "table_of_policy", "uniform_policy"],
     "punish.transitions.tensor": ["TransitionPattern", "build", "build_compact"],
     "store.formats.notebook_json": ["export_notebook", "import_notebook"],
     "store.formats.npz": ["export_npz"],
@@ -61,7 +61,7 @@ __all__ = [
 ]
 __all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
 __all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
-__all__ += ["head_to_head", "import_notebook", "import_umb", "lift", "load", "load_rules", "parless"]
+__all__ += ["head_to_head", "import_notebook", "import_umb", "load", "load_rules", "parless", "to_finer_model"]
 __all__ += ["policy", "policy_of_table", "position", "reach_probability", "save", "save_policy", "simulate", "solve"]
 __all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
 
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.strategy import lift, policy_of_table, table_of_policy, uniform_policy
+    from punish_fast.punish.strategy import policy_of_table, table_of_policy, to_finer_model, uniform_policy
     from punish_fast.punish.transitions.tensor import TransitionPattern, build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz

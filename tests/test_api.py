@@ -84,7 +84,7 @@ def test_what_a_function_cannot_take_is_named():
         (lambda: pf.build("tiny"), "space: str is not allowed; it must be a StateSpace"),
         (lambda: pf.build(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
         (lambda: pf.GameGraph(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
-        (lambda: pf.lift(space, 1, np.ones(3)), "space: int is not allowed; it must be a StateSpace"),
+        (lambda: pf.to_finer_model(space, 1, np.ones(3)), "space: int is not allowed; it must be a StateSpace"),
         (lambda: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed; it must be a StateSpace"),
         (lambda: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed; it must be an MDP"),
         (lambda: pf.solve(space), "mdp: StateSpace is not allowed; it must be an MDP, such as build"),

@@ -5,7 +5,7 @@ A player is a policy over information states. *random* is the uniform policy. *n
 standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
 A file can have a finer information model than ``view``, so that its player remembers more. The policies of all other
-players are then lifted to the finer model, which does not change how they play.
+players are then converted to the finer model. This does not change how they play.
 
 The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
 redeal can play the game; all their other rules must match the rules of the game.
@@ -31,7 +31,7 @@ from punish_fast.mdp.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import STATES, StateSpace
-from punish_fast.punish.strategy import lift, policy_of, uniform_policy
+from punish_fast.punish.strategy import policy_of, to_finer_model, uniform_policy
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
@@ -182,7 +182,7 @@ class Player:
         if space.is_view:
             return _built_in(space, self._source, self._temperature)
         view = StateSpace(space.rules)
-        return lift(space, view, _built_in(view, self._source, self._temperature))
+        return to_finer_model(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
         """Return a `PolicyPlayer` for the game with the states ``space``; its name is the short name by default."""
@@ -310,7 +310,7 @@ class PlayerGroup:
     """Players given by name or file, and the game that they play.
 
     The rules always have the true redeal. The game has the finest information model of any player; the policies of all
-    other players are lifted to that model, which does not change how they play.
+    other players are converted to that model. This does not change how they play.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:

@@ -141,25 +141,25 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
     return match
 
 
-def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
+def to_finer_model(fine: StateSpace, coarse: StateSpace, policy: np.ndarray) -> np.ndarray:
     """Convert a policy for a coarser information model to a policy for a finer model, float64 ``[n_rows]``.
 
     In each state, the new policy has the probabilities of the corresponding state of ``coarse``. Both spaces must have
-    the same rules. ``weight`` (float64 ``[n_rows]``, aligned with ``coarse.action``) is the policy to convert.
+    the same rules. ``policy`` (float64 ``[n_rows]``, aligned with ``coarse.action``) is the policy to convert.
 
     Raises:
         InformationError: If ``coarse`` distinguishes states that ``fine`` does not.
     """
     match = belongs_to(fine, coarse)
-    lifted = np.ones(len(fine.action))
+    found = np.ones(len(fine.action))
     # Proceed by layer to keep temporary arrays small.
     for first, last in zip(fine.layer_ptr[:-1], fine.layer_ptr[1:], strict=True):
         if last > len(match):
             break
         ptr = fine.state_ptr[first : last + 1]
         shift = coarse.state_ptr[match[first:last]] - ptr[:-1]
-        lifted[ptr[0] : ptr[-1]] = weight[np.arange(ptr[0], ptr[-1]) + np.repeat(shift, np.diff(ptr))]
-    return lifted
+        found[ptr[0] : ptr[-1]] = policy[np.arange(ptr[0], ptr[-1]) + np.repeat(shift, np.diff(ptr))]
+    return found
 
 
 _KEY = b"8248"

@@ -19,7 +19,7 @@ from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, identity, lift, policy_of, policy_of_table
+from punish_fast.punish.strategy import StrategyError, identity, policy_of, policy_of_table, to_finer_model
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
@@ -234,7 +234,7 @@ class SolutionFile(CheckedFile):
         self.must_have_information(space.information.name)
         if self.information != space.information.name:
             own = StateSpace(space.rules, self.information)
-            return lift(space, own, self.policy(own, temperature))
+            return to_finer_model(space, own, self.policy(own, temperature))
         if self.kind == "agent":
             self.must_have_states(space)
             return self.solution().policy(temperature)

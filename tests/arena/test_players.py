@@ -25,7 +25,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift, policy_of, uniform_policy
+from punish_fast.punish.strategy import policy_of, to_finer_model, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.policies import save_policy
@@ -221,7 +221,7 @@ def test_players_of_the_view_are_lifted_to_a_finer_model(space):
     memory = StateSpace(space.rules, "memory")
     for name in ("random", "naive", "agent.h5", "table.h5"):
         player = Player(name)
-        assert np.array_equal(player.policy(memory), lift(memory, space, player.policy(space)))
+        assert np.array_equal(player.policy(memory), to_finer_model(memory, space, player.policy(space)))
 
 
 @pytest.mark.usefixtures("folder")

@@ -21,9 +21,9 @@ from punish_fast.punish.strategy import (
     belongs_to,
     checked_policy,
     identity,
-    lift,
     policy_of_table,
     table_of_policy,
+    to_finer_model,
     uniform_policy,
 )
 from punish_fast.punish.transitions.tensor import build
@@ -121,7 +121,7 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
     nodes = []
     for graph in (coarse, GameGraph(StateSpace(rules, "memory"))):
-        own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
+        own, enemy = (to_finer_model(graph.space, space, mixed(space, seed)) for seed in (1, 2))
         v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
         nodes.append(graph.back_up(own, enemy, v))
     assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
@@ -131,7 +131,7 @@ def test_lifting_to_the_same_model_changes_nothing():
     for name in ("view", "memory"):
         space = StateSpace(PRESETS["tiny"], name)
         policy = mixed(space, 3)
-        assert np.array_equal(lift(space, space, policy), policy)
+        assert np.array_equal(to_finer_model(space, space, policy), policy)
 
 
 AGENTS = st.dictionaries(

@@ -8,7 +8,7 @@ from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import PolicyError, first_best
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
+from punish_fast.punish.strategy import to_finer_model
 from punish_fast.runtime.errors import OutputError, ReadError
 from punish_fast.store.bundles import header_of, load_bundle, save_bundle
 from punish_fast.store.checksum import seal
@@ -67,7 +67,7 @@ def test_policies_of_other_models_are_lifted_or_refused(tmp_path, memory):
     space = StateSpace(RULES)
     policy = mixed(space, 3)
     save_policy(tmp_path / "a.h5", space, policy)
-    assert np.array_equal(load(tmp_path / "a.h5").policy(memory), lift(memory, space, policy))
+    assert np.array_equal(load(tmp_path / "a.h5").policy(memory), to_finer_model(memory, space, policy))
 
 
 def test_what_is_no_policy_is_not_written(tmp_path, memory):

@@ -7,7 +7,7 @@ from policies import mixed
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
+from punish_fast.punish.strategy import to_finer_model
 from punish_fast.study.selfplay import SelfPlay, self_play
 
 
@@ -23,7 +23,7 @@ def lifted(play: SelfPlay) -> SelfPlay:
     """The same policy of players with a memory."""
     view = play.graph.space
     fine = StateSpace(view.rules, "memory")
-    return self_play(GameGraph(fine), lift(fine, view, play.policy))
+    return self_play(GameGraph(fine), to_finer_model(fine, view, play.policy))
 
 
 @pytest.fixture(scope="session")
