@@ -3,68 +3,10 @@
 Public names are imported on first use, so importing the package is fast.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from punish_fast.runtime import __version__ as __version__
 from punish_fast.runtime.exports import import_later, on_first_use
 
-_NAMES = {
-    "arena.players": ["Player"],
-    "duel.evaluation": ["head_to_head", "simulate"],
-    "duel.graph": ["GameGraph"],
-    "enemies.counts": ["count_choices"],
-    "enemies.parless": ["parless"],
-    "equilibrium.exploitation.bayes": ["bayes_response"],
-    "equilibrium.exploitation.best_response": ["best_response"],
-    "equilibrium.exploitation.upper_bound": ["upper_bound"],
-    "equilibrium.solver": ["Equilibrium"],
-    "mdp": [
-        "MDP",
-        "Solution",
-        "average_reward",
-        "check",
-        "compare",
-        "evaluate",
-        "finite_horizon",
-        "reach_probability",
-        "solve",
-        "total_reward",
-    ],
-    "punish.bots": ["policy"],
-    "punish.codes": ["State"],
-    "punish.position": ["position"],
-    "punish.rules": ["Rules", "load_rules"],
-    "punish.states.space": ["StateSpace"],
-    "punish.strategy": ["to_finer_model", "policy_of_table", "table_of_policy", "uniform_policy"],
-    "punish.transitions.tensor": ["TransitionPattern", "build", "build_compact"],
-    "store.formats.notebook_json": ["export_notebook", "import_notebook"],
-    "store.formats.npz": ["export_npz"],
-    "store.formats.umb": ["export_umb"],
-    "store.formats.umb_import": ["import_umb"],
-    "store.policies": ["save_policy"],
-    "store.reader": ["SolutionFile", "load"],
-    "store.tensors": ["save"],
-}
-
-__all__ = [
-    "MDP",
-    "Equilibrium",
-    "GameGraph",
-    "Player",
-    "Rules",
-    "Solution",
-    "SolutionFile",
-    "State",
-    "TransitionPattern",
-]
-__all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
-__all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
-__all__ += ["head_to_head", "import_notebook", "import_umb", "load", "load_rules", "parless", "to_finer_model"]
-__all__ += ["policy", "policy_of_table", "position", "reach_probability", "save", "save_policy", "simulate", "solve"]
-__all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.duel.evaluation import head_to_head, simulate
@@ -87,7 +29,7 @@ if TYPE_CHECKING:
         solve,
         total_reward,
     )
-    from punish_fast.punish.bots import policy
+    from punish_fast.punish.bots import policy_from_function
     from punish_fast.punish.codes import State
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, load_rules
@@ -102,11 +44,24 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile, load
     from punish_fast.store.tensors import save
 
+# Rules, states and processes
+__all__ = ["Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "load_rules", "position"]
+# Solvers
+__all__ += ["MDP", "Solution", "average_reward", "check", "compare", "evaluate", "finite_horizon"]
+__all__ += ["reach_probability", "solve", "total_reward"]
+# Policies and players
+__all__ += ["Player", "count_choices", "parless", "policy_from_function", "policy_of_table", "table_of_policy"]
+__all__ += ["to_finer_model", "uniform_policy"]
+# Duels and equilibria
+__all__ += ["Equilibrium", "GameGraph", "bayes_response", "best_response", "head_to_head", "simulate", "upper_bound"]
+# Files
+__all__ += ["SolutionFile", "export_notebook", "export_npz", "export_umb", "import_notebook", "import_umb", "load"]
+__all__ += ["save", "save_policy"]
 
 # `policy_of` accepts names and files of players after this module is imported.
 import_later["policy_of"] = f"{__name__}.arena.players"
 
-__getattr__ = on_first_use(__name__, _NAMES)
+__getattr__ = on_first_use(__name__)
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,8 @@
 """Sparse Markov decision processes and solvers for several objectives."""
 
-from typing import TYPE_CHECKING
-
 from punish_fast.runtime.exports import on_first_use
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from punish_fast.mdp.bounds.stopping_rule import SolveError
     from punish_fast.mdp.comparison import compare
@@ -16,20 +15,19 @@ if TYPE_CHECKING:
     from punish_fast.mdp.solution import Solution, SolverLimits
     from punish_fast.mdp.solver import evaluate, solve
 
-__all__ = ["MDP", "ModelError", "Solution", "SolveError", "SolverLimits", "average_reward", "check", "compare"]
-__all__ += ["evaluate"]
-__all__ += ["finite_horizon", "from_rows", "greedy", "reach_probability", "softmax", "solve", "total_reward"]
+# Processes
+__all__ = ["MDP", "ModelError", "check", "from_rows"]
+# Solvers and their results
+__all__ += [
+    "Solution",
+    "SolveError",
+    "SolverLimits",
+    "average_reward",
+    "compare",
+    "evaluate",
+    "finite_horizon",
+    "greedy",
+]
+__all__ += ["reach_probability", "softmax", "solve", "total_reward"]
 
-_NAMES = {
-    "bounds.stopping_rule": ["SolveError"],
-    "comparison": ["compare"],
-    "conversion.row_lists": ["from_rows"],
-    "model": ["MDP", "ModelError", "check"],
-    "objectives.average_reward": ["average_reward"],
-    "objectives.finite_horizon": ["finite_horizon"],
-    "objectives.reachability": ["reach_probability", "total_reward"],
-    "policy": ["greedy", "softmax"],
-    "solution": ["SolverLimits", "Solution"],
-    "solver": ["evaluate", "solve"],
-}
-__getattr__ = on_first_use(__name__, _NAMES)
+__getattr__ = on_first_use(__name__)

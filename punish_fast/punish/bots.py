@@ -53,7 +53,7 @@ class BotView(NamedTuple):
     moves: tuple[str, ...]
 
 
-def policy(space: StateSpace, choose: Callable[[BotView], str | Mapping[str, float]]) -> np.ndarray:
+def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Mapping[str, float]]) -> np.ndarray:
     """Return the policy (float64 ``[n_rows]``) of a bot.
 
     Args:
@@ -68,7 +68,9 @@ def policy(space: StateSpace, choose: Callable[[BotView], str | Mapping[str, flo
     Examples:
         >>> from punish_fast.punish.rules import load_rules
         >>> space = StateSpace(load_rules("tiny"))
-        >>> bot = policy(space, lambda view: "punish" if view.hand.punish else {move: 1 for move in view.moves})
+        >>> def choose(view):
+        ...     return "punish" if view.hand.punish else {move: 1 for move in view.moves}
+        >>> bot = policy_from_function(space, choose)
         >>> bool(bot[np.flatnonzero(space.action == 50)].all())
         True
     """

@@ -1,22 +1,35 @@
-"""Lazy imports of public names and extensions on first use, so that importing the package is fast."""
+"""Lazy imports of public names and extensions on first use, so that importing the package is fast.
+
+A package with lazy names imports them in a block ``if TYPE_CHECKING:``, which type checkers and editors understand. Its
+``__getattr__`` reads this block when a name is first used, so no second table of names and modules is necessary.
+"""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any
 
 # Modules that extend a function, by its name. The function imports its module when it needs the extension.
 import_later: dict[str, str] = {}
 
 
-def on_first_use(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` function for a package; ``names`` maps each of its modules to its public names."""
-    homes = {name: module for module, of_module in names.items() for name in of_module}
+def on_first_use(package: str) -> Callable[[str], object]:
+    """Return a ``__getattr__`` function for a package that imports its names for type checkers."""
 
-    def find(name: str) -> Any:
-        if name not in homes:
+    @cache
+    def modules() -> dict[str, str | None]:
+        import ast
+        import inspect
+
+        nodes = ast.walk(ast.parse(inspect.getsource(sys.modules[package])))
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        return {each.name: node.module for node in imports for each in node.names}
+
+    def find(name: str) -> object:
+        public = sys.modules[package].__all__
+        if name not in public or (module := modules().get(name)) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        value = getattr(import_module(module), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -11,7 +11,7 @@ from policies import mixed, uniform
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.punish.bots import BotView, policy
+from punish_fast.punish.bots import BotView, policy_from_function
 from punish_fast.punish.codes import action_name, to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import InformationError
@@ -169,7 +169,7 @@ def test_a_bot_sees_what_the_player_knows_and_is_asked_once_wherever_it_can_choo
         views.append(view)
         return dict.fromkeys(view.moves, 0.25)
 
-    assert policy(space, choose) == pytest.approx(uniform_policy(space), rel=1e-15)
+    assert policy_from_function(space, choose) == pytest.approx(uniform_policy(space), rel=1e-15)
     rows = np.flatnonzero(np.diff(space.state_ptr) > 1)
     assert len(views) == len(set(views)) == len(rows)
     for row, view in zip(rows.tolist(), views, strict=True):
@@ -185,7 +185,9 @@ def test_a_bot_sees_what_the_player_knows_and_is_asked_once_wherever_it_can_choo
 
 
 def test_a_move_is_played_always_and_weights_are_normalized(space):
-    bot = policy(space, lambda view: view.moves[-1] if view.enemy_rests else {view.moves[0]: 3, view.moves[1]: 1})
+    bot = policy_from_function(
+        space, lambda view: view.moves[-1] if view.enemy_rests else {view.moves[0]: 3, view.moves[1]: 1}
+    )
     rests = np.array([space.state(row).enemy_exhausted for row in range(space.n_states)], dtype=bool)
     for row in np.flatnonzero(np.diff(space.state_ptr) > 1):
         p = bot[space.state_ptr[row] : space.state_ptr[row + 1]].tolist()
@@ -210,9 +212,9 @@ def test_a_wrong_answer_of_a_bot_is_named(space, chosen, said):
         return chosen if {"rush", "strike"} <= set(view.moves) else view.moves[0]
 
     with pytest.raises(StrategyError, match=f"^{said}"):
-        policy(space, choose)
+        policy_from_function(space, choose)
 
 
 def test_bots_see_states_of_the_model_view_only(space):
     with pytest.raises(InformationError, match="memory"):
-        policy(StateSpace(space.rules, "memory"), lambda view: view.moves[0])
+        policy_from_function(StateSpace(space.rules, "memory"), lambda view: view.moves[0])
