@@ -21,13 +21,13 @@ if TYPE_CHECKING:
         MDP,
         Solution,
         average_reward,
-        check,
-        compare,
+        compare_solutions,
         evaluate,
         finite_horizon,
         reach_probability,
         solve,
         total_reward,
+        validate,
     )
     from punish_fast.punish.bots import policy_from_function
     from punish_fast.punish.codes import State
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # Rules, states and processes
 __all__ = ["Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "load_rules", "position"]
 # Solvers
-__all__ += ["MDP", "Solution", "average_reward", "check", "compare", "evaluate", "finite_horizon"]
+__all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon", "validate"]
 __all__ += ["reach_probability", "solve", "total_reward"]
 # Policies and players
 __all__ += ["Player", "count_choices", "parless", "policy_from_function", "policy_of_table", "table_of_policy"]

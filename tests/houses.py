@@ -5,7 +5,18 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from punish_fast.punish.rules import CHOICE, FIELDS, NUMBER, ORDER, PRESETS, REDEALS, Field, Rules, true_rules, validate
+from punish_fast.punish.rules import (
+    CHOICE,
+    FIELDS,
+    NUMBER,
+    ORDER,
+    PRESETS,
+    REDEALS,
+    Field,
+    Rules,
+    true_rules,
+    validate_rules,
+)
 
 # Hand size, revealed cards, feints and spare cards, which decide the number of states.
 _SIZES = [
@@ -62,4 +73,4 @@ def house_rules(draw: st.DrawFn, largest_hp: int = 3, most_breaths: int = 3) -> 
         "breaths": draw(st.integers(1, most_breaths)),
     }
     others = {name: draw(_values(field)) for name, field in FIELDS.items() if name not in chosen}
-    return validate(Rules(**chosen, **others))
+    return validate_rules(Rules(**chosen, **others))

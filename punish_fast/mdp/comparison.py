@@ -49,7 +49,7 @@ class Comparison:
         return np.asarray(order)
 
 
-def compare(
+def compare_solutions(
     state_ptr: np.ndarray,
     layer_ptr: np.ndarray,
     first: np.ndarray,
@@ -70,7 +70,7 @@ def compare(
     """
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():
-            raise ComparisonError(f"compare: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
+            raise ComparisonError(f"first, second: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
     if choices is None:
         choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
     own, others = choices

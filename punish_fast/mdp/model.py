@@ -42,8 +42,8 @@ class ModelError(PunishFastError, ValueError):
 class MDP(Process):
     """A sparse Markov decision process.
 
-    The constructors ``from_*`` check and normalize their input. Arrays passed directly are not checked; use `check` to
-    validate them.
+    The constructors ``from_*`` check and normalize their input. Use `validate` to check arrays that are passed
+    directly.
 
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
@@ -301,8 +301,8 @@ def check_arrays(mdp: object) -> None:
             raise ModelError(f"data_ptr: {told}")
 
 
-def check(mdp: MDP) -> MDP:
-    """Validate a Markov decision process completely and return it unchanged.
+def validate(mdp: MDP) -> MDP:
+    """Check all arrays of a Markov decision process, and return it unchanged.
 
     The sum of a row may differ from 1 by up to 1e-12; `MDP.deviation` is the largest difference.
 

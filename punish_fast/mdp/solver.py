@@ -83,7 +83,7 @@ def solve(
     """Find the optimal values of a Markov decision process and a policy that earns them.
 
     Args:
-        mdp: An `MDP`, or a process that computes its transitions. Use `check` to validate an `MDP` of unknown origin.
+        mdp: An `MDP`, or a process that computes its transitions. Use `validate` to check an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Must be None or 1 for win probabilities.
         method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
             simultaneously, as in the published model. The methods of ``policy_evaluation.py`` are for MDPs without

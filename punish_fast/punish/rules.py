@@ -146,7 +146,7 @@ def _check(field: str, value: object) -> None:
         raise _error(field, value, f"the ranks {low} to {high}, each once")
 
 
-def validate(rules: Rules) -> Rules:
+def validate_rules(rules: Rules) -> Rules:
     """Return ``rules`` unchanged, or raise `RulesError` if they are invalid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed; it must be Rules, such as load_rules("tabletop")')
@@ -204,7 +204,7 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
         hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else closest(name, FIELDS)
         raise RulesError(f"rules: unknown field {name!r}; the fields are {', '.join(FIELDS)}{hint}")
     changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
-    return validate(base._replace(**changed))
+    return validate_rules(base._replace(**changed))
 
 
 def to_mapping(rules: Rules) -> dict[str, Any]:

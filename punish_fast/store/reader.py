@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP, ModelError, validate
 from punish_fast.mdp.policy import PolicyError, best_values, taking
 from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
@@ -136,7 +136,7 @@ class SolutionFile(CheckedFile):
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
         try:
             transitions, ends = (state_ptr, indptr, indices, data), TERMINAL_REWARD.copy()
-            return check(MDP(*transitions, reward, ends, self.layer_ptr, action, rows_pay_ends=True))
+            return validate(MDP(*transitions, reward, ends, self.layer_ptr, action, rows_pay_ends=True))
         except ModelError as error:
             raise ReadError(f"{self.path}: /transitions/{error}") from None
 

@@ -5,7 +5,7 @@ import pytest
 
 from bench.processes import forest, gridworld, inventory, replacement, wireless
 from bench.processes.registry import PROCESSES, REACHABILITY, SIZES
-from punish_fast.mdp.model import check
+from punish_fast.mdp.model import validate
 from punish_fast.mdp.solver import solve
 
 
@@ -45,7 +45,7 @@ def test_every_process_has_three_sizes_and_a_count():
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_small_sizes_are_processes_of_known_size_with_sorted_columns_and_actions(name):
-    mdp = check(small(name))
+    mdp = validate(small(name))
     assert (mdp.n_states, mdp.n_rows, mdp.n_entries) == COUNTS[name]
     assert (mdp.data > 0).all()
     rows = np.repeat(np.arange(mdp.n_rows), np.diff(mdp.indptr))
@@ -124,7 +124,7 @@ def test_the_shared_coin_has_the_published_probability():
 
 @pytest.mark.parametrize(("most", "window"), [(2, 2), (2, 3), (3, 2), (3, 3)])
 def test_collisions_have_the_probability_of_close_draws(most, window):
-    mdp = check(wireless.make(most, window, longest=3, idle=1))
+    mdp = validate(wireless.make(most, window, longest=3, idle=1))
     expected = np.prod([(3 * w - 2) / w**2 for w in (window << c for c in range(1, most))])
     # The first state: nothing sent yet, and the medium just idle.
     assert solve(mdp, objective="win-probability", tolerance=1e-10).v[0] == pytest.approx(expected, abs=1e-9)

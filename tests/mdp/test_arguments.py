@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP, ModelError, validate
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -57,11 +57,11 @@ P, R = np.array([[[0.5, 0.5], [0.8, 0.2]]]), np.array([[5.0], [1.0]])
 
 @pytest.mark.parametrize("given", [(P, R, 0.9), ([[(1.0, {0: 1.0})]], 0.9), ({0: {0: [(1.0, 0, 1.0, False)]}}, 0.9)])
 @pytest.mark.parametrize(
-    "function", [solve, evaluate, reach_probability, total_reward, average_reward, finite_horizon, check]
+    "function", [solve, evaluate, reach_probability, total_reward, average_reward, finite_horizon, validate]
 )
 def test_arrays_lists_and_dictionaries_name_the_constructors(function, given):
     with pytest.raises(ModelError, match=r"it must be an MDP, such as .*from_dense.*from_gymnasium or from_rows"):
-        function(*given[: 1 if function in (check, average_reward) else len(given)])
+        function(*given[: 1 if function in (validate, average_reward) else len(given)])
 
 
 def masked(values, position=0):
@@ -91,7 +91,7 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
         (lambda: MDP.from_scipy(MATRIX, [0.0, 0.0, 0.0, np.ma.masked], [0, 2, 4]), ModelError),
         (lambda: from_rows([[(0.0, {0: 1.0})]], terminals=masked([1.0])), ModelError),
         (lambda: MDP.from_quantecon(SimpleNamespace(**vars(DDP) | {"R": masked(np.zeros((2, 2)))})), ModelError),
-        (lambda: check(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
+        (lambda: validate(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
         (lambda: solve(TABLE, start=masked(np.zeros(2))), SolveError),
         (lambda: evaluate(TABLE, masked(np.full(4, 0.5))), SolveError),
         (lambda: average_reward(TABLE, weight=masked(np.full(4, 0.5))), SolveError),

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from punish_fast.mdp.conversion.construction import narrowed
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP, ModelError, validate
 from punish_fast.mdp.solver import solve
 
 pytestmark = pytest.mark.kernels
@@ -31,7 +31,7 @@ def assert_same(first: MDP, second: MDP) -> None:
         if one is not None:
             assert np.asarray(one).dtype == np.asarray(other).dtype, field.name
             assert np.array_equal(one, other), field.name
-    check(first)
+    validate(first)
 
 
 def flat(sample) -> MDP:
@@ -211,7 +211,7 @@ def built(rows, way: str, normalize: bool = False) -> MDP:
 
 @given(loose_rows(), st.sampled_from(["scipy", "gymnasium", "dense"]))
 def test_probabilities_are_divided_by_their_exact_sum(rows, way):
-    mdp = check(built(rows, way))
+    mdp = validate(built(rows, way))
     assert largest_deviation(mdp) <= ROUNDING
     for k, row in enumerate(rows):
         exact: dict[int, Fraction] = {}
@@ -229,14 +229,14 @@ def test_probabilities_are_divided_by_their_exact_sum(rows, way):
 @pytest.mark.parametrize("way", ["scipy", "gymnasium", "dense"])
 def test_sums_of_1_up_to_rounding_are_left_alone(way):
     rows = [[(0, 0.1), (1, 0.2), (2, 0.7)], [(0, 1 / 3), (1, 1 / 3), (3, 1 / 3)]]
-    stored = check(built(rows, way)).to_scipy().toarray()[:2, :4]
+    stored = validate(built(rows, way)).to_scipy().toarray()[:2, :4]
     assert stored.tolist() == [[0.1, 0.2, 0.7, 0.0], [1 / 3, 1 / 3, 0.0, 1 / 3]]
 
 
 @pytest.mark.parametrize("way", ["scipy", "gymnasium", "dense"])
 def test_an_entry_above_1_by_rounding_is_1(way, p=1 + 2.0**-52):
-    assert check(built([[(2, p)]], way)).data[0] == 1.0
-    assert check(built([[(2, p / 2), (2, p / 2)]], way)).data[0] == 1.0
+    assert validate(built([[(2, p)]], way)).data[0] == 1.0
+    assert validate(built([[(2, p / 2), (2, p / 2)]], way)).data[0] == 1.0
     assert from_rows([[(0.0, {0: p})]]).data.tolist() == [1.0]
 
 
@@ -247,7 +247,7 @@ def test_rows_of_other_sums_are_taken_on_purpose(way):
         row = [(column, p) for column in range(3)]
         with pytest.raises(ModelError, match=r"the option normalize divides them by their sum$|has 5\.0 in column 0"):
             built([row], way)
-        mdp = check(built([row], way, normalize=True))
+        mdp = validate(built([row], way, normalize=True))
         assert mdp.to_scipy().toarray()[0, :4].tolist() == [1 / 3, 1 / 3, 1 / 3, 0.0]
         assert way == "scipy" or mdp.reward[0] == 1.0
     assert built([[(0, 1e300), (1, 1e-300)]], way, normalize=True).indices[0] == 0

@@ -24,7 +24,7 @@ from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.end_components import end_components as find
 from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
-from punish_fast.mdp.model import check
+from punish_fast.mdp.model import validate
 from punish_fast.mdp.objectives.reachability import reach_probability
 from punish_fast.mdp.solution import SCHEDULES
 from punish_fast.mdp.solver import SolveError, solve
@@ -92,7 +92,7 @@ def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, 
     states, _, terminals = sample
     mdp = from_rows(*sample)
     marks = np.isin(np.arange(len(states)), list(endless_states(states)))
-    quotient = check(collapsed(compacted(mdp) if is_compact else mdp, marks, pays).mdp)
+    quotient = validate(collapsed(compacted(mdp) if is_compact else mdp, marks, pays).mdp)
     rows = [
         [
             (float(quotient.reward[row]), dict.fromkeys(quotient.indices[slice(*quotient.indptr[row : row + 2])], 1.0))

@@ -11,7 +11,7 @@ from processes import compacted, empty_process
 
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.conversion.row_sums import largest_deviation
-from punish_fast.mdp.model import MDP, ModelError, check, check_arrays
+from punish_fast.mdp.model import MDP, ModelError, check_arrays, validate
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.errors import ExtraError
 from punish_fast.runtime.parallel import cumulated
@@ -109,13 +109,13 @@ def test_array_of_the_wrong_dtype_or_dimension_is_named(mdp, name):
     array = getattr(mdp, name)
     for wrong in (array.astype(np.float32), array[:, None]):
         with pytest.raises(ModelError, match=rf"^{name}: .*it must be {array.dtype} in one dimension"):
-            check(replace(mdp, **{name: wrong}))
+            validate(replace(mdp, **{name: wrong}))
 
 
 @pytest.mark.parametrize("name", ["indices", "reward", "action"])
 def test_array_of_the_wrong_length_is_named(mdp, name):
     with pytest.raises(ModelError, match=rf"^({name}|indptr): "):
-        check(replace(mdp, **{name: getattr(mdp, name)[:-1]}))
+        validate(replace(mdp, **{name: getattr(mdp, name)[:-1]}))
 
 
 @pytest.mark.parametrize("name", ["state_ptr", "indptr", "layer_ptr"])
@@ -123,9 +123,9 @@ def test_a_pointer_with_a_wrong_begin_end_or_order_is_named(mdp, name):
     ptr = getattr(mdp, name)
     for wrong in (changed(ptr, 0, 1), changed(ptr, -1, ptr[-1] + 1)):
         with pytest.raises(ModelError, match=rf"^{name}: must begin with 0 and end with {ptr[-1]}"):
-            check(replace(mdp, **{name: wrong}))
+            validate(replace(mdp, **{name: wrong}))
     with pytest.raises(ModelError, match=rf"^{name}: must (ascend|not descend)"):
-        check(replace(mdp, **{name: changed(ptr, 1, ptr[2] + 1)}))
+        validate(replace(mdp, **{name: changed(ptr, 1, ptr[2] + 1)}))
 
 
 @pytest.mark.parametrize("layers", [[2, 0, 0], [1, 0, 1]])
@@ -142,14 +142,14 @@ def test_column_out_of_range_is_refused(mdp, column):
     with pytest.raises(
         ModelError, match=rf"^indices: row 1 \(of state 0\) leads to column {column}; columns are from 0 to 5$"
     ):
-        check(replace(mdp, indices=changed(mdp.indices, 2, column)))
+        validate(replace(mdp, indices=changed(mdp.indices, 2, column)))
 
 
 @pytest.mark.parametrize("p", [-0.25, 1.5, np.nan, np.inf])
 def test_probability_out_of_range_is_refused(mdp, p):
     for process in (mdp, compacted(mdp)):
         with pytest.raises(ModelError, match=rf"^data: row 0 \(of state 0\) has {p} in column 4; it must be a prob"):
-            check(replace(process, data=changed(process.data, 1, p)))
+            validate(replace(process, data=changed(process.data, 1, p)))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_row_that_does_not_add_up_to_one_is_refused(mdp, p, told):
     match = rf"^data: the probabilities of row 0 \(of state 0\) add up to {told} 1 \(limit: 1e-12\)$"
     for process in (mdp, compacted(mdp)):
         with pytest.raises(ModelError, match=match):
-            check(replace(process, data=changed(process.data, 0, p)))
+            validate(replace(process, data=changed(process.data, 0, p)))
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=8), min_size=1, max_size=5))
@@ -179,7 +179,7 @@ def test_largest_deviation_is_that_of_exact_sums(rows):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_reward_that_is_not_finite_is_named(mdp, name, value):
     with pytest.raises(ModelError, match=rf"^{name}: a value is not finite"):
-        check(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
+        validate(replace(mdp, **{name: changed(getattr(mdp, name), 0, value)}))
 
 
 def test_compact_process_stores_common_probabilities_once(mdp):
@@ -191,7 +191,7 @@ def test_compact_process_stores_common_probabilities_once(mdp):
     assert compact.longest_rows.tolist() == mdp.longest_rows.tolist()
     assert compact.nbytes == mdp.nbytes - (10 - 6) * 8 + 6 * 8
     assert compact.is_cycle
-    again = check(compact.expanded())
+    again = validate(compact.expanded())
     for name in ("state_ptr", "indptr", "indices", "data", "reward", "layer_ptr", "action"):
         assert np.array_equal(getattr(again, name), getattr(mdp, name))
 
@@ -202,7 +202,7 @@ def test_zero_entries_are_dropped(mdp):
     assert compact.nonzeros() == (8, 3)
     assert compact.expanded().indptr.tolist() == [0, 1, 2, 5, 6, 7, 8]
     assert compact.expanded().indices.tolist() == [4, 2, 2, 4, 5, 3, 1, 4]
-    assert check(compact.expanded()).nonzeros() == (8, 3)
+    assert validate(compact.expanded()).nonzeros() == (8, 3)
 
 
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])

@@ -12,7 +12,7 @@ from processes import compacted, ending_processes, exact_values, random_processe
 from punish_fast.mdp.bounds import improvement
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.comparison import ComparisonError, compare
+from punish_fast.mdp.comparison import ComparisonError, compare_solutions
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
@@ -63,7 +63,7 @@ LAYER_PTR = np.array([0, 2, 3])
 def test_differences_of_a_small_example():
     first = np.array([1.0, 2.0, 3.0, 4.0, 1.0, 0.0])
     second = np.array([1.0, 0.5, 3.0, 0.0, 1.0, 3.0])
-    comparison = compare(STATE_PTR, LAYER_PTR, first, second)
+    comparison = compare_solutions(STATE_PTR, LAYER_PTR, first, second)
     assert comparison.choices.tolist() == [[1, 2, 3], [0, 2, 5]]
     # In state 0: 2 - 1 and 1 - 0.5; in state 2: 4 - 0 and 3 - 0.
     assert comparison.disagreement.tolist() == [1.5, 0.0, 7.0]
@@ -80,7 +80,7 @@ def test_differences_of_a_small_example():
 def test_a_tie_broken_by_rounding_is_a_change_but_not_clear():
     def compared(gap):
         first, second = (np.array([5.0, 5.0 + sign * gap, 1.0, 0.0, 0.0, 0.0]) for sign in (-1, 1))
-        return compare(STATE_PTR, LAYER_PTR, first, second)
+        return compare_solutions(STATE_PTR, LAYER_PTR, first, second)
 
     comparison = compared(1e-9)
     assert comparison.n_changed.tolist() == [1, 0]
@@ -94,7 +94,8 @@ values = st.lists(st.integers(-20_000, 20_000), min_size=6, max_size=6).map(lamb
 
 @given(values, values)
 def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second):
-    there, back = compare(STATE_PTR, LAYER_PTR, first, second), compare(STATE_PTR, LAYER_PTR, second, first)
+    there = compare_solutions(STATE_PTR, LAYER_PTR, first, second)
+    back = compare_solutions(STATE_PTR, LAYER_PTR, second, first)
     for a, b in ((there.q, back.q), (there.v, back.v)):
         assert (a.largest, a.mean, a.rms, a.bias) == (b.largest, b.mean, b.rms, -b.bias)
     assert there.disagreement.tolist() == back.disagreement.tolist()
@@ -105,8 +106,8 @@ def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second)
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
 def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
     for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
-        with pytest.raises(ComparisonError, match=r"^compare: values of shape .*; pass 6 finite numbers"):
-            compare(STATE_PTR, LAYER_PTR, *pair)
+        with pytest.raises(ComparisonError, match=r"^first, second: values of shape .*; pass 6 finite numbers"):
+            compare_solutions(STATE_PTR, LAYER_PTR, *pair)
 
 
 def earned(sample, choice):

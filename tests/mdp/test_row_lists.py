@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 
 from mdp.test_construction import assert_same, dense, rewards, tables
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.model import MDP, ModelError, validate
 from punish_fast.mdp.solver import solve
 
 FINE = [(0.0, {1: 1.0})]
@@ -114,7 +114,7 @@ def test_only_model_errors_leave_it(sample, part, junk, random):
     except ModelError as error:
         assert "\n" not in str(error)
     else:
-        check(mdp)
+        validate(mdp)
 
 
 def pairs(states, is_sparse: bool) -> SimpleNamespace:

@@ -28,7 +28,7 @@ from punish_fast.punish.codes import (
     split_statuses,
     to_decimal,
 )
-from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate
+from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate_rules
 from punish_fast.punish.states.openings import openings, worth
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.kernels
 NOTEBOOK = layout_of(PRESETS["notebook"])
 TINY = layout_of(PRESETS["tiny"])
 # The largest rules allowed.
-LARGEST = layout_of(validate(Rules(copies=(9,) * 5, hand_size=9, reveal_size=9, hp=9, breaths=8, feints=9)))
+LARGEST = layout_of(validate_rules(Rules(copies=(9,) * 5, hand_size=9, reveal_size=9, hp=9, breaths=8, feints=9)))
 
 OPENING = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
 # Breath 3: both have played two cards, the player one of them as a feint.

@@ -26,7 +26,7 @@ from punish_fast.punish.rules import (
     name_of,
     to_json,
     to_mapping,
-    validate,
+    validate_rules,
 )
 
 NOTEBOOK = PRESETS["notebook"]
@@ -34,7 +34,7 @@ NOTEBOOK = PRESETS["notebook"]
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_valid_and_found_by_its_name(name):
-    assert validate(PRESETS[name]) is PRESETS[name]
+    assert validate_rules(PRESETS[name]) is PRESETS[name]
     assert load_rules(name) == PRESETS[name]
     assert name_of(PRESETS[name]) == name
     assert name_of(PRESETS[name]._replace(healing=5)) == f"house-{PRESETS[name]._replace(healing=5).digest[:8]}"
@@ -65,7 +65,7 @@ def test_a_value_outside_the_table_is_refused(name):
         wrong = [default[:-1], list(default), 3, *last, *([(*default[:-1], 0)] if form == ORDER else [])]
     for value in wrong:
         with pytest.raises(RulesError, match=rf"^rules: {name}(\.punish)? is .*; it must be"):
-            validate(NOTEBOOK._replace(**{name: value}))
+            validate_rules(NOTEBOOK._replace(**{name: value}))
 
 
 def test_the_page_of_house_rules_lists_every_field():
@@ -88,7 +88,7 @@ def test_digests_are_frozen():
 )
 def test_too_few_cards_are_refused(changes):
     with pytest.raises(RulesError, match="two hands, the revealed cards and the feints need at least"):
-        validate(NOTEBOOK._replace(**changes))
+        validate_rules(NOTEBOOK._replace(**changes))
 
 
 def test_a_mapping_may_have_lists_and_tables_of_cards():
@@ -144,7 +144,7 @@ def test_any_mapping_is_rules_or_is_refused_by_name(fields):
         assert str(error).startswith("rules: ")
         assert "\n" not in str(error)
     else:
-        assert validate(rules) == rules
+        assert validate_rules(rules) == rules
 
 
 def test_a_toml_file_gives_differences_from_the_notebook(tmp_path):

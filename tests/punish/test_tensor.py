@@ -6,7 +6,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from policies import mixed, uniform
 
-from punish_fast.mdp.model import MDP, check, check_arrays
+from punish_fast.mdp.model import MDP, check_arrays, validate
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules
@@ -20,7 +20,7 @@ POLICY_ERROR = 4e-15
 
 def assert_lawful(space: StateSpace, mdp: MDP) -> None:
     """Check the laws of every tensor."""
-    check(mdp)
+    validate(mdp)
     assert mdp.is_cycle
     assert np.array_equal(mdp.terminal_reward, [1, -1])
     sums = np.add.reduceat(mdp.data, mdp.indptr[:-1])
@@ -75,7 +75,7 @@ def test_a_game_decided_in_one_breath_is_solved(breaths):
     rules = Rules((1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, breaths=breaths, feints=0, guard_reduction=0)
     space = StateSpace(rules)
     assert space.states_by_breath == [2, *[0] * breaths]
-    mdp = check(build(space))
+    mdp = validate(build(space))
     expected = [20.0 if space.state(row).hand == (0, 1, 0, 0, 0) else -20.0 for row in range(2)]
     assert solve(mdp).v == pytest.approx(expected)
     assert solve(mdp, method="jacobi").v == pytest.approx(expected)
@@ -155,7 +155,7 @@ def test_the_process_of_another_enemy_equals_a_new_one(tiny):
     for enemy in (random_policy(tiny, 2), mixed(tiny, 1)):
         mdp = game.with_enemy(enemy)
         check_arrays(mdp)
-        assert same_process(check(mdp.expanded()), build(tiny, enemy))
+        assert same_process(validate(mdp.expanded()), build(tiny, enemy))
         assert mdp.nonzeros() == build(tiny, enemy).nonzeros()
 
 

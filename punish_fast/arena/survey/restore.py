@@ -20,7 +20,7 @@ from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of
-from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, validate
+from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, validate_rules
 from punish_fast.punish.states.openings import openings, worth_of_cards
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
@@ -40,7 +40,7 @@ def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
     found = []
     for change in _changes(rules, first):
         try:
-            neighbor = validate(rules._replace(**change))
+            neighbor = validate_rules(rules._replace(**change))
         except RulesError:
             continue
         if changed.isdisjoint(changes_of(neighbor, rules)):

@@ -47,7 +47,7 @@ def compare(options: CompareOptions) -> None:
 
     players = Player(options.first), Player(options.second)
     states, solutions, choices = _solutions(players)
-    found = comparison.compare(states.state_ptr, states.layer_ptr, solutions[0].q, solutions[1].q, choices)
+    found = comparison.compare_solutions(states.state_ptr, states.layer_ptr, solutions[0].q, solutions[1].q, choices)
     counts = list(zip(found.n_states.tolist(), found.n_changed.tolist(), found.n_clear.tolist(), strict=True))
     report = {
         **rules_report(states.rules),

@@ -65,7 +65,7 @@ def average_reward(
     """Find the maximum average reward per step, or the average reward of a policy.
 
     Args:
-        mdp: The MDP, unichain or multichain. Use `check` to validate an MDP of unknown origin.
+        mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
         tolerance: Stop at this error bound of the gains.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
             ``progress("solve", sweeps, error_bound)`` after every sweep between them.

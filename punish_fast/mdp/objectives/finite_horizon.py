@@ -60,7 +60,7 @@ def finite_horizon(
     """Find the maximum expected total reward in ``n_steps`` steps, or the reward of a policy.
 
     Args:
-        mdp: The MDP. Use `check` to validate an MDP of unknown origin.
+        mdp: The MDP. Use `validate` to check an MDP of unknown origin.
         n_steps: Number of steps, at least 1.
         discount: From 0 to 1.
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0

@@ -72,7 +72,7 @@ def reach_probability(
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
     Args:
-        mdp: The MDP; its rewards are ignored. Use `check` to validate an MDP of unknown origin.
+        mdp: The MDP; its rewards are ignored. Use `validate` to check an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
         maximize: If False, find the minimum probability.
         avoid: bool ``[n_states]`` or ``[n_columns]``, states in which play fails unless they belong to the goal; none
@@ -176,7 +176,7 @@ def total_reward(
     policy does not head for the goal.
 
     Args:
-        mdp: The MDP. Use `check` to validate an MDP of unknown origin.
+        mdp: The MDP. Use `validate` to check an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops in the goal.
         maximize: If False, find the minimum reward.
         tolerance: Stop at this error bound.

@@ -28,7 +28,7 @@ from punish_fast.punish.codes import (
     split_statuses,
     to_decimal,
 )
-from punish_fast.punish.rules import PRESETS, Rules, name_of, validate
+from punish_fast.punish.rules import PRESETS, Rules, name_of, validate_rules
 from punish_fast.punish.states import _space
 from punish_fast.punish.states._space import ABSENT, FoundBlocks, Layer
 from punish_fast.punish.states.information import InformationError, information_of, list_counts, places_of
@@ -70,7 +70,7 @@ class StateSpace:
             MemoryError: If there are more than ``most_states`` states, or the tables do not fit into memory.
         """
         self._most_states = min(most_states, MOST_STATES)
-        self.rules = validate(rules)
+        self.rules = validate_rules(rules)
         self.information = information_of(information)
         self.layout = layout_of(rules)
         self.places = places_of(self.information, rules)
