@@ -21,14 +21,14 @@ _LEAST_GAIN = 1e-13
 
 
 @kernel
-def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief, v, choice, least):
+def respond_full(begin, end, full, draws, rows, most_decks, enemy_policy, belief, v, choice, least):
     """Set ``choice[state]`` to the best response in the given information states, and ``v[number, 0]`` to its value.
 
     A choice is replaced only by a better row, so choices do not change in states with a total belief of 0. Full states
     with a belief below ``least`` are skipped. ``most_decks`` is the maximum number of decks per information state.
     """
     state_ptr, action = rows
-    args = full, draws, enemy_weight, v
+    args = full, draws, enemy_policy, v
     q = np.zeros((most_decks, N_ACTIONS))
     total = np.zeros(N_ACTIONS)
     for row in range(begin, end):
@@ -40,7 +40,7 @@ def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief
         mass = 0.0
         for k in range(n_decks):
             number = first_number + k
-            prefetch_enemy(full, state_ptr, action, enemy_weight, number)
+            prefetch_enemy(full, state_ptr, action, enemy_policy, number)
             weight = belief[number]
             if weight < least:
                 continue
@@ -61,13 +61,13 @@ def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief
 
 
 @kernel
-def value_actions(begin, end, full, draws, rows, enemy_weight, belief, v, out):
+def value_actions(begin, end, full, draws, rows, enemy_policy, belief, v, out):
     """Set ``out[row]`` to the value of each action in the given information states, the mean of ``q`` under ``belief``.
 
     If the total belief of a state is 0, all enemy hands have equal weight.
     """
     state_ptr, action = rows
-    args = full, draws, enemy_weight, v
+    args = full, draws, enemy_policy, v
     for row in range(begin, end):
         first_number, last_number = np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])
         own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])

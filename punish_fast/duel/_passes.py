@@ -30,10 +30,10 @@ class Parts(NamedTuple):
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
     """Visitor: add the values and lengths of successors; ``total`` begins with the probability of the player's row."""
-    own_weight, value, length = total
-    full, draws, enemy_weight, v = args
+    own_policy, value, length = total
+    full, draws, enemy_policy, v = args
     deck, feints = draw
-    weight = own_weight * enemy_weight[enemy_row]
+    weight = own_policy * enemy_policy[enemy_row]
     prefetch_value(full.after, v, TWO, entry)
     for i in range(n if weight > 0.0 else ZERO):
         target = np.uint64(full.after[entry + i])
@@ -41,22 +41,22 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
         p = weight * draws.p[deck, feints, i] if n > ONE else weight
         value += p * v[target, ZERO]
         length += p * v[target, ONE]
-    return own_weight, value, length
+    return own_policy, value, length
 
 
 @kernel
 def back_up_full(begin, end, full, draws, rows, policies, v):
     """Compute the values and lengths of the full states of the given information states from their successors."""
-    (state_ptr, action), (own_weight, enemy_weight) = rows, policies
-    args = full, draws, enemy_weight, v
+    (state_ptr, action), (own_policy, enemy_policy) = rows, policies
+    args = full, draws, enemy_policy, v
     for row in range(begin, end):
         own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
         for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
-            prefetch_enemy(full, state_ptr, action, enemy_weight, number)
+            prefetch_enemy(full, state_ptr, action, enemy_policy, number)
             entry, enemy = open_full(full, state_ptr, number)
             value, length = 0.0, 1.0
             for own_row in range(own_first, own_last):
-                total = own_weight[own_row], value, length
+                total = own_policy[own_row], value, length
                 total, entry = walk_row(add_value_and_length, total, entry, enemy, own_row, action, draws, args)
                 _, value, length = total
             v[number, ZERO] = value
@@ -82,10 +82,10 @@ def back_up_nodes(begin, end, redeal, v, out):
 @inlined_routine
 def pass_reach(total, enemy_row, entry, n, draw, args):
     """Visitor: distribute ``total``, the reach probability of a full state and a player's row, to their successors."""
-    full, draws, enemy_weight, targets, into, ended = args
+    full, draws, enemy_policy, targets, into, ended = args
     origin, win = targets
     deck, feints = draw
-    weight = total * enemy_weight[enemy_row]
+    weight = total * enemy_policy[enemy_row]
     for i in range(n if weight > 0.0 else ZERO):
         target = np.uint64(full.after[entry + i])
         p = weight * draws.p[deck, feints, i]
@@ -103,17 +103,17 @@ def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, 
     ``out[0][buffer]`` receives the reach probabilities of full states or nodes, numbered from ``targets[0]`` on.
     ``out[1][part]`` receives the probabilities of win and loss, numbered from ``targets[1]`` on.
     """
-    (state_ptr, action), (own_weight, enemy_weight) = rows, policies
+    (state_ptr, action), (own_policy, enemy_policy) = rows, policies
     bounds = np.uint64(targets[0]), np.uint64(targets[1])
     for part in range(begin, end):
-        args = full, draws, enemy_weight, bounds, out[0][parts.buffer[part]], out[1][part]
+        args = full, draws, enemy_policy, bounds, out[0][parts.buffer[part]], out[1][part]
         for span in range(parts.ptr[part], parts.ptr[part + 1]):
             for row in range(parts.spans[span, 0], parts.spans[span, 1]):
                 own_first, own_last = np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])
                 for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):
                     entry, enemy = open_full(full, state_ptr, number)
                     for own_row in range(own_first, own_last):
-                        share = reach[number] * own_weight[own_row]
+                        share = reach[number] * own_policy[own_row]
                         _, entry = walk_row(pass_reach, share, entry, enemy, own_row, action, draws, args)
 
 

@@ -118,45 +118,45 @@ class GameGraph(Outline, LayeredGraph):
         dealt[numbers] = p
         return dealt
 
-    def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def back_up(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure; return new values of the nodes, float64 ``[n_nodes, 2]``.
 
-        ``own_weight`` and ``enemy_weight`` are policies, float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``,
+        ``own_policy`` and ``enemy_policy`` are policies, float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``,
         contains values and lengths; entries of full states are overwritten.
         """
-        args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), v)
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
         for number in reversed(range(self.n_breaths)):
             self.for_states(number, _passes.back_up_full, *args)
         return self.back_up_nodes(v)
 
-    def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def action_values(self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the values of all actions for a player who does not see the enemy's hand, float64 ``[n_rows]``.
 
         Args:
-            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            enemy_policy: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
                 If all weights of a state are 0, all its hands have equal weight.
             v: float64 ``[n_values, k]``, values in the first column.
         """
         out = np.empty(int(self.state_ptr[-1]))
-        args = (self.full, self.draws, (self.state_ptr, self.action), enemy_weight, belief, v, out)
+        args = (self.full, self.draws, (self.state_ptr, self.action), enemy_policy, belief, v, out)
         for number in range(self.n_breaths):
             self.for_states(number, _best_response.value_actions, *args)
         return out
 
     def spread(
-        self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
+        self, own_policy: np.ndarray, enemy_policy: np.ndarray, reach: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Propagate reach probabilities forward through a measure.
 
-        ``own_weight`` and ``enemy_weight`` are policies, float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``,
+        ``own_policy`` and ``enemy_policy`` are policies, float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``,
         contains the reach probabilities of the first breath's full states; entries of later breaths are overwritten.
         Return the reach probability of each node, float64 ``[n_nodes]``, and the probabilities of a win and of a loss
         in each breath, float64 ``[breaths, 2]``.
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
-        args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), reach)
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), reach)
         for number in range(n_breaths):
             parts, targets = self.parts[number], self.targets_of(number)
             out = np.zeros(self.room_after(number))

@@ -71,12 +71,12 @@ class LayeredGraph(ABC):
         return int(np.diff(self.full.ptr).max(initial=0))
 
     def respond(
-        self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
+        self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
     ) -> None:
         """Compute the best response to an enemy within a measure, given the values of the nodes.
 
         Args:
-            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
+            enemy_policy: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
             v: float64 ``[n_values, k]``, values in the first column; entries of full states are overwritten.
             choice: int64 ``[n_states]``, row chosen in each information state; replaced if another row is better.
@@ -84,7 +84,7 @@ class LayeredGraph(ABC):
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
         for number in reversed(range(self.n_breaths)):
-            self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
+            self.for_states(number, _best_response.respond_full, *args, enemy_policy, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
         """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.

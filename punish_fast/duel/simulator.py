@@ -44,9 +44,9 @@ class Simulator:
         self._deals = prepare_deals(graph)
         self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
-    def thresholds(self, weight: np.ndarray) -> np.ndarray:
+    def thresholds(self, policy: np.ndarray) -> np.ndarray:
         """Return a policy as cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
-        return prepare_thresholds(self.space, weight)
+        return prepare_thresholds(self.space, policy)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
         """Play ``n_games`` games, numbered from ``first_game`` on.
@@ -100,10 +100,10 @@ def _prepare_walk(graph: GameGraph) -> _simulator.Walk:
     return walk
 
 
-def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
+def prepare_thresholds(space: StateSpace, policy: np.ndarray) -> np.ndarray:
     """Convert a policy, float64 ``[n_rows]``, to the thresholds of `_simulator.choose`, uint32 ``[n_rows]``."""
-    threshold = np.empty(len(weight), dtype=np.uint32)
-    for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
+    threshold = np.empty(len(policy), dtype=np.uint32)
+    for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, policy, threshold)
     return threshold
 
 

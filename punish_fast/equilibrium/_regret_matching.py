@@ -33,7 +33,7 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
 
     `_walk.add_value` took 1.1 times as long here, because strategies contain hardly any zeros to skip.
     """
-    full, draws, enemy_weight, v = args
+    full, draws, enemy_policy, v = args
     prefetch_value(full.after, v, ONE, entry)
     value = v[np.uint64(full.after[entry])]
     # Usually nothing is drawn.
@@ -42,7 +42,7 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
         value *= draws.p[deck, feints, ZERO]
         for i in range(ONE, n):
             value += draws.p[deck, feints, i] * v[np.uint64(full.after[entry + i])]
-    return total + enemy_weight[enemy_row] * value
+    return total + enemy_policy[enemy_row] * value
 
 
 @kernel

@@ -122,10 +122,10 @@ class CounterfactualResponse:
     @property
     def policy(self) -> np.ndarray:
         """Deterministic policy that plays the rows `choice`, float64 ``[n_rows]``."""
-        weight = np.ones(len(self.graph.action))
-        weight[: self.graph.state_ptr[-1]] = 0.0
-        weight[self.choice] = 1.0
-        return weight
+        policy = np.ones(len(self.graph.action))
+        policy[: self.graph.state_ptr[-1]] = 0.0
+        policy[self.choice] = 1.0
+        return policy
 
     def improve(self, enemy: np.ndarray, reach: Reach, max_passes: int = 1) -> None:
         """Run one iteration against the policy ``enemy``, float64 ``[n_rows]``.

@@ -134,8 +134,8 @@ def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choi
 
 
 @kernel
-def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, out, residual):
-    """Back up states like `sweep`, but under a policy that takes row ``r`` with probability ``weight[r]``."""
+def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, policy, v, out, residual):
+    """Back up states like `sweep`, but under a policy that takes row ``r`` with probability ``policy[r]``."""
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
         largest = 0.0
@@ -144,7 +144,7 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
         while state < chunks[chunk + 1]:
             value = 0.0
             while row < state_ptr[state + ONE]:
-                if weight[row] > 0.0:
+                if policy[row] > 0.0:
                     k = indptr[row]
                     last = indptr[row + ONE]
                     shift = NONE if data_ptr is None else k - data_ptr[row]
@@ -154,7 +154,7 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
                     while k < last:
                         total += data[k - shift] * v[indices[k]]
                         k += ONE
-                    value += weight[row] * (reward[row] + discount * total)
+                    value += policy[row] * (reward[row] + discount * total)
                 row += ONE
             largest = max(largest, abs(value - out[state]))
             out[state] = value

@@ -43,14 +43,14 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
         raise error(f"{name}: {MASKED}")
 
 
-def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
-    """Describe the first flaw of the policy ``weight``, float64 ``[n_rows]``; return None if the policy is valid."""
+def flaw_of(state_ptr: np.ndarray, policy: np.ndarray) -> str | None:
+    """Describe the first flaw of ``policy``, float64 ``[n_rows]``; return None if the policy is valid."""
     shape = (int(state_ptr[-1]),)
-    if weight.shape != shape or weight.dtype != np.float64:
-        return f"{weight.dtype} {weight.shape}; it must be float64 {shape}"
-    if not (weight >= 0).all():
+    if policy.shape != shape or policy.dtype != np.float64:
+        return f"{policy.dtype} {policy.shape}; it must be float64 {shape}"
+    if not (policy >= 0).all():
         return "a probability is below 0 or not a number"
-    if np.abs(np.add.reduceat(weight, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
+    if np.abs(np.add.reduceat(policy, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
         return "the probabilities of a state do not add up to 1"
     return None
 
@@ -92,9 +92,9 @@ def first_best(
 
 def taking(n_rows: int, choice: np.ndarray) -> np.ndarray:
     """Return the policy that takes the rows ``choice``, int64 ``[n_states]``, as float64 ``[n_rows]``."""
-    weight = np.zeros(n_rows)
-    weight[choice] = 1.0
-    return weight
+    policy = np.zeros(n_rows)
+    policy[choice] = 1.0
+    return policy
 
 
 def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
@@ -145,9 +145,9 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     lengths = np.diff(state_ptr)
     with np.errstate(over="ignore"):  # at very low temperatures, overflow to minus infinity is correct
         exponent = (q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature
-    weight: np.ndarray = np.exp(exponent)
-    weight /= np.repeat(np.add.reduceat(weight, begins), lengths)
-    return weight
+    policy: np.ndarray = np.exp(exponent)
+    policy /= np.repeat(np.add.reduceat(policy, begins), lengths)
+    return policy
 
 
 def check_temperature(temperature: Any) -> float:

@@ -71,8 +71,8 @@ class Backups(Protocol):
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state with its best row; return the largest absolute change."""
 
-    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest absolute change."""
+    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Back up each state, taking row ``r`` with probability ``policy[r]``; return the largest absolute change."""
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.
@@ -166,9 +166,9 @@ class StoredBackups:
         """See `Backups.sweep`."""
         return self._back_up(layer, _bellman.sweep, payment, v, out)
 
-    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
         """See `Backups.evaluate`."""
-        return self._back_up(layer, _bellman.evaluate_policy, payment, weight, v, out)
+        return self._back_up(layer, _bellman.evaluate_policy, payment, policy, v, out)
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """See `Backups.close`."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError, terminal_values
-from punish_fast.mdp.chain.induced_chain import induced_chain, policy_weight
+from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
@@ -267,7 +267,7 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
 
 def evaluate(
     mdp: Process,
-    weight: np.ndarray,
+    policy: np.ndarray,
     discount: float = DEFAULT_DISCOUNT,
     tolerance: float = DEFAULT_TOLERANCE,
     max_sweeps: int = MAX_SWEEPS,
@@ -276,23 +276,23 @@ def evaluate(
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions.
-        weight: float64 ``[n_rows]``, probability of each row in its state.
+        policy: float64 ``[n_rows]``, probability of each row in its state.
         discount: From 0 to 1; 1 gives total rewards.
         tolerance: Maximum error of a value.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
 
     Raises:
-        SolveError: If an option is out of range, ``weight`` is not a policy, the discount is 1 and play might never end
+        SolveError: If an option is out of range, ``policy`` is invalid, the discount is 1 and play might never end
             under the policy, or ``max_sweeps`` is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
     """
     mdp = _checked(mdp)
     discount, (_, tolerance) = discount_of(discount), check_options(tolerance=tolerance)
-    weight = policy_weight(mdp, weight)
+    policy = checked_policy(mdp, policy)
     if isinstance(mdp, MDP) and mdp.n_layers == 1:
-        return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
+        return _evaluate_chain(mdp, policy, discount, tolerance, max_sweeps)
     with np.errstate(all="ignore"):
-        iteration = Evaluation(mdp, discount, weight)
+        iteration = Evaluation(mdp, discount, policy)
         if iteration.endless is not None:
             from punish_fast.mdp.methods.component_solver import endless_error
 
@@ -303,16 +303,16 @@ def evaluate(
     if bound <= max(tolerance, PRECISION * float(np.abs(iteration.v[: mdp.n_states]).max(initial=0))):
         return iteration.v[: mdp.n_states].copy()
     if isinstance(mdp, MDP):
-        return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
+        return _evaluate_chain(mdp, policy, discount, tolerance, max_sweeps)
     raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
 
 
-def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
+def _evaluate_chain(mdp: MDP, policy: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
     """Evaluate a policy by solving its chain, an MDP with one row per state and no layers."""
     from punish_fast.mdp.graph.qualitative import endless_states
     from punish_fast.mdp.methods.component_solver import endless_error
 
-    chain = induced_chain(mdp, weight)
+    chain = induced_chain(mdp, policy)
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():
         raise endless_error(endless, of_policy=True)

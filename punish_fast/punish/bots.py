@@ -84,9 +84,9 @@ def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Ma
             chosen += _weights(view.moves, choose(view))
         except StrategyError as error:
             raise StrategyError(f"bot: {error}, in state {to_decimal(space.state(int(states[k])))}") from None
-    weight = np.ones(len(space.action))
-    weight[np.repeat(asked, lengths)] = chosen
-    return weight
+    policy = np.ones(len(space.action))
+    policy[np.repeat(asked, lengths)] = chosen
+    return policy
 
 
 def _views(space: StateSpace, states: np.ndarray) -> Iterator[BotView]:

@@ -19,17 +19,17 @@ pytestmark = pytest.mark.kernels
 def setting(space, seed=1):
     """A graph, an enemy, weights of all full states, and values of nodes, win and loss."""
     graph, generator = GameGraph(space), np.random.default_rng(seed)
-    weight = generator.random(len(space.action))
-    weight /= np.repeat(np.add.reduceat(weight, space.state_ptr[:-1]), np.diff(space.state_ptr))
+    policy = generator.random(len(space.action))
+    policy /= np.repeat(np.add.reduceat(policy, space.state_ptr[:-1]), np.diff(space.state_ptr))
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 2))
     v[graph.n_full :, 0] = generator.random(graph.n_nodes + 2)
-    return graph, weight, generator.random(graph.n_full), v
+    return graph, policy, generator.random(graph.n_full), v
 
 
 def policy_of(space, choice):
-    weight = np.zeros(len(space.action))
-    weight[choice] = 1.0
-    return weight
+    policy = np.zeros(len(space.action))
+    policy[choice] = 1.0
+    return policy
 
 
 @few

@@ -150,14 +150,14 @@ def test_random_words_are_those_of_philox(counter, key, words):
 
 def test_thresholds_are_cumulative_probabilities(simulator):
     space = simulator.space
-    weight = mixed(space, 1)
-    threshold = simulator.thresholds(weight).astype(np.float64) / _simulator.CERTAIN
+    policy = mixed(space, 1)
+    threshold = simulator.thresholds(policy).astype(np.float64) / _simulator.CERTAIN
     begins = space.state_ptr[:-1]
-    first = np.zeros(len(weight), dtype=bool)
+    first = np.zeros(len(policy), dtype=bool)
     first[begins] = True
     before = np.where(first, 0.0, np.roll(threshold, 1))
-    assert threshold - before == pytest.approx(weight, abs=2**-30)
-    assert (threshold[weight == 0] == before[weight == 0]).all()
+    assert threshold - before == pytest.approx(policy, abs=2**-30)
+    assert (threshold[policy == 0] == before[policy == 0]).all()
     assert (threshold[space.state_ptr[1:] - 1] == 1).all()
 
 
@@ -165,10 +165,10 @@ def test_thresholds_end_at_one_despite_rounding(simulator):
     space = simulator.space
     row = int(np.argmax(np.diff(space.state_ptr)))
     rows = slice(*space.state_ptr[row : row + 2])
-    weight = mixed(space, 2)
-    weight[rows] = 0.0
-    weight[rows.start : rows.start + 2] = 0.5 - 1e-10
-    threshold = simulator.thresholds(weight)[rows]
+    policy = mixed(space, 2)
+    policy[rows] = 0.0
+    policy[rows.start : rows.start + 2] = 0.5 - 1e-10
+    threshold = simulator.thresholds(policy)[rows]
     assert threshold[0] == pytest.approx(_simulator.CERTAIN / 2, abs=1)
     assert (threshold[1:] == _simulator.CERTAIN).all()
 
@@ -195,12 +195,12 @@ def test_games_that_may_never_end_are_an_error(monkeypatch):
 def test_traces_have_the_states_and_rows_of_each_breath_from_the_opening_on(graph, simulator):
     space = graph.space
     weights = mixed(space, 6), mixed(space, 7)
-    own, enemy = (simulator.thresholds(weight) for weight in weights)
+    own, enemy = (simulator.thresholds(policy) for policy in weights)
     trace = simulator.trace(own, enemy, 10, 200, 1)
     assert same(trace.games, simulator.play(own, enemy, 10, 200, 1))
     assert np.array_equal(np.diff(trace.ptr), trace.games.breaths)
-    for side, weight in enumerate(weights):
+    for side, policy in enumerate(weights):
         rows, states = trace.rows[:, side], trace.states[:, side]
         assert ((rows >= space.state_ptr[states]) & (rows < space.state_ptr[states + 1])).all()
-        assert (weight[rows] > 0).all()
+        assert (policy[rows] > 0).all()
     assert np.array_equal(graph.full.enemy_row[trace.full], trace.states[:, 1])

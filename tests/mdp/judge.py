@@ -128,8 +128,8 @@ class Case:
         columns, rng = range(self.n + len(self.ends)), Random(-seed - 1)
         self.goal = set(rng.sample(columns, rng.choice([1, 1, 2]))) | rng.choice([set(), self.ends])
         self.avoid = set(rng.sample(columns, rng.choice([0, 1, 1]))) - self.goal
-        self.weight = np.array([w for rows in self.process.rows for w in _mixed(rng, rows)])
-        self.mixed = self.process.mixture(self.weight.tolist())
+        self.policy = np.array([w for rows in self.process.rows for w in _mixed(rng, rows)])
+        self.mixed = self.process.mixture(self.policy.tolist())
         self.n_steps = rng.choice([1, 2, 5, 12])
         self.method = rng.choice([name for name in METHODS if name != "auto"])
         self.discount = rng.choice(DISCOUNTS[1:4])
@@ -265,7 +265,7 @@ def _backed_up(row: Row, v: dict[int, Value], discount: Fraction) -> Value:
 
 def _evaluation(case: Case, ask: Callable[[], Found], values: Callable[[Chain], Any]) -> Question:
     """A question for the values of the mixed policy."""
-    size = values(case.process.absolute.mixture(case.weight.tolist()))
+    size = values(case.process.absolute.mixture(case.policy.tolist()))
     return Question(ask, values(case.mixed), size or [])
 
 
@@ -371,7 +371,7 @@ def _evaluate(case: Case, discount: float) -> Question:
 
     # `evaluate` returns no bound, but promises the tolerance or the limit of rounding.
     question = _evaluation(
-        case, lambda: Found(evaluate(case.mdp, case.weight, discount, case.tolerance).tolist(), allowed), values
+        case, lambda: Found(evaluate(case.mdp, case.policy, discount, case.tolerance).tolist(), allowed), values
     )
     allowed = max(case.tolerance, float(min(_rounding(question), Fraction(LARGEST))) / 2)
     return question
@@ -385,7 +385,7 @@ def _evaluate_horizon(case: Case) -> Question:
         return _flat(exact.steps(process, lambda *_: 0, n_steps, discount))
 
     return _evaluation(
-        case, lambda: _of_steps(finite_horizon(case.mdp, n_steps, case.horizon_discount, weight=case.weight)), values
+        case, lambda: _of_steps(finite_horizon(case.mdp, n_steps, case.horizon_discount, policy=case.policy)), values
     )
 
 
@@ -393,7 +393,7 @@ def _evaluate_reach(case: Case) -> Question:
     args = (case.mdp, case.mask(case.goal), True, case.mask(case.avoid), case.tolerance)
     return _evaluation(
         case,
-        lambda: _of_bracket(reach_probability(*args, weight=case.weight)),
+        lambda: _of_bracket(reach_probability(*args, policy=case.policy)),
         lambda chain: exact.reach_probabilities(chain, case.goal, case.avoid),
     )
 
@@ -402,7 +402,7 @@ def _evaluate_goal_total(case: Case) -> Question:
     args = (case.mdp, case.mask(case.goal), True, case.tolerance)
     question = _evaluation(
         case,
-        lambda: _of_bracket(total_reward(*args, weight=case.weight)),
+        lambda: _of_bracket(total_reward(*args, policy=case.policy)),
         lambda chain: exact.goal_totals(chain, case.goal),
     )
     return _costly(case, question, [case.mixed])
@@ -410,7 +410,7 @@ def _evaluate_goal_total(case: Case) -> Question:
 
 def _evaluate_average(case: Case) -> Question:
     return _evaluation(
-        case, lambda: _of_gain(average_reward(case.mdp, case.tolerance, weight=case.weight)), exact.gains
+        case, lambda: _of_gain(average_reward(case.mdp, case.tolerance, policy=case.policy)), exact.gains
     )
 
 

@@ -94,7 +94,7 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
         (lambda: validate(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
         (lambda: solve(TABLE, start=masked(np.zeros(2))), SolveError),
         (lambda: evaluate(TABLE, masked(np.full(4, 0.5))), SolveError),
-        (lambda: average_reward(TABLE, weight=masked(np.full(4, 0.5))), SolveError),
+        (lambda: average_reward(TABLE, policy=masked(np.full(4, 0.5))), SolveError),
         (lambda: reach_probability(TABLE, masked([True, False])), SolveError),
         (lambda: reach_probability(TABLE, GOAL.repeat(2), avoid=masked([True, False])), SolveError),
         (lambda: finite_horizon(TABLE, 1, terminal_value=masked(np.zeros(2))), SolveError),
@@ -114,9 +114,9 @@ def test_an_array_whose_mask_hides_nothing_is_taken():
 
 
 def test_each_objective_counts_terminals_in_its_own_way():
-    mdp, weight = from_rows([[(1.0, {1: 1.0})]], terminals=[2.0]), ONE  # play enters the terminal in the first step
-    assert [solve(mdp, 0.5).v[0], evaluate(mdp, weight, 0.5)[0]] == pytest.approx([3.0, 3.0])  # at every step
-    assert [solve(mdp, 1.0).v[0], evaluate(mdp, weight, 1.0)[0]] == [3.0, 3.0]  # once
+    mdp, policy = from_rows([[(1.0, {1: 1.0})]], terminals=[2.0]), ONE  # play enters the terminal in the first step
+    assert [solve(mdp, 0.5).v[0], evaluate(mdp, policy, 0.5)[0]] == pytest.approx([3.0, 3.0])  # at every step
+    assert [solve(mdp, 1.0).v[0], evaluate(mdp, policy, 1.0)[0]] == [3.0, 3.0]  # once
     assert average_reward(mdp).gain[0] == 2.0  # at every step
     assert finite_horizon(mdp, 3).v[0].tolist() == [5.0]  # at each of the two steps that are left
     assert total_reward(mdp, np.array([False, True])).v.tolist() == [1.0]  # never

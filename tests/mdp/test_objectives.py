@@ -149,9 +149,9 @@ def test_a_largest_total_is_not_infinite_if_every_loop_costs(states, terminals, 
     if not refused:
         assert (total_reward(mdp, marks({n}, mdp.n_columns)).v == INFINITE).all()
         return
-    for weight in (None, np.full(mdp.n_rows, 1.0) * (np.arange(mdp.n_rows) < n)):
+    for policy in (None, np.full(mdp.n_rows, 1.0) * (np.arange(mdp.n_rows) < n)):
         with pytest.raises(SolveError, match=rf"^reward: from {n} states .* only in loops, and every loop costs"):
-            total_reward(mdp, marks({n}, mdp.n_columns), weight=weight)
+            total_reward(mdp, marks({n}, mdp.n_columns), policy=policy)
 
 
 def test_a_small_toll_is_paid_for_long_before_a_large_one():

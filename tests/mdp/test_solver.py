@@ -48,7 +48,7 @@ def test_sweeps_that_do_not_contract_prove_nothing():
 
 
 @pytest.mark.parametrize(
-    ("rewards", "weight", "largest"),
+    ("rewards", "policy", "largest"),
     [
         ((1, -5), None, 10),
         ((1, -10), None, 20),
@@ -59,9 +59,9 @@ def test_sweeps_that_do_not_contract_prove_nothing():
         ((1e150, -2e150), None, 3e150),
     ],
 )
-def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, weight, largest):
+def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, policy, largest):
     mdp = from_rows([[(float(reward), {0: 1.0}) for reward in rewards]])
-    found = discounted(mdp, 0.5, 2, None if weight is None else np.array(weight, dtype=float))
+    found = discounted(mdp, 0.5, 2, None if policy is None else np.array(policy, dtype=float))
     assert found == pytest.approx((0.25, 1.0, largest))
 
 
@@ -139,8 +139,8 @@ def test_a_compact_process_has_the_same_bits(sample, discount, schedule):
     one, other = solve(mdp, discount, schedule), solve(compact, discount, schedule)
     assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
     assert (one.choice.tolist(), one.error_bound) == (other.choice.tolist(), other.error_bound)
-    weight = np.repeat(1 / np.diff(mdp.state_ptr), np.diff(mdp.state_ptr))
-    assert evaluate(mdp, weight, discount).tobytes() == evaluate(compact, weight, discount).tobytes()
+    policy = np.repeat(1 / np.diff(mdp.state_ptr), np.diff(mdp.state_ptr))
+    assert evaluate(mdp, policy, discount).tobytes() == evaluate(compact, policy, discount).tobytes()
 
 
 @pytest.mark.parametrize("layers", [[2], [1, 1]])
@@ -235,17 +235,17 @@ def test_option_out_of_range_is_named(options, message):
 
 
 @pytest.mark.parametrize(
-    ("weight", "message"),
+    ("policy", "message"),
     [
-        ([1.0], r"weight: float64 \(1,\); it must be float64 \(2,\)"),
-        ([1.0, -1.0], "weight: a probability is below 0 or not a number"),
-        ([1.0, 0.5], "weight: the probabilities of a state do not add up to 1"),
-        ([1.0, math.inf], "weight: the probabilities of a state do not add up to 1"),
+        ([1.0], r"policy: float64 \(1,\); it must be float64 \(2,\)"),
+        ([1.0, -1.0], "policy: a probability is below 0 or not a number"),
+        ([1.0, 0.5], "policy: the probabilities of a state do not add up to 1"),
+        ([1.0, math.inf], "policy: the probabilities of a state do not add up to 1"),
     ],
 )
-def test_invalid_weights_are_refused(weight, message):
+def test_invalid_policies_are_refused(policy, message):
     with pytest.raises(SolveError, match=rf"^{message}"):
-        evaluate(from_rows(TWO_STATES), np.array(weight))
+        evaluate(from_rows(TWO_STATES), np.array(policy))
 
 
 def test_the_bound_of_an_evaluation_counts_rounding_over_rows():

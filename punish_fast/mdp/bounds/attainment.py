@@ -41,15 +41,15 @@ class Aim(NamedTuple):
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
     """Return True if ``sweeps`` sweeps prove that the policy ``choice``, int64 ``[n_states]``, attains the aim."""
-    n, payment, weight = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
-    weight[choice] = 1.0
+    n, payment, policy = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
+    policy[choice] = 1.0
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
     lower = aim.lower.copy()
     for _ in range(sweeps):
         before = lower[:n_carried].copy()
         for layer in reversed(range(mdp.n_layers)):
             out = lower if mdp.is_independent(layer) else lower.copy()
-            mdp.backups.evaluate(layer, payment, weight, lower, out)
+            mdp.backups.evaluate(layer, payment, policy, lower, out)
             lower = out
         np.maximum(lower[:n] - aim.rounding, aim.floor, out=lower[:n])
         if (lower[:n_carried] >= aim.lower[:n_carried]).all():

@@ -96,7 +96,7 @@ def terminal_values(mdp: Process, discount: float) -> np.ndarray:
     return values
 
 
-def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray | None = None) -> Contraction:
+def discounted(mdp: Process, discount: float, n_steps: int, policy: np.ndarray | None = None) -> Contraction:
     """Return the contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
     Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
@@ -105,12 +105,12 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
     penalties are ruled out, ``low`` and ``high`` are simply taken over all rewards.
 
     Args:
-        weight: float64 ``[n_rows]``, a policy to evaluate; None for optimal values.
+        policy: float64 ``[n_rows]``, policy to evaluate; None for optimal values.
     """
-    reward = mdp.reward if weight is None else mdp.reward[weight > 0]
+    reward = mdp.reward if policy is None else mdp.reward[policy > 0]
     low, high = _extremes(reward)
-    penalty = 0.0 if weight is not None else -low
-    if weight is None and (-low > _PENALTY * high or -low > _LARGE_REWARD):
+    penalty = 0.0 if policy is not None else -low
+    if policy is None and (-low > _PENALTY * high or -low > _LARGE_REWARD):
         low, high = _extremes(best_values(mdp.state_ptr, mdp.reward))
     largest_value = max(max(-low, high) / (1 - discount), _largest(terminal_values(mdp, discount)))
     penalty = min(penalty, 2 * largest_value)

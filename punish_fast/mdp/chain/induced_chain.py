@@ -16,29 +16,29 @@ from punish_fast.mdp.process import UNIT_ROUNDOFF, Process
 Result = TypeVar("Result")
 
 
-def policy_weight(mdp: Process, weight: Any) -> np.ndarray:
+def checked_policy(mdp: Process, policy: Any) -> np.ndarray:
     """Convert the probability of each row under a policy to float64 ``[n_rows]``; raise `SolveError` if invalid."""
-    refuse_mask("weight", weight, SolveError)
-    given: np.ndarray = np.asarray(weight, dtype=np.float64)
+    refuse_mask("policy", policy, SolveError)
+    given: np.ndarray = np.asarray(policy, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, given)
     if flaw is not None:
-        raise SolveError(f"weight: {flaw}")
+        raise SolveError(f"policy: {flaw}")
     return given
 
 
-def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """Return the chain of the policy ``weight``, float64 ``[n_rows]``.
+def induced_chain(mdp: MDP, policy: np.ndarray) -> MDP:
+    """Return the chain of ``policy``, float64 ``[n_rows]``.
 
     Only the probabilities and rewards of states in which the policy mixes rows are rounded.
     """
     from scipy.sparse import csr_array
 
-    weight = policy_weight(mdp, weight)
+    policy = checked_policy(mdp, policy)
     begins, lengths = mdp.state_ptr[:-1], np.diff(mdp.state_ptr)
-    weight = weight / np.repeat(np.add.reduceat(weight, begins), lengths)
-    taken = np.flatnonzero(weight)
+    policy = policy / np.repeat(np.add.reduceat(policy, begins), lengths)
+    taken = np.flatnonzero(policy)
     state_of = states_of_rows(mdp)[taken]
-    mixture = csr_array((weight[taken], (state_of, taken)), shape=(mdp.n_states, mdp.n_rows))
+    mixture = csr_array((policy[taken], (state_of, taken)), shape=(mdp.n_states, mdp.n_rows))
     rows = csr_array(mixture @ mdp.to_scipy())
     rows.sum_duplicates()
     is_mixed = np.diff(mixture.indptr) > 1
@@ -46,7 +46,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
         raise SolveError(
-            f"weight: a probability in state {state} is too small for floating point; the product of a row's policy "
+            f"policy: a probability in state {state} is too small for floating point; the product of a row's policy "
             "probability and a transition probability must be above 2.3e-308"
         )
     chain = replace(
@@ -62,20 +62,20 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     return normalized(chain)
 
 
-def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
+def reward_rounding(mdp: MDP, policy: np.ndarray) -> np.ndarray:
     """Return bounds on the rounding errors of the rewards of `induced_chain`, float64 ``[n_states]``."""
-    weight, begins = np.asarray(weight, dtype=np.float64), mdp.state_ptr[:-1]
-    terms = np.add.reduceat(weight * np.abs(mdp.reward), begins)
-    is_mixed = np.logical_or.reduceat((weight > 0) & (weight != 1), begins)
+    policy, begins = np.asarray(policy, dtype=np.float64), mdp.state_ptr[:-1]
+    terms = np.add.reduceat(policy * np.abs(mdp.reward), begins)
+    is_mixed = np.logical_or.reduceat((policy > 0) & (policy != 1), begins)
     return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)
 
 
-def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
+def evaluated(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
     """Solve the chain of a policy, and the same chain with its rewards replaced by bounds on their rounding errors.
 
     The second result is None if all bounds are 0.
     """
-    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    chain, rounding = induced_chain(mdp, policy), reward_rounding(mdp, policy)
     found = solve(chain)
     if not rounding.any():
         return found, None

@@ -52,7 +52,7 @@ class Iteration:
     """Base class of the schedules."""
 
     # Row probabilities of the policy to evaluate; None to find optimal values.
-    _weight: np.ndarray | None = None
+    _policy: np.ndarray | None = None
 
     def __init__(self, mdp: Process, discount: float, is_cycle: bool = False) -> None:
         # `is_cycle`: whether values of only the first layer are carried from sweep to sweep.
@@ -86,7 +86,7 @@ class Iteration:
 
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
-            return stopping_rule.discounted(self.mdp, self.discount, self._n_steps, self._weight)
+            return stopping_rule.discounted(self.mdp, self.discount, self._n_steps, self._policy)
         contraction = stopping_rule.undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
         if contraction.modulus >= 1 and self.endless is None:
             self._find_endless()
@@ -121,8 +121,8 @@ class Iteration:
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Back up one layer, in place if possible; return the new values and the largest change."""
         out = v if self.mdp.is_independent(layer) else v.copy()
-        if self._weight is not None:
-            return out, self._backups.evaluate(layer, payment, self._weight, v, out)
+        if self._policy is not None:
+            return out, self._backups.evaluate(layer, payment, self._policy, v, out)
         return out, self._backups.sweep(layer, payment, v, out)
 
     def _rounding(self) -> np.ndarray:
@@ -259,10 +259,10 @@ class Layered(Iteration):
 
 
 class Evaluation(Layered):
-    """Sweeps through the layers under a policy that takes row ``r`` with probability ``weight[r]``."""
+    """Sweeps through the layers under a policy that takes row ``r`` with probability ``policy[r]``."""
 
-    def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
-        self._weight = weight
+    def __init__(self, mdp: Process, discount: float, policy: np.ndarray) -> None:
+        self._policy = policy
         super().__init__(mdp, discount)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 

@@ -60,7 +60,7 @@ def average_reward(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
-    weight: np.ndarray | None = None,
+    policy: np.ndarray | None = None,
 ) -> AverageReward:
     """Find the maximum average reward per step, or the average reward of a policy.
 
@@ -71,13 +71,13 @@ def average_reward(
             ``progress("solve", sweeps, error_bound)`` after every sweep between them.
         max_sweeps: Maximum number of sweeps within end components, and also between them. In addition, policy iteration
             evaluates up to 600 policies of each component for which 1,000 sweeps are not sufficient.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor
             policy iteration reach the tolerance or 1e-9 of the gain (the message contains the proved bracket), or
-            ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+            ``policy`` is invalid or leads to a transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -92,8 +92,8 @@ def average_reward(
     """
     check_arrays(mdp)
     _, tolerance = check_options(tolerance=tolerance)
-    if weight is not None:
-        of_policy, more = evaluated(mdp, weight, lambda chain: average_reward(chain, tolerance, progress, max_sweeps))
+    if policy is not None:
+        of_policy, more = evaluated(mdp, policy, lambda chain: average_reward(chain, tolerance, progress, max_sweeps))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
         return replace(of_policy, error_bound=of_policy.error_bound + error)
     mdp = normalized(mdp.expanded()).without_zeros()

@@ -55,7 +55,7 @@ def finite_horizon(
     discount: float = 1.0,
     terminal_value: np.ndarray | None = None,
     keep_all: bool = True,
-    weight: np.ndarray | None = None,
+    policy: np.ndarray | None = None,
 ) -> FiniteHorizon:
     """Find the maximum expected total reward in ``n_steps`` steps, or the reward of a policy.
 
@@ -66,11 +66,11 @@ def finite_horizon(
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0
             by default.
         keep_all: If False, return only the values and choices of the first step.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
+        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
             given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: If an option is out of range, a value becomes infinite, or ``weight`` is not a policy or leads to a
+        SolveError: If an option is out of range, a value becomes infinite, or ``policy`` is invalid or leads to a
             transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
@@ -92,10 +92,10 @@ def finite_horizon(
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
     discount = discount_of(discount)
-    if weight is not None:
-        found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value, keep_all)
+    if policy is not None:
+        found = finite_horizon(induced_chain(mdp, policy), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
-        more = steps * float(reward_rounding(mdp, weight).max(initial=0))
+        more = steps * float(reward_rounding(mdp, policy).max(initial=0))
         return replace(found, error_bound=found.error_bound + more)
     mdp = normalized(mdp.expanded())
     v, n = _last_values(mdp, terminal_value), mdp.n_states

@@ -67,7 +67,7 @@ def reach_probability(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
-    weight: np.ndarray | None = None,
+    policy: np.ndarray | None = None,
 ) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
@@ -81,12 +81,12 @@ def reach_probability(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
             the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
-        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
         SolveError: If an option is out of range, neither sweeps nor policy iteration prove a bound, or
-            ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+            ``policy`` is invalid or leads to a transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -100,7 +100,7 @@ def reach_probability(
     """
     check_arrays(mdp)
     _, tolerance = check_options(tolerance=tolerance)
-    mdp = normalized(mdp.expanded() if weight is None else induced_chain(mdp, weight))
+    mdp = normalized(mdp.expanded() if policy is None else induced_chain(mdp, policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
     limits = SolverLimits.of(tolerance, max_sweeps, progress)
@@ -167,7 +167,7 @@ def total_reward(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
-    weight: np.ndarray | None = None,
+    policy: np.ndarray | None = None,
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
@@ -182,12 +182,12 @@ def total_reward(
         tolerance: Stop at this error bound.
         progress: As in `reach_probability`.
         max_sweeps: As in `reach_probability`.
-        weight: As in `reach_probability`.
+        policy: As in `reach_probability`.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
             iteration prove a bound, rewards of both signs are minimized and might add up to 0 in play that never ends,
-            rewards are maximized and every loop that misses the goal costs, or ``weight`` is not a policy or leads to a
+            rewards are maximized and every loop that misses the goal costs, or ``policy`` is invalid or leads to a
             transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
@@ -201,8 +201,8 @@ def total_reward(
     """
     check_arrays(mdp)
     _, tolerance = check_options(tolerance=tolerance)
-    if weight is not None:
-        return _of_policy(mdp, weight, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
+    if policy is not None:
+        return _of_policy(mdp, policy, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal | terminals_of(mdp)), mdp.n_states
@@ -235,9 +235,9 @@ def total_reward(
     return BoundedValues(v, lower, upper, bound, choice)
 
 
-def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
+def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
     """Evaluate a policy; the bounds include rounding errors of its rewards."""
-    found, more = evaluated(mdp, weight, solve)
+    found, more = evaluated(mdp, policy, solve)
     if more is None:
         return found
     error = float(more.upper[np.isfinite(more.upper)].max(initial=0))

@@ -83,9 +83,9 @@ class MatrixFree(Process):
         """Back up each state with its best row; return the largest change."""
         return float(self._change(sweep, layer, payment, v, out)[0])
 
-    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest change."""
-        return float(self._change(evaluate, layer, payment, v, out, weight=weight)[0])
+    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Back up each state, taking row ``r`` with probability ``policy[r]``; return the largest change."""
+        return float(self._change(evaluate, layer, payment, v, out, weight=policy)[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update ``choices``; see `Backups.close`."""
