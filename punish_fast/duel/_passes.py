@@ -97,7 +97,7 @@ def pass_reach(total, enemy_row, entry, n, draw, args):
 
 
 @kernel
-def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
+def propagate_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
     """Distribute the reach probabilities of the full states in the given parts to their successors.
 
     ``out[0][buffer]`` receives the reach probabilities of full states or nodes, numbered from ``targets[0]`` on.
@@ -118,7 +118,7 @@ def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, 
 
 
 @kernel
-def spread_nodes(begin, end, chunks, redeal, reach, out):
+def propagate_nodes(begin, end, chunks, redeal, reach, out):
     """Distribute the reach probabilities of chunks of nodes to full states; chunk ``c`` writes only to ``out[c]``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride

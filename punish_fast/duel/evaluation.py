@@ -101,12 +101,12 @@ def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1
     measures are not sufficient.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
-    dealt = graph.dealt
+    dealt = graph.initial_reach
     reach = np.zeros(graph.n_full)
     measures = []
     for _ in range(_MAX_SWEEPS):
         reach[: len(dealt)] = dealt
-        nodes, ended = graph.spread(own, enemy, reach)
+        nodes, ended = graph.propagate_reach(own, enemy, reach)
         measures.append(ended)
         if nodes.sum() <= rest:
             return np.array(measures)

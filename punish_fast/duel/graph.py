@@ -111,12 +111,12 @@ class GameGraph(Outline, LayeredGraph):
         return numbers, redeal.p[: redeal.ptr[1]]
 
     @property
-    def dealt(self) -> np.ndarray:
+    def initial_reach(self) -> np.ndarray:
         """Probability that a game begins in each full state of the first breath, float64 ``[n]``."""
-        dealt = np.zeros(int(self.full.ptr[self.space.layer_ptr[1]]))
+        reach = np.zeros(int(self.full.ptr[self.space.layer_ptr[1]]))
         numbers, p = self.opening
-        dealt[numbers] = p
-        return dealt
+        reach[numbers] = p
+        return reach
 
     def back_up(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure; return new values of the nodes, float64 ``[n_nodes, 2]``.
@@ -144,7 +144,7 @@ class GameGraph(Outline, LayeredGraph):
             self.for_states(number, _best_response.value_actions, *args)
         return out
 
-    def spread(
+    def propagate_reach(
         self, own_policy: np.ndarray, enemy_policy: np.ndarray, reach: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Propagate reach probabilities forward through a measure.
@@ -161,7 +161,7 @@ class GameGraph(Outline, LayeredGraph):
             parts, targets = self.parts[number], self.targets_of(number)
             out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
-            for_chunks(_passes.spread_full, self.part_weights[number], parts, *args, targets, (out, ended))
+            for_chunks(_passes.propagate_full, self.part_weights[number], parts, *args, targets, (out, ended))
             ends[number] = ended.sum(axis=0)
             after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
             if number < n_breaths - 1:
@@ -259,7 +259,7 @@ def compile_passes() -> None:
         graph = GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
         weights = np.zeros(0)
         graph.back_up(weights, weights, np.zeros((graph.n_values, 2)))
-        graph.spread(weights, weights, np.zeros(0))
+        graph.propagate_reach(weights, weights, np.zeros(0))
 
 
 GRAPH = (
@@ -274,5 +274,5 @@ GRAPH = (
             _graph.list_deals,
         ),
     ),
-    KernelGroup(compile_passes, (_passes.back_up_full, _passes.spread_full)),
+    KernelGroup(compile_passes, (_passes.back_up_full, _passes.propagate_full)),
 )

@@ -105,7 +105,7 @@ class LayeredGraph(ABC):
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))
-        for_each(_passes.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
+        for_each(_passes.propagate_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
         return np.asarray(out.sum(axis=0))
 
     def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:

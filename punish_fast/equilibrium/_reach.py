@@ -50,7 +50,7 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
 
 
 @kernel
-def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
+def propagate_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
     """Add the reach of the full states in the given parts to the reach of their successors.
 
     ``strategies`` contains the player's and the enemy's strategy, ``parts`` is an entry of `LayeredGraph.parts`, and

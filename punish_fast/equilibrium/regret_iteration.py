@@ -59,7 +59,7 @@ class Reach:
         if response_dealt is not None:
             self.table[: len(dealt), 2:] = response_dealt[:, None]
 
-    def spread(
+    def propagate(
         self,
         number: int,
         strategies: Strategies,
@@ -87,14 +87,14 @@ class Reach:
             out = self._room[: math.prod(shape)].reshape(shape)
         rows, weights, tables = (graph.state_ptr, graph.action), (off_policy_weight, least), (self.table, targets, out)
         args = (graph.full, graph.draws, rows, strategies, choice, weights, tables)
-        for_chunks(_reach.spread_reach, graph.part_weights[number], parts, *args)
+        for_chunks(_reach.propagate_reach, graph.part_weights[number], parts, *args)
         if shape[0] > 1:
             for_each(_reach.sum_buffers, shape[1], out, into)
 
-    def spread_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
-        """Pass reach through all breaths of the measure; see `spread` for the arguments."""
+    def propagate_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
+        """Propagate reach through all breaths of the measure; see `propagate` for the arguments."""
         for number in range(len(self._shapes)):
-            self.spread(number, strategies, off_policy_weight, least=least)
+            self.propagate(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
         """Return the reach of the next measure's first full states, float64 ``[n]``, given a column of ``nodes``."""
@@ -137,7 +137,7 @@ class CounterfactualResponse:
         for _ in range(max_passes):
             before = self.dealt.copy()
             reach.begin(before)
-            reach.spread_all(strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
+            reach.propagate_all(strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
             self.deal_again(reach.deal_again())
             if np.abs(self.dealt - before).sum() < _SAME_DEALS:
                 break
@@ -202,7 +202,7 @@ class RegretIteration:
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
         for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
-            self.reach.spread(number, strategies, self.minimizer.off_policy_weight, choice)
+            self.reach.propagate(number, strategies, self.minimizer.off_policy_weight, choice)
         if deal is not None:
             deal()
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)

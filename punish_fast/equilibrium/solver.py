@@ -55,7 +55,7 @@ class Equilibrium:
         self.graph = graph
         self.share = share
         self.iterations = 0  # iterations so far
-        self._opening = graph.dealt
+        self._opening = graph.initial_reach
         self._marks = all_inside(graph)
         self._whole = self._begin()
         # The restricted game during restricted iterations; None otherwise, or if it is too large to save time.
@@ -165,7 +165,7 @@ class Equilibrium:
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.dealt)))
-        reach.spread_all((average, np.ones(len(self._whole.strategy))))
+        reach.propagate_all((average, np.ones(len(self._whole.strategy))))
         return np.asarray(np.add.reduceat(reach.table[:, OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:

@@ -47,7 +47,7 @@ class SelfPlay:
         belief[: len(self.dealt)] = self.dealt
         # A minimum probability defines beliefs even in states that the enemy's policy never reaches.
         enemy = np.maximum(self.policy, LEAST_PROBABILITY)
-        graph.spread(np.ones(len(enemy)), enemy, belief)
+        graph.propagate_reach(np.ones(len(enemy)), enemy, belief)
         return belief
 
     @cached_property
@@ -68,13 +68,13 @@ def self_play(graph: GameGraph, policy: np.ndarray) -> SelfPlay:
     """
     duel = head_to_head(graph, policy, policy)
     visits = np.zeros(graph.n_full)
-    total = dealt = graph.dealt
+    total = dealt = graph.initial_reach
     for _ in range(_MAX_MEASURES):
         visits[: len(dealt)] = dealt
-        nodes, _ends = graph.spread(policy, policy, visits)
+        nodes, _ends = graph.propagate_reach(policy, policy, visits)
         if nodes.sum() <= _NEGLIGIBLE:
             visits[: len(total)] = total
-            nodes, _ends = graph.spread(policy, policy, visits)
+            nodes, _ends = graph.propagate_reach(policy, policy, visits)
             return SelfPlay(graph, policy, duel, total, visits, nodes)
         dealt = graph.deal_again(nodes)
         total = total + dealt

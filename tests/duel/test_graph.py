@@ -61,7 +61,7 @@ def test_sweeps_conserve_probability_and_agree_forward_and_backward(rules):
     numbers, p = graph.opening
     reach = np.zeros(graph.n_full)
     reach[numbers] = p
-    after, ended = graph.spread(own, enemy, reach)
+    after, ended = graph.propagate_reach(own, enemy, reach)
     assert after.sum() + ended.sum() == pytest.approx(1, abs=1e-12)
     forward = after @ nodes[:, 0] + ended.sum(axis=0) @ ends[:, 0]
     assert forward == pytest.approx(p @ v[numbers, 0], abs=1e-12)
@@ -80,7 +80,7 @@ def test_results_have_the_same_bits_for_every_thread_count(graph):
         nodes = again.back_up(own, enemy, v)
         reach = np.zeros(again.n_full)
         reach[again.opening[0]] = again.opening[1]
-        after, ended = again.spread(own, enemy, reach)
+        after, ended = again.propagate_reach(own, enemy, reach)
         found.append([array.tobytes() for array in (again.full.after, nodes, v, after, ended, again.deal_again(after))])
     set_threads(2)
     assert found[0] == found[1]

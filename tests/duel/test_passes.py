@@ -76,7 +76,7 @@ def test_probabilities_are_passed_on_as_in_the_exact_model(graph, policies, laws
                 expected[then] += expected[position] * p
             else:
                 ended[position.view.breath, then] += expected[position] * p
-    nodes, ends = graph.spread(*policies, reach)
+    nodes, ends = graph.propagate_reach(*policies, reach)
     assert reach == pytest.approx(np.array([expected[position] for position in laws]), abs=1e-12)
     assert nodes == pytest.approx(np.array([expected[node] for node in nodes_of(graph)]), abs=1e-12)
     breaths = range(1, graph.space.rules.breaths + 1)
@@ -119,7 +119,7 @@ def test_an_unreachable_breath_passes_on_nothing():
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = np.zeros(graph.n_full)
     reach[graph.opening[0]] = graph.opening[1]
-    nodes, ends = graph.spread(own, enemy, reach)
+    nodes, ends = graph.propagate_reach(own, enemy, reach)
     assert len(nodes) == 0
     assert ends[0].sum() == pytest.approx(1, abs=1e-14)
     assert not ends[1].any()

@@ -14,7 +14,10 @@ from punish_fast.punish.states.space import StateSpace
 
 
 def improved(graph, enemy, iterations):
-    response, reach = CounterfactualResponse(graph, np.full((graph.n_values, 1), 0.5), graph.dealt), Reach(graph)
+    response, reach = (
+        CounterfactualResponse(graph, np.full((graph.n_values, 1), 0.5), graph.initial_reach),
+        Reach(graph),
+    )
     for _ in range(iterations):
         response.improve(enemy, reach)
     return response
@@ -37,7 +40,7 @@ def test_a_converged_response_has_the_values_and_deals_of_its_duel(graph):
     # Every game begins once, and each further measure with a deal.
     reach = np.zeros(graph.n_full)
     reach[: len(response.dealt)] = response.dealt
-    nodes, _ = graph.spread(response.policy, enemy, reach)
+    nodes, _ = graph.propagate_reach(response.policy, enemy, reach)
     assert response.dealt.sum() == pytest.approx(1 + nodes.sum(), abs=1e-9)
 
 
@@ -46,7 +49,7 @@ def test_unlikely_full_states_are_skipped(graph, monkeypatch):
     v, reach = np.full((graph.n_full + graph.n_nodes + 2, 1), 0.5), Reach(graph)
     before = np.random.default_rng(4).random(graph.n_full)
     v[: graph.n_full, 0] = before
-    response = CounterfactualResponse(graph, v, graph.dealt)
+    response = CounterfactualResponse(graph, v, graph.initial_reach)
     response.improve(mixed(graph.space, 3), reach)
     skipped = v[: graph.n_full, 0] == before
     assert np.array_equal(skipped, reach.table[:, 1] < 0.002)
@@ -58,7 +61,7 @@ def test_passes_repeat_until_deals_have_converged(graph):
     once, often = improved(graph, enemy, 3), improved(graph, enemy, 3)
     for _ in range(60):
         reach.begin(once.dealt)
-        reach.spread_all((once.policy, enemy), OFF_POLICY_WEIGHT)
+        reach.propagate_all((once.policy, enemy), OFF_POLICY_WEIGHT)
         once.deal_again(reach.deal_again())
     expected = once.dealt.copy()
     often.improve(enemy, reach, max_passes=60)
@@ -72,14 +75,14 @@ def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
-    reach.begin(graph.dealt)
+    reach.begin(graph.initial_reach)
     # A second run clears the first.
     for _ in range(2):
-        reach.spread_all((own, enemy), off_policy_weight)
+        reach.propagate_all((own, enemy), off_policy_weight)
     for column, weight in enumerate((own, np.maximum(own, off_policy_weight))):
         expected = np.zeros(graph.n_full)
-        expected[: len(graph.dealt)] = graph.dealt
-        nodes, _ends = graph.spread(weight, enemy, expected)
+        expected[: len(graph.initial_reach)] = graph.initial_reach
+        nodes, _ends = graph.propagate_reach(weight, enemy, expected)
         assert reach.table[:, column] == pytest.approx(expected, rel=1e-12, abs=1e-28)
         assert reach.nodes[:, column] == pytest.approx(nodes, rel=1e-12, abs=1e-28)
     own_nodes = np.ascontiguousarray(reach.nodes[:, 0])
@@ -95,16 +98,16 @@ def test_reaches_of_a_response_are_those_it_has_alone(model):
     choice = graph.space.state_ptr[: len(n_rows)] + np.random.default_rng(3).integers(n_rows)
     chosen = np.zeros(len(own))
     chosen[choice] = 1
-    both, deals = Reach(graph, has_response=True), np.random.default_rng(4).random((2, len(graph.dealt)))
+    both, deals = Reach(graph, has_response=True), np.random.default_rng(4).random((2, len(graph.initial_reach)))
     for _ in range(2):
         both.begin(*deals)
         for number in range(TINY.breaths):
-            both.spread(number, (own, enemy), 0.01, choice)
+            both.propagate(number, (own, enemy), 0.01, choice)
     for columns, dealt, strategies in (((0, 1), deals[0], (own, enemy)), ((2, 3), deals[1], (chosen, own))):
         alone = Reach(graph)
         for _ in range(2):
             alone.begin(dealt)
-            alone.spread_all(strategies, 0.01)
+            alone.propagate_all(strategies, 0.01)
         assert both.table[:, columns] == pytest.approx(alone.table, rel=1e-12, abs=1e-28)
         assert both.nodes[:, columns] == pytest.approx(alone.nodes, rel=1e-12, abs=1e-28)
         assert both.deal_again(columns[0]) == pytest.approx(alone.deal_again(), rel=1e-12)
@@ -112,14 +115,14 @@ def test_reaches_of_a_response_are_those_it_has_alone(model):
 
 def test_full_states_below_the_least_reach_are_not_passed_on(graph):
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
-    first, dealt = len(graph.dealt), np.random.default_rng(5).random(len(graph.dealt))
+    first, dealt = len(graph.initial_reach), np.random.default_rng(5).random(len(graph.initial_reach))
     passed = dealt < 0.5
     assert 0 < passed.sum() < first
     tables = []
     for deals, least in ((dealt, 0.5), (np.where(passed, 0.0, dealt), 0.0)):
         reach = Reach(graph)
         reach.begin(deals)
-        reach.spread(0, (own, enemy), 0.01, least=least)
+        reach.propagate(0, (own, enemy), 0.01, least=least)
         tables.append(reach.table[first : graph.targets_of(0)[0] + graph.room_after(0)[1]])
     assert np.array_equal(tables[0], tables[1])
     assert tables[0].any()

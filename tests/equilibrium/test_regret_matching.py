@@ -181,11 +181,11 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     chosen[before["response"]] = 1
     reach = Reach(graph)
     reach.begin(before["response_dealt"])
-    reach.spread_all((chosen, played), 0.01)
+    reach.propagate_all((chosen, played), 0.01)
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
     v[graph.n_full : -2, 0], v[-2, 0] = before["response_nodes"], 1
     graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["response"])
     assert np.array_equal(learning.tables["response"], choice)
     assert learning.tables["response_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
-    again = graph.dealt + reach.deal_again()
+    again = graph.initial_reach + reach.deal_again()
     assert learning.tables["response_dealt"] == pytest.approx(again, rel=1e-12)

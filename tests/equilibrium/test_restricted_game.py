@@ -161,7 +161,7 @@ def test_parts_with_the_same_buffer_share_no_successor(part):
 
 
 def new_iteration(measure, graph, minimizer):
-    v, dealt = np.full(measure.n_values, 0.5), graph.dealt
+    v, dealt = np.full(measure.n_values, 0.5), graph.initial_reach
     v[-2:] = 1.0, 0.0
     return RegretIteration(measure, minimizer, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 

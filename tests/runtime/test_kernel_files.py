@@ -352,7 +352,7 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     again = GameGraph(graph.space)
     weights = np.zeros(len(again.action))
     again.back_up(weights, weights, np.zeros((again.n_values, 2)))
-    again.spread(weights, weights, np.zeros(again.n_full))
+    again.propagate_reach(weights, weights, np.zeros(again.n_full))
     needed = [set(kernel.signatures) for kernel in kernels]
     assert all(needed)
     for group in groups:
