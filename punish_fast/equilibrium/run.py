@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.equilibrium.solver import Equilibrium, exploiter_start
 from punish_fast.runtime.deadline import TimeLimitError, seconds_left
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
@@ -164,7 +164,7 @@ class _Runner:
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
-            graph, start = equilibrium.graph, equilibrium.exploiter_start
+            graph, start = equilibrium.graph, exploiter_start(equilibrium)
             self._exploitability, self.response = math.nan, start.policy
             with suppress(TimeLimitError):
                 found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])

@@ -76,12 +76,12 @@ class Equilibrium:
         return RegretIteration(graph, minimizer, self._opening.copy(), v, self.share, response)
 
     @property
-    def minimizer(self) -> RegretMinimizer:
-        """The regret minimizer."""
+    def regret_minimizer(self) -> RegretMinimizer:
+        """Regret minimizer of the player; it contains a table of regrets and a sum of strategies."""
         return self._whole.minimizer
 
     @property
-    def dealt(self) -> np.ndarray:
+    def reach(self) -> np.ndarray:
         """Expected visits per game to each full state of the first breath, float64 ``[n]``."""
         return self._whole.dealt
 
@@ -96,31 +96,20 @@ class Equilibrium:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
         In states with a total weight of 0, the last strategy is used. Actions whose probability is below
-        ``minimizer.least_probability`` are dropped.
+        ``regret_minimizer.least_probability`` are dropped.
         """
         # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
-        total, strategy = self.minimizer.tables["total"], self._whole.strategy
+        total, strategy = self.regret_minimizer.tables["total"], self._whole.strategy
         own = policy[: len(strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
         np.copyto(own, strategy, where=mass <= 0)
-        if self.minimizer.least_probability > 0:
-            own[own < self.minimizer.least_probability] = 0.0
+        if self.regret_minimizer.least_probability > 0:
+            own[own < self.regret_minimizer.least_probability] = 0.0
             own /= self._by_state(own)
         return policy
-
-    @property
-    def exploiter_start(self) -> Start:
-        """Start of the search for an exploiter of the average: the response, or else the average."""
-        response = self._whole.response
-        if response is None:
-            policy, values = self.average, self.nodes
-        else:
-            self._merge()
-            policy, values = response.policy, response.nodes[:, 0]
-        return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
         """Return, for each row, the sum of ``rows`` over its information state."""
@@ -130,10 +119,10 @@ class Equilibrium:
     def iterate(self) -> None:
         """Run a full or restricted iteration.
 
-        If it is interrupted, learning can resume only from an earlier copy of `tables`.
+        If it is interrupted, learning can resume only from an earlier copy of `state_dict`.
         """
         self.iterations += 1
-        is_full, is_next_full = (self.minimizer.is_full(self.iterations + k) for k in (0, 1))
+        is_full, is_next_full = (self.regret_minimizer.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:
             self._restrict()
         if not is_full and self._part is not None:
@@ -144,9 +133,8 @@ class Equilibrium:
         if is_full and not is_next_full:
             self._mark()
 
-    @property
-    def tables(self) -> dict[str, np.ndarray]:
-        """All arrays on which the next iteration depends, by name."""
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """Return all arrays on which the next iteration depends, by name."""
         self._merge()
         whole = self._whole
         tables = whole.minimizer.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
@@ -160,36 +148,29 @@ class Equilibrium:
         return tables
 
     @property
-    def reached(self) -> np.ndarray:
+    def reachable(self) -> np.ndarray:
         """True for information states that the average reaches after some deal against some enemy, ``[n_states]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
-        reach.begin(np.ones(len(self.dealt)))
+        reach.begin(np.ones(len(self.reach)))
         reach.propagate_all((average, np.ones(len(self._whole.strategy))))
         return np.asarray(np.add.reduceat(reach.table[:, OWN], full_ptr[:-1]) > 0)
 
-    def resume(self, iterations: int, tables: dict[str, np.ndarray]) -> None:
-        """Resume from `tables` saved after ``iterations`` iterations.
+    def resume(self, iterations: int, state_dict: dict[str, np.ndarray]) -> None:
+        """Resume from the arrays of `state_dict` saved after ``iterations`` iterations.
 
         Raises:
-            ValueError: If the marks in ``tables`` are inconsistent. The tables of this object are then invalid.
+            ValueError: If the marks in ``state_dict`` are inconsistent. The arrays of this object are then invalid.
         """
         self.iterations = iterations
-        mine = self.tables
+        mine = self.state_dict()
         self._part, self._pays = None, True
-        for name, table in tables.items():
+        for name, table in state_dict.items():
             mine[name][:] = table
         np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
         if not are_consistent(self.graph, self._marks):
             raise ValueError("marked_full, marked_rows: a marked entry refers to one that is not marked")
         self._whole.play()
-
-    def compile_kernels(self) -> None:
-        """Compile all kernels by running an iteration on the restricted game, even if it is too large to save time."""
-        self._mark()
-        found = restrict(self.graph, self._marks, must_pay=False)
-        assert found is not None
-        _Part(self._whole, found).iteration.run(self.iterations)
 
     def _deal(self) -> None:
         whole = self._whole
@@ -245,6 +226,25 @@ class _Part:
         game.give_values(self.iteration.v, whole.v)
         game.give_values(response.v[:, 0], whole.response.v[:, 0])
         whole.response.choice[game.states] = game.rows[response.choice]
+
+
+def exploiter_start(equilibrium: Equilibrium) -> Start:
+    """Return the start of the search for an exploiter of the average: the response, or else the average."""
+    response = equilibrium._whole.response
+    if response is None:
+        policy, values = equilibrium.average, equilibrium.nodes
+    else:
+        equilibrium._merge()
+        policy, values = response.policy, response.nodes[:, 0]
+    return Start(policy, np.column_stack([values, np.zeros_like(values)]))
+
+
+def compile_restricted_iteration(equilibrium: Equilibrium) -> None:
+    """Compile all kernels by running an iteration on the restricted game, even if it is too large to save time."""
+    equilibrium._mark()
+    found = restrict(equilibrium.graph, equilibrium._marks, must_pay=False)
+    assert found is not None
+    _Part(equilibrium._whole, found).iteration.run(equilibrium.iterations)
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:

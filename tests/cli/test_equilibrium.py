@@ -30,7 +30,7 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     for _ in range(12):
         equilibrium.iterate()
     found = load(folder / output).policy(space)
-    reached = np.repeat(equilibrium.reached, np.diff(space.state_ptr[: len(equilibrium.reached) + 1]))
+    reached = np.repeat(equilibrium.reachable, np.diff(space.state_ptr[: len(equilibrium.reachable) + 1]))
     assert found[: len(reached)][reached] == pytest.approx(equilibrium.average[: len(reached)][reached], abs=1e-4)
     assert (report["iterations"], report["best_response_share"], report["information"]) == (12, share, name)
     assert report["output"] == output

@@ -18,8 +18,8 @@ def begin(graph):
     """An equilibrium with random tables; some deals have probability 0."""
     learning = Equilibrium(graph)
     generator = np.random.default_rng(1)
-    n_rows = len(learning.minimizer.regret)
-    dealt = generator.random(len(learning.dealt))
+    n_rows = len(learning.regret_minimizer.regret)
+    dealt = generator.random(len(learning.reach))
     # Those of every third information state of the first breath.
     dealt[
         np.repeat(np.arange(graph.space.layer_ptr[1]) % 3 == 0, np.diff(graph.full.ptr[: graph.space.layer_ptr[1] + 1]))
@@ -130,13 +130,13 @@ class Slow:
 def test_an_iteration_follows_the_formulas(graph):
     learning, tables = begin(graph)
     slow = Slow(graph, tables, weight=25.0)
-    opening = Equilibrium(graph).dealt
+    opening = Equilibrium(graph).reach
     learning.iterate()
     for name, expected in slow.learned().items():
-        assert learning.tables[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
+        assert learning.state_dict()[name] == pytest.approx(expected, rel=1e-12, abs=1e-14), name
     dealt = slow.dealt_again()
     again = np.array([dealt[position] for position in slow.positions[: len(opening)]])
-    assert learning.dealt == pytest.approx(opening + again, abs=1e-13)
+    assert learning.reach == pytest.approx(opening + again, abs=1e-13)
     worth = [sum(p * slow.value[position] for position, p in slow.deals[node].items()) for node in slow.nodes]
     assert learning.nodes == pytest.approx(worth, abs=1e-13)
 
@@ -144,7 +144,9 @@ def test_an_iteration_follows_the_formulas(graph):
 def test_regrets_against_a_response_follow_the_formulas(graph):
     learning = Equilibrium(graph, share=0.3)
     generator = np.random.default_rng(3)
-    tables = {name: generator.random(len(table)) for name, table in learning.tables.items() if table.dtype == float}
+    tables = {
+        name: generator.random(len(table)) for name, table in learning.state_dict().items() if table.dtype == float
+    }
     tables["logit"] = -8 * tables["logit"]
     first, n_rows = learning.graph.state_ptr[:-1], np.diff(learning.graph.state_ptr)
     tables["response"] = first + generator.integers(n_rows)
@@ -154,27 +156,27 @@ def test_regrets_against_a_response_follow_the_formulas(graph):
     learning.iterate()
     compared = 0
     for rows, expected in slow.regrets():
-        assert learning.minimizer.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
+        assert learning.regret_minimizer.regret[rows] == pytest.approx(expected, rel=1e-11, abs=1e-13)
         compared += len(rows)
-    assert compared == len(learning.minimizer.regret)
+    assert compared == len(learning.regret_minimizer.regret)
     weight = np.exp(tables["logit"])
     total = tables["total"] + 5.0**5 * weight / np.repeat(np.add.reduceat(weight, first), n_rows)
-    assert learning.tables["total"] == pytest.approx(total, rel=1e-12)
-    regret = learning.minimizer.regret
+    assert learning.state_dict()["total"] == pytest.approx(total, rel=1e-12)
+    regret = learning.regret_minimizer.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
-    assert learning.tables["variance"] == pytest.approx(variance, abs=1e-12)
+    assert learning.state_dict()["variance"] == pytest.approx(variance, abs=1e-12)
     most = np.maximum(np.maximum.reduceat(np.abs(regret), first), 1e-100)
     rate = regret_minimizers.FIRST_RATE / 5**0.25
     logit = tables["logit"] + regret * np.repeat(np.minimum(rate / np.sqrt(variance), 1 / most), n_rows)
     logit -= np.repeat(np.maximum.reduceat(logit, first), n_rows)
-    assert learning.tables["logit"] == pytest.approx(logit, abs=1e-12)
+    assert learning.state_dict()["logit"] == pytest.approx(logit, abs=1e-12)
 
 
 def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
         learning.iterate()
-    before = {name: learning.tables[name].copy() for name in ("response", "response_dealt", "response_nodes")}
+    before = {name: learning.state_dict()[name].copy() for name in ("response", "response_dealt", "response_nodes")}
     played = learning._whole.strategy.copy()
     learning.iterate()
     chosen = np.zeros(len(played))
@@ -185,7 +187,7 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
     v[graph.n_full : -2, 0], v[-2, 0] = before["response_nodes"], 1
     graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["response"])
-    assert np.array_equal(learning.tables["response"], choice)
-    assert learning.tables["response_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
+    assert np.array_equal(learning.state_dict()["response"], choice)
+    assert learning.state_dict()["response_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
     again = graph.initial_reach + reach.deal_again()
-    assert learning.tables["response_dealt"] == pytest.approx(again, rel=1e-12)
+    assert learning.state_dict()["response_dealt"] == pytest.approx(again, rel=1e-12)

@@ -19,7 +19,7 @@ from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, TargetError, run_equilibrium
-from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+from punish_fast.equilibrium.solver import Equilibrium, bytes_needed, exploiter_start
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of
@@ -77,7 +77,7 @@ def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     for threads in (1, 2):
         set_threads(threads)
         learning = learned(graph, 5, share)
-        found.append([*(table.tobytes() for table in learning.tables.values()), learning.average.tobytes()])
+        found.append([*(table.tobytes() for table in learning.state_dict().values()), learning.average.tobytes()])
     set_threads(2)
     assert found[0] == found[1]
 
@@ -87,20 +87,20 @@ def test_a_resumed_equilibrium_learns_the_same(graph, share, done, monkeypatch):
     # The first two iterations are full, and the fourth and eighth; the others are restricted.
     restrict_iterations(monkeypatch, 2, 4)
     first = learned(graph, done, share)
-    tables = {name: table.copy() for name, table in first.tables.items()}
+    tables = {name: table.copy() for name, table in first.state_dict().items()}
     second = Equilibrium(graph, share=share)
     second.resume(done, tables)
     for _ in range(4):
         first.iterate()
         second.iterate()
     assert first.iterations == second.iterations == done + 4
-    assert all(np.array_equal(first.tables[name], second.tables[name]) for name in tables)
+    assert all(np.array_equal(first.state_dict()[name], second.state_dict()[name]) for name in tables)
     assert first.average.tobytes() == second.average.tobytes()
 
 
 def test_inconsistent_tables_are_refused(graph):
     learning = learned(graph, 2, 0.5)
-    tables = {name: table.copy() for name, table in learning.tables.items()}
+    tables = {name: table.copy() for name, table in learning.state_dict().items()}
     tables["marked_full"][0] = OUTSIDE
     with pytest.raises(ValueError, match="a marked entry refers to one that is not marked"):
         learning.resume(2, tables)
@@ -109,19 +109,19 @@ def test_inconsistent_tables_are_refused(graph):
 def test_the_enemy_mixes_the_own_strategy_and_the_response(graph):
     share = 0.3
     learning = learned(graph, 3, share)
-    before = learning.tables["response"].copy()
+    before = learning.state_dict()["response"].copy()
     learning.iterate()
     own, enemy = learning._whole.strategy, learning._whole.enemy
     chosen = np.zeros(len(own))
-    chosen[learning.tables["response"]] = 1
+    chosen[learning.state_dict()["response"]] = 1
     assert enemy == pytest.approx((1 - share) * own + share * chosen, abs=1e-15)
     assert np.add.reduceat(enemy, graph.space.state_ptr[: len(before)]) == pytest.approx(1)
-    assert not np.array_equal(before, learning.tables["response"])
+    assert not np.array_equal(before, learning.state_dict()["response"])
 
 
 def test_rare_actions_are_dropped_from_the_average(graph):
     learning = learned(graph, 1, 0.5)
-    ptr, total = graph.space.state_ptr, learning.tables["total"]
+    ptr, total = graph.space.state_ptr, learning.state_dict()["total"]
     first, last = next((a, b) for a, b in itertools.pairwise(ptr) if b - a > 1)
     total[first:last] = 1.0
     total[first] = 5e-5 * (last - first)
@@ -134,10 +134,10 @@ def test_rare_actions_are_dropped_from_the_average(graph):
 def test_reached_states_follow_from_own_choices(graph):
     learning = learned(graph, 1, 0.5)
     # One action in each state, and a few more.
-    total = np.random.default_rng(1).random(len(learning.tables["total"])) < 0.1
+    total = np.random.default_rng(1).random(len(learning.state_dict()["total"])) < 0.1
     total[graph.space.state_ptr[: len(graph.full.ptr) - 1]] = True
-    learning.tables["total"][:] = total
-    reached, average = learning.reached, learning.average
+    learning.state_dict()["total"][:] = total
+    reached, average = learning.reachable, learning.average
     positions, rows = positions_of(graph), np.repeat(np.arange(len(reached)), np.diff(graph.full.ptr))
     row_of = {position.view: row for position, row in zip(positions, rows.tolist(), strict=True)}
     expected = np.arange(len(reached)) < graph.space.layer_ptr[1]
@@ -173,11 +173,11 @@ def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, 
     restrict_iterations(monkeypatch, 2, 8)
     learning, before = Equilibrium(graph, share=0.5), {}
     for iteration in range(1, 8):
-        before = {name: table.copy() for name, table in learning.tables.items()}
+        before = {name: table.copy() for name, table in learning.state_dict().items()}
         learning.iterate()
         if iteration <= 2:
             continue
-        now = learning.tables
+        now = learning.state_dict()
         rows, full = now["marked_rows"], now["marked_full"]
         for name in ("logit", "total"):
             assert np.array_equal(now[name][rows != INSIDE], before[name][rows != INSIDE])
@@ -197,9 +197,11 @@ def test_reading_results_changes_nothing(graph, monkeypatch):
     looked, plain = Equilibrium(graph, share=0.5), learned(graph, 8, 0.5)
     for _ in range(8):
         looked.iterate()
-        for name in ("average", "nodes", "reached", "exploiter_start", "tables"):
+        for name in ("average", "nodes", "reachable", "regret_minimizer", "reach"):
             getattr(looked, name)
-    assert all(np.array_equal(table, plain.tables[name]) for name, table in looked.tables.items())
+        looked.state_dict()
+        exploiter_start(looked)
+    assert all(np.array_equal(table, plain.state_dict()[name]) for name, table in looked.state_dict().items())
     assert np.array_equal(looked.average, plain.average)
 
 
@@ -208,8 +210,8 @@ def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
     few = learned(graph, 7, 0.5)
     monkeypatch.setattr(regret_minimizers, "_FULL_ITERATIONS", 100)
     every = learned(graph, 7, 0.5)
-    assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
-    assert (few.tables["marked_rows"] == INSIDE).all()
+    assert all(np.array_equal(table, every.state_dict()[name]) for name, table in few.state_dict().items())
+    assert (few.state_dict()["marked_rows"] == INSIDE).all()
 
 
 @pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
@@ -217,10 +219,10 @@ def test_arrays_fit_into_the_estimated_memory(model, share):
     graph = GameGraph(StateSpace(TINY, model))
     learning = learned(graph, 2, share)
     whole = learning._whole
-    arrays = [whole.v, whole.strategy, whole.state_reach, *learning.tables.values(), *graph.full]
+    arrays = [whole.v, whole.strategy, whole.state_reach, *learning.state_dict().values(), *graph.full]
     arrays += [array for name, array in vars(whole.reach).items() if isinstance(array, np.ndarray)]
     if share > 0:
-        arrays += [learning.minimizer.regret, whole.enemy, whole.response.v]
+        arrays += [learning.regret_minimizer.regret, whole.enemy, whole.response.v]
     # The program is large beside a small game, so it is left out.
     estimated = bytes_needed(Outline(graph.space), share) - solver._PROGRAM
     assert sum(array.nbytes for array in arrays) < estimated < 10 * sum(array.nbytes for array in arrays)
@@ -228,10 +230,10 @@ def test_arrays_fit_into_the_estimated_memory(model, share):
 
 def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph):
     self_play, trained = learned(graph, 5), learned(graph, 40, share=0.8)
-    policy, nodes, _ = self_play.exploiter_start
+    policy, nodes, _ = exploiter_start(self_play)
     assert np.array_equal(policy, self_play.average)
     assert np.array_equal(nodes[:, 0], self_play.nodes)
-    policy, nodes, _ = trained.exploiter_start
+    policy, nodes, _ = exploiter_start(trained)
     policy_of(policy, graph.space)
     assert set(policy) == {0.0, 1.0}
     duel = head_to_head(graph, policy, trained.average)

@@ -85,7 +85,7 @@ def _tables_of(file: SolutionFile) -> dict[str, np.ndarray]:
     file.must_have_information("view")
     has_response = float(file.attributes["best_response_share"]) > 0
     learner = Equilibrium(_graph(), share=0.5 if has_response else 0.0)
-    saved = load_checkpoint(file, learner.tables)
+    saved = load_checkpoint(file, learner.state_dict())
     try:
         learner.resume(saved.iterations, {name: table.copy() for name, table in saved.tables.items()})
     except ValueError as error:

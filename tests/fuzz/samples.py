@@ -48,7 +48,7 @@ def make(folder: Path) -> dict[str, Path]:
     for name, share in (("self-play", 0.0), ("response", 0.5)):
         learner = Equilibrium(GameGraph(StateSpace(TRUE_RULES)), share=share)
         learner.iterate()
-        save_checkpoint(path(name), learner.graph.space, Checkpoint(1, share, learner.tables))
+        save_checkpoint(path(name), learner.graph.space, Checkpoint(1, share, learner.state_dict()))
     generator = np.random.default_rng(1)
     tables = {"q": generator.random((2, 50)), "visits": generator.integers(0, 9, (2, 50))}
     save_bundle(path("bundle"), "learner", {"game": GAME, "learner": {"seed": 1}}, tables)

@@ -37,18 +37,18 @@ def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, m
         whole.iterate()
     for _ in range(3):
         first.iterate()
-    save_checkpoint(tmp_path / "run.h5", graph.space, Checkpoint(first.iterations, first.share, first.tables))
+    save_checkpoint(tmp_path / "run.h5", graph.space, Checkpoint(first.iterations, first.share, first.state_dict()))
     file = load(tmp_path / "run.h5")
     assert (file.kind, file.information, file.attributes["iterations"]) == ("equilibrium", name, 3)
-    assert share == 0.0 or (first.tables["marked_full"] != 1).any()
+    assert share == 0.0 or (first.state_dict()["marked_full"] != 1).any()
     second = Equilibrium(graph, share=share)
-    kept = load_checkpoint(file, second.tables)
+    kept = load_checkpoint(file, second.state_dict())
     assert (kept.iterations, kept.best_response_share) == (3, share)
     second.resume(kept.iterations, kept.tables)
     for _ in range(2):
         second.iterate()
     for key, table in whole.tables.items():
-        assert table.tobytes() == second.tables[key].tobytes()
+        assert table.tobytes() == second.state_dict()[key].tobytes()
     assert whole.average.tobytes() == second.average.tobytes()
 
 
@@ -59,12 +59,12 @@ def space():
 
 @pytest.fixture(scope="module")
 def tables(space):
-    return Equilibrium(GameGraph(space), share=0.5).tables
+    return Equilibrium(GameGraph(space), share=0.5).state_dict()
 
 
 @pytest.fixture(scope="module")
 def plain(space):
-    return Equilibrium(GameGraph(space)).tables
+    return Equilibrium(GameGraph(space)).state_dict()
 
 
 def refused(path, space, kept, tables, message):

@@ -196,11 +196,11 @@ def test_models_and_policies_of_an_earlier_version_are_what_is_computed_today():
 
 def test_an_equilibrium_and_a_bundle_of_an_earlier_version_are_read():
     equilibrium = Equilibrium(GameGraph(StateSpace(RULES._replace(redeal="reshuffle"))))
-    kept = load_checkpoint(load(GOLDEN / "equilibrium.h5"), equilibrium.tables)
+    kept = load_checkpoint(load(GOLDEN / "equilibrium.h5"), equilibrium.state_dict())
     for _ in range(3):
         equilibrium.iterate()
     assert kept.iterations == 3
-    for name, table in equilibrium.tables.items():
+    for name, table in equilibrium.state_dict().items():
         np.testing.assert_allclose(kept.tables[name], table, rtol=1e-12, atol=1e-15)
     bundle = load_bundle(GOLDEN / "bundle.h5", {"numbers": {"a": ("float64", 1), "b": ("float16", 2)}})
     assert bundle.header == {"kind": "numbers", "seed": 1}

@@ -78,7 +78,7 @@ def _call_library() -> None:
     import numpy as np
 
     from punish_fast.duel.graph import GameGraph
-    from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.equilibrium.solver import Equilibrium, compile_restricted_iteration
     from punish_fast.games.registry import make_game, vectorize
     from punish_fast.mdp import average_reward, evaluate, from_rows, softmax, solve
     from punish_fast.punish.states.space import StateSpace
@@ -101,7 +101,7 @@ def _call_library() -> None:
     for share in (0.0, 0.5):
         learning = Equilibrium(graph, share=share)
         learning.iterate()
-    learning.compile_kernels()
+    compile_restricted_iteration(learning)
     for name in ("connect4", "gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())

@@ -157,7 +157,7 @@ def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Targe
 
     if checkpoint is None:
         return
-    saved = load_checkpoint(checkpoint, learner.tables)
+    saved = load_checkpoint(checkpoint, learner.state_dict())
     try:
         learner.resume(saved.iterations, saved.tables)
     except ValueError as error:
@@ -176,7 +176,7 @@ def _run(
 
     def save(learner: Equilibrium) -> None:
         if path is not None:
-            save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
+            save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.state_dict()))
 
     # With the information model memory, computing a best response takes minutes.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
@@ -192,7 +192,7 @@ def _run(
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with stages("store", "equilibrium: writing"), time_limit(math.inf):
-        covered = None if options.information == "view" else learner.reached
+        covered = None if options.information == "view" else learner.reachable
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, covered, origin=origin, response=response)
