@@ -37,7 +37,7 @@ from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
-from punish_fast.store.reader import SolutionFile, load
+from punish_fast.store.reader import SolutionFile, load, require_policy, require_rules
 from punish_fast.store.solution_cache import cached_solution
 
 if TYPE_CHECKING:
@@ -143,18 +143,6 @@ class Player:
                 note["fingerprint"] = self.file.attributes["fingerprint"]
         return note if self._temperature is None else note | {"temperature": self._temperature}
 
-    def must_fit(self, rules: Rules) -> None:
-        """Check that the player supports ``rules``.
-
-        Raises:
-            ReadError: If the rules of the file differ in more than the redeal.
-            VeteranError: If the player is the veteran and the rules are not the standard ones.
-        """
-        if self.file is not None:
-            self.file.must_have_rules(rules, any_redeal=True)
-        elif self._source == veteran.NAME:
-            veteran.must_support(rules)
-
     def settled(self, temperature: float | None) -> float | None:
         """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
 
@@ -199,6 +187,19 @@ def _(player: Player, space: StateSpace) -> np.ndarray:
 @policy_of.register(Path)
 def _(player: str | Path, space: StateSpace) -> np.ndarray:
     return Player(str(player)).policy(space)
+
+
+def require_support(player: Player, rules: Rules) -> None:
+    """Check that the player supports ``rules``.
+
+    Raises:
+        ReadError: If the rules of the file differ in more than the redeal.
+        VeteranError: If the player is the veteran and the rules are not the standard ones.
+    """
+    if player.file is not None:
+        require_rules(player.file, rules, any_redeal=True)
+    elif player._source == veteran.NAME:
+        veteran.must_support(rules)
 
 
 def recorded_enemy(agent: SolutionFile) -> Player:
@@ -281,7 +282,7 @@ def _open(source: str) -> SolutionFile:
         if hint or name == source:
             raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
-    file.must_play()
+    require_policy(file)
     return file
 
 
@@ -320,7 +321,7 @@ class PlayerGroup:
         found = (player.rules for player in self._players if player.rules is not None)
         self.rules = true_rules(rules or next(found, load_rules("tabletop")))
         for player in self._players:
-            player.must_fit(self.rules)
+            require_support(player, self.rules)
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]

@@ -15,7 +15,7 @@ from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
-from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.punish.states.space import StateSpace, must_be_space, require_view
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
@@ -99,7 +99,7 @@ class GameGraph(Outline, LayeredGraph):
     @property
     def view(self) -> StateSpace:
         """Information states of the graph; raise `InformationError` unless their model is ``view``."""
-        self.space.must_be_view()
+        require_view(self.space)
         return self.space
 
     @property

@@ -92,14 +92,7 @@ class CheckedFile:
                 else:
                     of, _, further = size.partition(" + ")
                     expected.append(self.sizes.setdefault(of, found - int(further or 0)) + int(further or 0))
-            self.must_have_shape(name, tuple(expected))
-
-    def must_have_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Raise `ReadError` if a dataset is missing or has a different shape."""
-        if name not in self.shapes:
-            raise self.error(name, "missing")
-        if self.shapes[name] != shape:
-            raise self.error(name, f"shape is {self.shapes[name]}; it must be {' x '.join(map(str, shape))}")
+            require_shape(self, name, tuple(expected))
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
@@ -192,3 +185,11 @@ def _range(of: Attribute | Dataset) -> str:
     if of.high == inf:
         return "finite" if of.low == -inf else f"at least {of.low:.10g}"
     return f"from {of.low:.10g} to {of.high:.10g}"
+
+
+def require_shape(file: CheckedFile, name: str, shape: tuple[int, ...]) -> None:
+    """Raise `ReadError` if a dataset is missing or has a different shape."""
+    if name not in file.shapes:
+        raise file.error(name, "missing")
+    if file.shapes[name] != shape:
+        raise file.error(name, f"shape is {file.shapes[name]}; it must be {' x '.join(map(str, shape))}")

@@ -17,7 +17,7 @@ from punish_fast.mdp.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.runtime.errors import ReadError
-from punish_fast.store.checked_file import CheckedFile
+from punish_fast.store.checked_file import CheckedFile, require_shape
 from punish_fast.store.writer import new_file
 
 _UNITS = 65535
@@ -105,7 +105,7 @@ def load_checkpoint(file: CheckedFile, begin: dict[str, np.ndarray]) -> Checkpoi
         raise ReadError(f"{file.path}: kind: {file.kind!r}; it must be 'equilibrium'")
     # Check all shapes before reading any table.
     for name, table in begin.items():
-        file.must_have_shape(f"/equilibrium/{name}", table.shape)
+        require_shape(file, f"/equilibrium/{name}", table.shape)
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}
     if "response" in tables:
         # The initial response contains the first row of each state.

@@ -24,7 +24,7 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
-from punish_fast.store.checked_file import CheckedFile, shorten
+from punish_fast.store.checked_file import CheckedFile, require_shape, shorten
 from punish_fast.store.policies import policy_of_units
 
 # Nouns for kinds of bundles whose names are not nouns.
@@ -122,16 +122,9 @@ class SolutionFile(CheckedFile):
         """True if the file contains a transition tensor."""
         return "/transitions/indptr" in self.shapes
 
-    def must_have_transitions(self) -> None:
-        """Raise `ReadError` if the file has no transition tensor."""
-        if self.kind == "strategy":
-            raise self.error("kind", "a strategy has no tensor")
-        if not self.has_transitions:
-            raise self.error("/transitions/indptr", "missing; written without it, as by solve --no-tensor and import")
-
     def mdp(self) -> MDP:
         """Read and check the Markov decision process; raise `ReadError` if its tensor is missing or invalid."""
-        self.must_have_transitions()
+        require_transitions(self)
         state_ptr, action, reward = self.rows
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
         try:
@@ -143,7 +136,7 @@ class SolutionFile(CheckedFile):
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Read the columns and probabilities of one tensor row; raise `ReadError` if they are missing or invalid."""
-        self.must_have_transitions()
+        require_transitions(self)
         with self.opened(f"/transitions: row {row} is not readable") as file:
             group = file["/transitions"]
             begin, end = group["indptr"][row : row + 2]
@@ -191,30 +184,6 @@ class SolutionFile(CheckedFile):
         win, loss = np.asarray(values).tolist()
         return win, loss
 
-    def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
-        """Raise `ReadError` if the file was made for other rules; if ``any_redeal`` is True, the redeal may differ."""
-        own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
-        if own != rules:
-            text = f"{self.path}: made for rules {name_of(self.rules)}, but the game has rules {name_of(rules)}"
-            raise ReadError(f"{text}; only the redeal may differ" if any_redeal else text)
-
-    def must_have_information(self, information: str) -> None:
-        """Raise `ReadError` if the file's information model is finer than ``information``."""
-        if MODELS.index(self.information) > MODELS.index(information):
-            told = f"{self.path}: information model {self.information}; it must be {information} here"
-            raise ReadError(f"{told}; use a strategy made by equilibrium --information {information}, or veteran")
-
-    def must_have_states(self, space: StateSpace) -> None:
-        """Raise `ReadError` if the states or rows differ from those in ``space``."""
-        state_ptr, action, _ = self.rows
-        for name, found, wanted in (
-            ("/states/code", self.code, space.code),
-            ("/rows/state_ptr", state_ptr, space.state_ptr),
-            ("/rows/action", action, space.action),
-        ):
-            if not np.array_equal(found, wanted):
-                raise self.error(name, f"does not match a game under rules {name_of(space.rules)}")
-
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
         """Return the policy of a strategy or an agent: float64 ``[n_rows]``, probability of each of ``space.action``.
 
@@ -227,19 +196,19 @@ class SolutionFile(CheckedFile):
                 ``space``, or was made for rules that differ in more than the redeal.
             PolicyError: If the temperature is not positive, or if one is given for a strategy, which has no values.
         """
-        self.must_play()
-        self.must_have_rules(space.rules, any_redeal=True)
+        require_policy(self)
+        require_rules(self, space.rules, any_redeal=True)
         if self.kind == "strategy" and temperature is not None:
             raise PolicyError(f"temperature: {self.path} is a strategy; only agents have values")
-        self.must_have_information(space.information.name)
+        require_information(self, space.information.name)
         if self.information != space.information.name:
             own = StateSpace(space.rules, self.information)
             return to_finer_model(space, own, self.policy(own, temperature))
         if self.kind == "agent":
-            self.must_have_states(space)
+            require_states(self, space)
             return self.solution().policy(temperature)
         if not space.is_view:
-            self.must_have_shape("/strategy/rows", space.action.shape)
+            require_shape(self, "/strategy/rows", space.action.shape)
             return policy_of_units(space, self.array("/strategy/rows"))
         try:
             return policy_of_table(space, *self.strategy(space))
@@ -263,7 +232,7 @@ class SolutionFile(CheckedFile):
         name = "/response/choice"
         if name not in self.shapes or self.information != space.information.name:
             return None
-        self.must_have_shape(name, (space.n_states,))
+        require_shape(self, name, (space.n_states,))
         return taking(len(space.action), self._rows_at(name, space.state_ptr))
 
     def _rows_at(self, name: str, state_ptr: np.ndarray) -> np.ndarray:
@@ -283,13 +252,6 @@ class SolutionFile(CheckedFile):
             return identity(decimals_of(space), space.state_ptr, space.action, self.policy(space))
         return None
 
-    def must_play(self) -> None:
-        """Raise `ReadError` if the file is neither an agent nor a strategy."""
-        if self.kind not in ("agent", "strategy"):
-            what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
-            cure = "; punish-fast solve makes an agent of it" if self.kind == "tensor" else ""
-            raise ReadError(f"{self.path}: is {what}; it must be an agent or a strategy{cure}")
-
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Read the indices of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
 
@@ -307,6 +269,49 @@ class SolutionFile(CheckedFile):
         if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
         return self.array("/strategy/state"), self.array("/strategy/p")
+
+
+def require_transitions(file: SolutionFile) -> None:
+    """Raise `ReadError` if the file has no transition tensor."""
+    if file.kind == "strategy":
+        raise file.error("kind", "a strategy has no tensor")
+    if not file.has_transitions:
+        raise file.error("/transitions/indptr", "missing; written without it, as by solve --no-tensor and import")
+
+
+def require_rules(file: SolutionFile, rules: Rules, any_redeal: bool = False) -> None:
+    """Raise `ReadError` if the file was made for other rules; if ``any_redeal`` is True, the redeal may differ."""
+    own = file.rules._replace(redeal=rules.redeal) if any_redeal else file.rules
+    if own != rules:
+        text = f"{file.path}: made for rules {name_of(file.rules)}, but the game has rules {name_of(rules)}"
+        raise ReadError(f"{text}; only the redeal may differ" if any_redeal else text)
+
+
+def require_information(file: SolutionFile, information: str) -> None:
+    """Raise `ReadError` if the file's information model is finer than ``information``."""
+    if MODELS.index(file.information) > MODELS.index(information):
+        told = f"{file.path}: information model {file.information}; it must be {information} here"
+        raise ReadError(f"{told}; use a strategy made by equilibrium --information {information}, or veteran")
+
+
+def require_states(file: SolutionFile, space: StateSpace) -> None:
+    """Raise `ReadError` if the states or rows differ from those in ``space``."""
+    state_ptr, action, _ = file.rows
+    for name, found, wanted in (
+        ("/states/code", file.code, space.code),
+        ("/rows/state_ptr", state_ptr, space.state_ptr),
+        ("/rows/action", action, space.action),
+    ):
+        if not np.array_equal(found, wanted):
+            raise file.error(name, f"does not match a game under rules {name_of(space.rules)}")
+
+
+def require_policy(file: SolutionFile) -> None:
+    """Raise `ReadError` if the file is neither an agent nor a strategy."""
+    if file.kind not in ("agent", "strategy"):
+        what = "a checkpoint of an equilibrium" if file.kind == "equilibrium" else f"a {file.kind}"
+        cure = "; punish-fast solve makes an agent of it" if file.kind == "tensor" else ""
+        raise ReadError(f"{file.path}: is {what}; it must be an agent or a strategy{cure}")
 
 
 @policy_of.register

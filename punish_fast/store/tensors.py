@@ -29,7 +29,7 @@ from punish_fast.punish.transitions.memory_plan import (
 )
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
-from punish_fast.store.reader import SolutionFile, final_values, load
+from punish_fast.store.reader import SolutionFile, final_values, load, require_rules
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
@@ -119,7 +119,7 @@ class ModelSource:
 def start_values(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
     """Load the values of an agent or checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
     file = load(path)
-    file.must_have_rules(rules)
+    require_rules(file, rules)
     if file.kind == CHECKPOINT:
         v = file.array("/solution/v")
         win, loss = final_values(file.attributes["discount"], file.attributes["objective"]).tolist()

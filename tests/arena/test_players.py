@@ -15,7 +15,16 @@ from policies import mixed
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURISTICS
-from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, recorded_enemy
+from punish_fast.arena.players import (
+    NAMES,
+    Player,
+    PlayerError,
+    PlayerGroup,
+    brief_name,
+    names_of,
+    recorded_enemy,
+    require_support,
+)
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
@@ -288,8 +297,8 @@ def test_other_rules_are_refused():
     with pytest.raises(VeteranError, match="plays only under the standard rules, not tiny; use naive"):
         veteran_policy(StateSpace(PRESETS["tiny"]))
     with pytest.raises(VeteranError, match="not tiny"):
-        Player("veteran").must_fit(PRESETS["tiny"])
-    Player("veteran").must_fit(PRESETS["notebook"])
+        require_support(Player("veteran"), PRESETS["tiny"])
+    require_support(Player("veteran"), PRESETS["notebook"])
 
 
 def test_it_is_the_opponent_wherever_it_can_be():

@@ -14,7 +14,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint
-from punish_fast.store.reader import SolutionFile, load
+from punish_fast.store.reader import SolutionFile, load, require_information, require_rules
 from punish_fast.store.tensors import start_values
 
 
@@ -81,8 +81,8 @@ def arrays_of(file: SolutionFile) -> dict[str, np.ndarray]:
 
 
 def _tables_of(file: SolutionFile) -> dict[str, np.ndarray]:
-    file.must_have_rules(TRUE_RULES)
-    file.must_have_information("view")
+    require_rules(file, TRUE_RULES)
+    require_information(file, "view")
     has_response = float(file.attributes["best_response_share"]) > 0
     learner = Equilibrium(_graph(), share=0.5 if has_response else 0.0)
     saved = load_checkpoint(file, learner.state_dict())

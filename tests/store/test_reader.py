@@ -24,7 +24,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import SolutionFile, load
+from punish_fast.store.reader import SolutionFile, load, require_states
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
 from punish_fast.store.writer import new_file
@@ -293,9 +293,9 @@ def test_the_hash_of_an_agent_does_not_depend_on_what_else_the_file_says(tmp_pat
 def test_states_that_no_game_reaches(copies, game):
     """The first position with 1 HP each: it is lawful, but a game begins with 2."""
     first = game.space.state(0)._replace(own_hp=1, enemy_hp=1)
-    load(copies["agent"]).must_have_states(game.space)
+    require_states(load(copies["agent"]), game.space)
     change(copies["agent"], "/states/code", put(0, np.uint64(encode(game.space.layout, first))))
-    for ask in (SolutionFile.must_have_states, SolutionFile.policy):
+    for ask in (require_states, SolutionFile.policy):
         with named(copies["agent"], "/states/code", "does not match a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
 

@@ -24,7 +24,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint, save_policy
-from punish_fast.store.reader import load
+from punish_fast.store.reader import load, require_states
 from punish_fast.store.tensors import save, save_values, start_values, write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 
@@ -180,7 +180,7 @@ def test_models_and_policies_of_an_earlier_version_are_what_is_computed_today():
     for kind in ("tensor", "agent"):
         file = load(GOLDEN / f"{kind}.h5")
         assert (file.kind, file.rules, file.enemy["name"]) == (kind, RULES, "random")
-        file.must_have_states(space)
+        require_states(file, space)
         found = file.mdp()
         assert all(np.array_equal(getattr(found, name), getattr(mdp, name)) for name in ("indptr", "indices", "reward"))
         np.testing.assert_allclose(found.data, mdp.data, rtol=1e-15)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import Player
+from punish_fast.arena.players import Player, require_support
 from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
 from punish_fast.arena.survey.points import Point, Survey
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile
@@ -40,6 +40,7 @@ from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.limits import require_memory
+from punish_fast.store.reader import require_information
 from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
@@ -93,7 +94,7 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
     jobs = []
     for point in survey.points:
         label, (player, identity) = survey.label(point), players[point.enemy]
-        player.must_fit(point.rules)
+        require_support(player, point.rules)
         jobs.append([agent_job(f"{label}, agent", point, player, identity)])
         if iterations is not None:
             jobs[-1].append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
@@ -190,7 +191,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
     player = Player(enemy)
     if player.file is None:
         return player, player.note()
-    player.file.must_have_information("view")
+    require_information(player.file, "view")
     note = {"kind": player.file.kind, "hash": player.file.identity()}
     temperature = player.settled(None)
     return player, note if temperature is None else note | {"temperature": temperature}

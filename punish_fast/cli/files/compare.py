@@ -71,6 +71,7 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
     from punish_fast.mdp.policy import first_best
     from punish_fast.play.explain.review import win_chances_of
     from punish_fast.punish.states.space import StateSpace
+    from punish_fast.store.reader import require_states
 
     own = [player.rules for player in players]
     rules = own[0] or own[1] or load_rules("tabletop")
@@ -81,7 +82,7 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
     if len(files) == len(players):
         solutions, space = [file.solution() for file in files], StateSpace(rules)
         for file in files:
-            file.must_have_states(space)
+            require_states(file, space)
         if own[0] == own[1] and len({each.objective for each in solutions}) == 1:
             return space, solutions, np.stack([each.choice for each in solutions])
     space = StateSpace(true_rules(rules))

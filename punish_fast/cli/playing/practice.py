@@ -97,7 +97,7 @@ def practice(options: PracticeOptions) -> None:
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
     """Return the explainer that judges answers, a description of the judge, and the enemy's name."""
-    from punish_fast.arena.players import Player, recorded_enemy
+    from punish_fast.arena.players import Player, recorded_enemy, require_support
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.why import explainer_against, explainer_of
 
@@ -106,7 +106,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
     with Progress(options.quiet).stage("solving"):
         if player.file is not None and player.file.kind == "agent":
             if options.rules is not None:
-                player.must_fit(rules)
+                require_support(player, rules)
             enemy = recorded_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.person)
         if options.enemy is not None:

@@ -35,12 +35,13 @@ class ModelOptions(ComputeOptions):
 
     def find(self) -> tuple[Rules, Player]:
         """Return the rules and the enemy."""
-        from punish_fast.arena.players import Player
+        from punish_fast.arena.players import Player, require_support
+        from punish_fast.store.reader import require_information
 
         rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
-        enemy.must_fit(rules)
+        require_support(enemy, rules)
         if enemy.file is not None:
-            enemy.file.must_have_information("view")
+            require_information(enemy.file, "view")
         return rules, enemy
 
     def source(

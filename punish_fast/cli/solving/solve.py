@@ -154,7 +154,7 @@ def _check(options: SolveOptions) -> None:
 
 def _stored(options: SolveOptions, path: Path) -> SolutionFile:
     """Read a tensor file; raise UsageError if a given option does not apply to an existing tensor."""
-    from punish_fast.store.reader import load
+    from punish_fast.store.reader import load, require_transitions
 
     for name, told in (
         *(("rules", "already has its rules"), ("enemy", "already has its enemy")),
@@ -165,7 +165,7 @@ def _stored(options: SolveOptions, path: Path) -> SolutionFile:
     if path.suffix == ".toml" or str(path) in PRESETS:
         raise UsageError(f"{path}: rules, not a tensor; to solve a game with these rules: --rules {path}")
     file = load(path)
-    file.must_have_transitions()
+    require_transitions(file)
     return file
 
 

@@ -126,7 +126,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
 
 def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> SolutionFile | None:
     """Return the checkpoint to resume from, or None if the file does not exist."""
-    from punish_fast.store.reader import load
+    from punish_fast.store.reader import load, require_rules
 
     path = options.resume
     if path is None or not path.exists():
@@ -134,7 +134,7 @@ def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> SolutionFile 
     file = load(path)
     if file.kind != "equilibrium":
         raise UsageError(f"{path}: is of kind {file.kind!r}; --resume needs a checkpoint of an equilibrium")
-    file.must_have_rules(rules)
+    require_rules(file, rules)
     if file.information != options.information:
         raise UsageError(f"{path}: has the information model {file.information!r}, not {options.information!r}")
     return file

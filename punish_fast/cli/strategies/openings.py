@@ -30,10 +30,11 @@ def openings(options: OpeningsOptions) -> None:
     """
     from punish_fast.arena.players import Player
     from punish_fast.cli.strategies.openings_report import openings_report, print_openings, write_page
+    from punish_fast.store.reader import require_information
 
     player = Player(options.agent)
     if player.file is not None:
-        player.file.must_have_information("view")
+        require_information(player.file, "view")
     check_outputs([options.page], [player.path], "show", options.plot, [".html"])
     stages = Stages(options.quiet)
     with stages("openings", "openings"):

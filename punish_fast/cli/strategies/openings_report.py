@@ -22,6 +22,7 @@ from punish_fast.punish.states import openings as dealt
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.files import write_text
+from punish_fast.store.reader import require_states
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies, frequencies
 from punish_fast.study.lessons import by_hands, plays_of_hands
 from punish_fast.study.selfplay import self_play
@@ -82,7 +83,7 @@ def openings_report(agent: str, player: Player, plot: Path | None) -> dict[str, 
 def _values(player: Player, space: StateSpace, found: dealt.Openings) -> tuple[np.ndarray, str, bool]:
     """Return the values of the openings, their description, and True if they are win probabilities."""
     if player.file is not None and player.file.kind == "agent":
-        player.file.must_have_states(space)
+        require_states(player.file, space)
         solution, value_is = as_chances(player.file.solution()), "win probability"
     else:
         solution = explainer_against(player, space.rules).solution

@@ -24,7 +24,7 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
-from punish_fast.store.reader import SolutionFile
+from punish_fast.store.reader import SolutionFile, require_states
 
 # Smaller losses count as rounding errors, so that moves which differ by less are equally good.
 _SMALLEST = 0.0005
@@ -136,7 +136,7 @@ class Judge:
 def judge_of(agent: SolutionFile) -> Judge:
     """Return a judge that uses the win probabilities of an agent file (see `chances_of`)."""
     space = StateSpace(true_rules(agent.rules))
-    agent.must_have_states(space)
+    require_states(agent, space)
     return Judge(space, chances_of(agent, space))
 
 

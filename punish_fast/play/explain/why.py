@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import Player, recorded_enemy
+from punish_fast.arena.players import Player, recorded_enemy, require_support
 from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import enemy_choices, win_solution
@@ -31,8 +31,8 @@ from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
-from punish_fast.punish.states.space import StateSpace
-from punish_fast.store.reader import SolutionFile, final_values
+from punish_fast.punish.states.space import StateSpace, require_view
+from punish_fast.store.reader import SolutionFile, final_values, require_states
 
 # Enemy's action, and the cards that the player and the enemy draw (0 is guard; 5 for no feint).
 _Play = tuple[int, int, int]
@@ -104,7 +104,7 @@ class Explainer:
             enemy: The enemy's policy, float64 ``[n_rows]``.
             finals: Values of win and loss; by default, the final values of the solution.
         """
-        data.space.must_be_view()
+        require_view(data.space)
         self.data = data
         win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
         self.enemy, self.solution = enemy, as_chances(solution)
@@ -193,15 +193,15 @@ def explainer_of(agent: SolutionFile, enemy: Player | None = None) -> Explainer:
     """
     solution = agent.solution()
     player = recorded_enemy(agent) if enemy is None else enemy
-    player.must_fit(agent.rules)
+    require_support(player, agent.rules)
     space = StateSpace(agent.rules)
-    agent.must_have_states(space)
+    require_states(agent, space)
     return Explainer(GameData(space), player.policy(space), solution, agent.terminal_values)
 
 
 def explainer_against(player: Player, rules: Rules) -> Explainer:
     """Return an explainer of the best choices against a player under the true redeal."""
-    player.must_fit(rules)
+    require_support(player, rules)
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)
     return Explainer(GameData(space), policy, win_solution(space, policy))

@@ -8,7 +8,7 @@ import numpy as np
 
 from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
-from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
+from punish_fast.arena.players import Player, PolicyPlayer, naive_solution, require_support
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.improvement import improvement, worst_positions
@@ -28,6 +28,7 @@ from punish_fast.punish.strategy import identity
 from punish_fast.records.games import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
+from punish_fast.store.reader import require_states
 from punish_fast.store.schema import enemy_text
 
 # Temperatures that people can choose from; each temperature in use takes as much memory as a policy.
@@ -46,7 +47,7 @@ class PunishPlayer(Player, ServedPlayer):
     def __init__(self, argument: str, rules: Rules | None = None, name: str | None = None) -> None:
         super().__init__(argument)
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
-        self.must_fit(self.rules)
+        require_support(self, self.rules)
         self.name = name or self.name
         self.presentation = PunishPresentation(self.rules)
         self._coaches: dict[float | None, Explainer] = {}
@@ -111,7 +112,7 @@ class PunishPlayer(Player, ServedPlayer):
             return None
         if self.file is None:
             return naive_solution(self.space)
-        self.file.must_have_states(self.space)
+        require_states(self.file, self.space)
         return self.file.solution()
 
     @property

@@ -208,7 +208,7 @@ class StateSpace:
         Raises:
             InformationError: If the information model is not ``view``.
         """
-        self.must_be_view()
+        require_view(self)
         layout = self.layout
         codes = np.empty(self.n_states, dtype=np.uint64)
         for number, layer in enumerate(self.layers):
@@ -220,11 +220,6 @@ class StateSpace:
     def is_view(self) -> bool:
         """True if the information model is ``view``."""
         return self.information.name == "view"
-
-    def must_be_view(self) -> None:
-        """Raise `InformationError` if the information model is not ``view``."""
-        if not self.is_view:
-            raise InformationError(f"information: {self.information.name!r} is not allowed here, only 'view' is")
 
     @property
     def n_states(self) -> int:
@@ -310,6 +305,12 @@ def must_be_space(space: object) -> None:
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
         raise TypeError(f"space: {kind} is not allowed; it must be a StateSpace, such as StateSpace(rules)")
+
+
+def require_view(space: StateSpace) -> None:
+    """Raise `InformationError` if the information model is not ``view``."""
+    if not space.is_view:
+        raise InformationError(f"information: {space.information.name!r} is not allowed here, only 'view' is")
 
 
 def row_of(states: CodedStates, state: State) -> int:

@@ -33,7 +33,7 @@ from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import SolutionFile, final_values
+from punish_fast.store.reader import SolutionFile, final_values, require_states
 from punish_fast.store.tensors import write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 
@@ -62,7 +62,7 @@ def content_of(file: SolutionFile, space: StateSpace) -> Values | Probabilities:
     """Return the content of an agent or strategy file in a form that `export_notebook` can write."""
     if file.kind == "strategy":
         return Probabilities(file.policy(space), file.covered(space))
-    file.must_have_states(space)
+    require_states(file, space)
     solution = file.solution()
     if solution.objective == "win-probability":
         win, loss = final_values(discount=1.0).tolist()
