@@ -133,17 +133,17 @@ class Player:
         """True for the built-in player *naive*, whose policy is solved."""
         return self._source == "naive"
 
-    def note(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return the JSON object that describes this player, as the enemy, in an agent or tensor file."""
         if self.file is None:
-            note: dict[str, Any] = {"kind": "built-in", "name": self._source}
+            metadata: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
-            note = {"kind": self.file.kind, "file": self.file.path.name}
+            metadata = {"kind": self.file.kind, "file": self.file.path.name}
             if self.file.kind == "agent":
-                note["fingerprint"] = self.file.attributes["fingerprint"]
-        return note if self._temperature is None else note | {"temperature": self._temperature}
+                metadata["fingerprint"] = self.file.attributes["fingerprint"]
+        return metadata if self._temperature is None else metadata | {"temperature": self._temperature}
 
-    def settled(self, temperature: float | None) -> float | None:
+    def resolve_temperature(self, temperature: float | None) -> float | None:
         """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
 
         If the player has no values, or neither temperature is given, return None.
@@ -151,11 +151,11 @@ class Player:
         Raises:
             PolicyError: If the temperature is not above 0.
         """
-        settled = temperature if self._temperature is None else self._temperature
-        if settled is None or not self.has_values:
+        resolved = temperature if self._temperature is None else self._temperature
+        if resolved is None or not self.has_values:
             return None
-        check_temperature(settled)
-        return settled
+        check_temperature(resolved)
+        return resolved
 
     def policy(self, space: StateSpace) -> np.ndarray:
         """Return the policy: float64 ``[n_rows]``, probability of each of ``space.action``.
@@ -208,17 +208,17 @@ def recorded_enemy(agent: SolutionFile) -> Player:
     Raises:
         PlayerError: If the enemy is not recorded, or if its file is missing or has changed.
     """
-    note = agent.enemy
-    source = note.get("name", "")
-    if note["kind"] != "built-in":
-        file = Path(note.get("file", "")).name
+    metadata = agent.enemy
+    source = metadata.get("name", "")
+    if metadata["kind"] != "built-in":
+        file = Path(metadata.get("file", "")).name
         source = str(agent.path.parent / file) if file else ""
     if source not in NAMES and not (source and _exists(source)):
         what = f"the enemy {source} does not exist" if source else "the enemy is not recorded"
         raise PlayerError(f"{agent.path}: {what}; name it with --enemy")
-    temperature = note.get("temperature")
+    temperature = metadata.get("temperature")
     player = Player(source if temperature is None else f"{source}@{temperature!r}")
-    if player.file is not None and player.note() != note:
+    if player.file is not None and player.metadata() != metadata:
         raise PlayerError(f"{agent.path}: made against a different {source}; name the enemy with --enemy")
     return player
 

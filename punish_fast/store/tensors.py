@@ -50,7 +50,7 @@ class ModelSource:
     policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
     # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file;
     # without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
-    note: dict[str, Any] | None = None
+    enemy: dict[str, Any] | None = None
     stage: Stage = nullcontext  # returns the context manager of each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
     memory: int | None = None  # memory limit in bytes; all memory of the machine if None
@@ -61,7 +61,7 @@ class ModelSource:
     def __post_init__(self) -> None:
         random = {"kind": "built-in", "name": "random"}
         known = self.states.enemy if isinstance(self.states, SolutionFile) else random if self.policy is None else None
-        self.note = self.note or known or {"kind": "unknown"}
+        self.enemy = self.enemy or known or {"kind": "unknown"}
 
     @property
     def rules(self) -> Rules:
@@ -70,7 +70,7 @@ class ModelSource:
 
     def open(self, stack: ExitStack, path: Path, kind: str) -> Writer:
         """Open the output file; ``stack`` closes it."""
-        return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
+        return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.enemy)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
         """Build or read the process, and write its states and rows; return the process.

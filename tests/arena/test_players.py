@@ -237,10 +237,10 @@ def test_players_of_the_view_are_lifted_to_a_finer_model(space):
 def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
     assert np.array_equal(Player("random").policy(space), uniform_policy(space))
     assert [Player(name).is_random for name in ("random", "naive", "agent.h5")] == [True, False, False]
-    assert Player("random").note() == {"kind": "built-in", "name": "random"}
-    assert Player("naive@2").note() == {"kind": "built-in", "name": "naive", "temperature": 2.0}
-    assert Player("table.h5").note() == {"kind": "strategy", "file": "table.h5"}
-    assert Player("agent.h5@0.5").note()["temperature"] == 0.5
+    assert Player("random").metadata() == {"kind": "built-in", "name": "random"}
+    assert Player("naive@2").metadata() == {"kind": "built-in", "name": "naive", "temperature": 2.0}
+    assert Player("table.h5").metadata() == {"kind": "strategy", "file": "table.h5"}
+    assert Player("agent.h5@0.5").metadata()["temperature"] == 0.5
 
 
 def noted(space, note):
@@ -254,8 +254,8 @@ def noted(space, note):
 def test_the_enemy_that_a_file_notes_is_found(space, files):
     for name in ("random", "naive@0.123456789012", "agent.h5@2", "table.h5"):
         enemy = Player(str(files / name) if ".h5" in name else name)
-        found = recorded_enemy(noted(space, enemy.note()))
-        assert found.note() == enemy.note(), name
+        found = recorded_enemy(noted(space, enemy.metadata()))
+        assert found.metadata() == enemy.metadata(), name
         assert np.array_equal(found.policy(space), enemy.policy(space)), name
 
 

@@ -190,10 +190,10 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
 def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
     player = Player(enemy)
     if player.file is None:
-        return player, player.note()
+        return player, player.metadata()
     require_information(player.file, "view")
     note = {"kind": player.file.kind, "hash": player.file.identity()}
-    temperature = player.settled(None)
+    temperature = player.resolve_temperature(None)
     return player, note if temperature is None else note | {"temperature": temperature}
 
 

@@ -38,13 +38,13 @@ def show(options: EnemyShowOptions) -> None:
     file, (mean, uniform) = player.file, found.overall()
     report: dict[str, Any] = {
         "file": player.path or player.argument,
-        "kind": player.note()["kind"],
+        "kind": player.metadata()["kind"],
         "name": player.name if file is None else file.attributes.get("name", file.path.stem),
         **rules_report(space.rules),
         "information": player.information,
     }
     if file is not None and file.kind == "agent":
-        temperature = player.settled(None)
+        temperature = player.resolve_temperature(None)
         report |= {"enemy": file.enemy, "fingerprint": file.attributes["fingerprint"], "temperature": temperature}
     elif file is not None and file.origin is not None:
         report["origin"] = file.origin

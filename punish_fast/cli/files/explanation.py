@@ -27,7 +27,7 @@ def explanation_report(file: SolutionFile | Player, rules: Rules, state: State, 
         if enemy is not None:
             kind = "built in" if player.file is None else "a strategy, which is the enemy itself"
             raise UsageError(f"--enemy: {player.argument} is {kind}; --enemy requires an agent file")
-        if player.is_naive and player.settled(None) is None:
+        if player.is_naive and player.resolve_temperature(None) is None:
             player, space = Player("random"), StateSpace(rules)
             explainer = Explainer(GameData(space), player.policy(space), naive_solution(space))
         else:
@@ -36,7 +36,7 @@ def explanation_report(file: SolutionFile | Player, rules: Rules, state: State, 
         file.solution()
         player = recorded_enemy(file) if enemy is None else Player(enemy)
         explainer = explainer_of(file, player)
-    return {"enemy": player.note(), **explainer.explain(state).report()}
+    return {"enemy": player.metadata(), **explainer.explain(state).report()}
 
 
 def print_explanation(report: dict[str, Any]) -> None:

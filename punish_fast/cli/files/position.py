@@ -56,7 +56,7 @@ def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) ->
     row = view.row(state)
     rows = range(*view.state_ptr[row : row + 2].tolist())
     actions = named_actions(view.action[rows.start : rows.stop])
-    if isinstance(player, Player) and player.is_naive and player.settled(None) is None:
+    if isinstance(player, Player) and player.is_naive and player.resolve_temperature(None) is None:
         report: dict[str, Any] = {"actions": actions}
         _add_values(as_chances(naive_solution(view)), row, rows, report)
         return report

@@ -72,7 +72,7 @@ class ModelOptions(ComputeOptions):
         with clock("tensor"):
             policy = None if enemy.is_random else enemy.policy(space)
         progress.start()
-        return ModelSource(space, policy, enemy.note(), clock, progress.step, memory)
+        return ModelSource(space, policy, enemy.metadata(), clock, progress.step, memory)
 
     def stem(self, rules: Rules, enemy: Player) -> str:
         """Return the stem of output file names; the agent solved against *random* is called *naive*."""
@@ -95,7 +95,7 @@ def build(options: ModelOptions) -> None:
 
     stages = Stages(options.quiet)
     rules, enemy = options.find()
-    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
+    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.metadata()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
     check_outputs([output], [*rules_files(options.rules), enemy.path], "build", endings=HDF5)
     source = options.source(rules, enemy, stages)
@@ -108,7 +108,7 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}
     return {
         **rules_report(source.rules),
-        "enemy": source.note,
+        "enemy": source.enemy,
         "states_by_breath": mdp.layer_ptr[1:] - mdp.layer_ptr[:-1],
         "states": mdp.n_columns,
         "rows": mdp.n_rows,

@@ -193,9 +193,9 @@ def _default_output(
 
     if isinstance(origin, Rules):
         assert enemy is not None
-        rules, note, stem = origin, enemy.note(), options.stem(origin, enemy)
+        rules, metadata, stem = origin, enemy.metadata(), options.stem(origin, enemy)
     else:
-        rules, note, stem = origin.rules, origin.enemy, origin.path.stem
+        rules, metadata, stem = origin.rules, origin.enemy, origin.path.stem
         stem = stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
     is_real, discount = rules.redeal == "reshuffle", method["discount"]
     if method["objective"] == "win-probability":
@@ -204,7 +204,7 @@ def _default_output(
         stem += f"-discount-{str(discount).removesuffix('.0')}"
     elif is_real:
         stem += "-discounted"
-    settings = {"kind": "agent", "rules": name_of(rules), "enemy": note, "tensor": not options.no_tensor, **method}
+    settings = {"kind": "agent", "rules": name_of(rules), "enemy": metadata, "tensor": not options.no_tensor, **method}
     settings["tolerance"] = method["tolerance"] if method["sweeps"] is None else None
     return default_output(Path(f"{stem}.h5"), settings)
 
@@ -254,7 +254,7 @@ def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> N
     listed = stages.clock.total()
     report = {
         **rules_report(source.rules),
-        "enemy": source.note,
+        "enemy": source.enemy,
         "states_by_breath": space.states_by_breath,
         "states": space.n_states + 2,
         "rows": len(space.action),

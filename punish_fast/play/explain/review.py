@@ -157,9 +157,9 @@ def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
 
 def win_chances_of(player: Player, space: StateSpace) -> Solution:
     """Return a player's win probabilities under the true redeal; players without an agent file play against random."""
-    if player.file is not None and player.file.kind == "agent" and player.settled(None) is None:
+    if player.file is not None and player.file.kind == "agent" and player.resolve_temperature(None) is None:
         return chances_of(player.file, space)
-    if player.is_naive and player.settled(None) is None:
+    if player.is_naive and player.resolve_temperature(None) is None:
         return as_chances(naive_solution(space))
     enemy = recorded_enemy(player.file) if player.has_values and player.file is not None else Player("random")
     return policy_solution(space, player.policy(space), enemy.policy(space))

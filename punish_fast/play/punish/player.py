@@ -56,7 +56,7 @@ class PunishPlayer(Player, ServedPlayer):
     @property
     def temperatures(self) -> tuple[float, ...]:
         """Temperatures that people can choose from; empty if the player has no values or a fixed temperature."""
-        return TEMPERATURES if self.has_values and self.settled(None) is None else ()
+        return TEMPERATURES if self.has_values and self.resolve_temperature(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
@@ -86,8 +86,8 @@ class PunishPlayer(Player, ServedPlayer):
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
-        level = None if self.settled(None) else "hard" if self._source == hard else known.level
-        strength = known.strength if veteran.supports(self.rules) and not self.settled(None) else None
+        level = None if self.resolve_temperature(None) else "hard" if self._source == hard else known.level
+        strength = known.strength if veteran.supports(self.rules) and not self.resolve_temperature(None) else None
         return {"person": self.person, "about": known.about, "level": level, "strength": strength}
 
     @cached_property
@@ -142,7 +142,7 @@ class PunishPlayer(Player, ServedPlayer):
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
         """Return the person's only opponent, in a list."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
-        return [PolicyPlayer(name, self._policy(temperature), self.settled(temperature))]
+        return [PolicyPlayer(name, self._policy(temperature), self.resolve_temperature(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
         """Return a match; for the seeds, see `PunishMatch`."""
@@ -282,8 +282,8 @@ class PunishPlayer(Player, ServedPlayer):
             if temperature is not None and temperature not in self.temperatures:
                 allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
                 raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; allowed: {allowed}")
-            solution, settled = self.solution, self.settled(temperature)
-            self._policies[temperature] = self.policy(self.space) if solution is None else solution.policy(settled)
+            solution, resolved = self.solution, self.resolve_temperature(temperature)
+            self._policies[temperature] = self.policy(self.space) if solution is None else solution.policy(resolved)
         return self._policies[temperature]
 
     def _must_have_view(self) -> None:
