@@ -81,7 +81,7 @@ def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> R
     published, undiscounted = solve(mdp, DISCOUNT).q, solve(mdp, 1.0).q
     del mdp
     true, found = solve(build(true_space, enemy), 1.0), openings(true_space)
-    return Responses(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)
+    return Responses(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.state])) / 2)
 
 
 class Duels:

@@ -47,7 +47,7 @@ def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> tuple[np
 def exact_row(space: StateSpace, row: reference.Transition) -> dict[int, Fraction]:
     """A row of the exact model, by columns of the tensor."""
     terminals = {reference.WIN: space.n_states, reference.LOSS: space.n_states + 1}
-    return {terminals[t] if isinstance(t, str) else space.row(State(*t)): p for t, p in row.items()}
+    return {terminals[t] if isinstance(t, str) else space.index(State(*t)): p for t, p in row.items()}
 
 
 def assert_rows_exact(

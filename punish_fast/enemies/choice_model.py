@@ -60,58 +60,58 @@ class ChoiceModel:
     counts: Counts  # counts of the choices to which the model was fitted
 
 
-def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:
+def fit_choice_model(space: StateSpace, state: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:
     """Fit a choice model.
 
     Args:
         space: The states of the game.
-        row: int64 ``[n]``, rows of the states, from `locate_choices`.
+        state: int64 ``[n]``, indices of the states, from `locate_choices`.
         column: int64 ``[n]``, columns of the actions, from `locate_choices`.
         game: ``[n]``, the game of each choice.
     """
     fold = folds_of(game, FOLDS, groups="games")
-    counts = count_located(space, row, column)
+    counts = count_located(space, state, column)
     if not _is_free(counts).any():
         raise CountsError(
-            f"choices: 0 of {len(row):,} were between two or more legal actions; at least 1 is needed to learn from"
+            f"choices: 0 of {len(state):,} were between two or more legal actions; at least 1 is needed to learn from"
         )
     weights = _fit_weights(space, counts)
-    return ChoiceModel(weights, LAPSE, _fit_concentration(space, row, column, fold), counts)
+    return ChoiceModel(weights, LAPSE, _fit_concentration(space, state, column, fold), counts)
 
 
-def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+def choice_probabilities(space: StateSpace, model: ChoiceModel, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
     """Return the probabilities of the actions in some states, float64 ``[k, 11]``.
 
     Args:
         space: The states of the game.
         model: A choice model that was fitted for the same game.
-        rows: int64 ``[k]``, rows of the states.
+        states: int64 ``[k]``, indices of the states.
         legal: bool ``[k, 11]``, True for legal actions in these states.
     """
-    prior = _prior(space, model.weights, model.lapse, rows, legal)
-    weight = model.concentration * prior + counts_at(model.counts, rows)
+    prior = _prior(space, model.weights, model.lapse, states, legal)
+    weight = model.concentration * prior + counts_at(model.counts, states)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
     """Return the policy of a choice model, float64 ``[n_rows]``."""
-    rows = np.arange(space.n_states)
-    return policy_of_table(space, rows, choice_probabilities(space, model, rows, legal_mask(space)))
+    states = np.arange(space.n_states)
+    return policy_of_table(space, states, choice_probabilities(space, model, states, legal_mask(space)))
 
 
-def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
+def counts_at(counts: Counts, states: np.ndarray) -> np.ndarray:
     """Return the counts of each action in some states, int64 ``[k, 11]``; 0 for states that were not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
-    place = np.searchsorted(counts.state, rows)
-    is_seen = np.isin(rows, counts.state)
+    place = np.searchsorted(counts.state, states)
+    is_seen = np.isin(states, counts.state)
     return np.asarray(padded[np.where(is_seen, place, len(counts.state))])
 
 
-def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+def _prior(space: StateSpace, weights: np.ndarray, lapse: float, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
     """Return the mean of the prior, ``[k, 11]``."""
     p = np.empty(legal.shape)
-    digits = digits_of(space, rows)
-    for begin in range(0, len(rows), _STATES_AT_ONCE):
+    digits = digits_of(space, states)
+    for begin in range(0, len(states), _STATES_AT_ONCE):
         part = slice(begin, begin + _STATES_AT_ONCE)
         p[part], _ = _choose(features_of(space.rules, digits[part]) @ weights.T, legal[part])
     return np.asarray((1 - lapse) * p + lapse * legal / legal.sum(axis=1, keepdims=True))
@@ -185,20 +185,20 @@ def _blocks(array: np.ndarray) -> np.ndarray:
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
 
 
-def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
+def _fit_concentration(space: StateSpace, state: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
     """Return the concentration that maximizes the likelihood of held-out choices."""
     # Sort the choices so that sums do not depend on their order: the likelihood is so flat near its maximum that
     # rounding errors would shift the maximum.
-    row, column, fold = np.stack([row, column, fold])[:, np.lexsort((row, column, fold))]
+    state, column, fold = np.stack([state, column, fold])[:, np.lexsort((state, column, fold))]
     held_out = []
     for number in range(fold.max() + 1):
         train, test = fold != number, (fold == number) & (column >= 0)
-        counts = count_located(space, row[train], column[train])
+        counts = count_located(space, state[train], column[train])
         weights = _fit_weights(space, counts)
-        legal = legal_mask(space)[row[test]]
+        legal = legal_mask(space)[state[test]]
         chosen = np.arange(len(legal)), column[test]
-        prior = _prior(space, weights, LAPSE, row[test], legal)[chosen]
-        seen = counts_at(counts, row[test])
+        prior = _prior(space, weights, LAPSE, state[test], legal)[chosen]
+        seen = counts_at(counts, state[test])
         held_out.append(np.stack([prior, seen[chosen], seen.sum(axis=1)]))
     prior, chosen, total = np.concatenate(held_out, axis=1)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.punish.codes import ACTIONS, rows_of
+from punish_fast.punish.codes import ACTIONS, indices_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
 from punish_fast.runtime.errors import PunishFastError
@@ -22,7 +22,7 @@ class CountsError(PunishFastError, ValueError):
 class Counts:
     """Counts of legal choices."""
 
-    state: np.ndarray  # int64 ``[k]``, rows of the states seen, ascending
+    state: np.ndarray  # int64 ``[k]``, indices of the states seen, ascending
     legal: np.ndarray  # bool ``[k, 11]``, True if the action (10, 11, 20, 21, ..., 51, 90) is legal in the state
     count: np.ndarray  # int64 ``[k, 11]``, number of choices of each action; 0 for illegal actions
     n_illegal: int  # number of choices omitted because they are illegal in their state
@@ -30,9 +30,9 @@ class Counts:
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and columns of choices in a strategy table, both int64 ``[n]``.
+    """Return the indices of the states of choices, and the columns of their actions in a table, both int64 ``[n]``.
 
-    The row of an unreachable state is -1. The column is -1 if the choice is illegal or its state is unreachable.
+    The index of an unreachable state is -1. The column is -1 if the choice is illegal or its state is unreachable.
 
     Args:
         space: The states of the game.
@@ -40,9 +40,9 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
         actions: ``[n]``, two-digit codes of the actions.
     """
     decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
-    row = rows_of(space, decimals)
+    state = indices_of(space, decimals)
     column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)
-    return row, np.where((row >= 0) & (column >= 0) & legal_mask(space)[row, column], column, -1)
+    return state, np.where((state >= 0) & (column >= 0) & legal_mask(space)[state, column], column, -1)
 
 
 def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
@@ -50,16 +50,16 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
     return count_located(space, *locate_choices(space, decimals, actions))
 
 
-def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Counts:
-    """Count choices, given their rows and columns from `locate_choices`, both int64 ``[n]``."""
-    is_known = row >= 0
-    state, place = np.unique(row[is_known], return_inverse=True)
+def count_located(space: StateSpace, state: np.ndarray, column: np.ndarray) -> Counts:
+    """Count choices, given their states and columns from `locate_choices`, both int64 ``[n]``."""
+    is_known = state >= 0
+    found, place = np.unique(state[is_known], return_inverse=True)
     column = column[is_known]
     allowed = column >= 0
-    count = np.zeros((len(state), len(ACTIONS)), dtype=np.int64)
+    count = np.zeros((len(found), len(ACTIONS)), dtype=np.int64)
     np.add.at(count, (place[allowed], column[allowed]), 1)
     n_known = len(column)
-    return Counts(state, legal_mask(space)[state], count, n_known - int(allowed.sum()), len(row) - n_known)
+    return Counts(found, legal_mask(space)[found], count, n_known - int(allowed.sum()), len(state) - n_known)
 
 
 class FoldsError(PunishFastError, ValueError):

@@ -36,15 +36,15 @@ from punish_fast.runtime.intervals import Z_95
 
 @dataclass(frozen=True)
 class Located:
-    """Recorded choices with their rows and columns in a strategy table."""
+    """Recorded choices with the indices of their states and actions."""
 
-    row: np.ndarray  # int64 ``[n]``, rows of the states, from `locate_choices`
+    state: np.ndarray  # int64 ``[n]``, indices of the states, from `locate_choices`
     column: np.ndarray  # int64 ``[n]``, columns of the actions, from `locate_choices`
     game: np.ndarray  # int64 ``[n]``, the game of each choice
 
     def part(self, which: np.ndarray) -> Located:
         """Return the choices selected by an index array or a mask."""
-        return Located(self.row[which], self.column[which], self.game[which])
+        return Located(self.state[which], self.column[which], self.game[which])
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ def _learn_nothing(_space: StateSpace, _choices: Located) -> Predict:
 
 
 def _learn_parless(space: StateSpace, choices: Located) -> Predict:
-    policy = parless(space, count_located(space, choices.row, choices.column))
+    policy = parless(space, count_located(space, choices.state, choices.column))
     return lambda rows, _legal: table_of_policy(space, policy, rows)
 
 
 def _learn_pawnn(space: StateSpace, choices: Located) -> Predict:
-    counts = count_located(space, choices.row, choices.column)
+    counts = count_located(space, choices.state, choices.column)
     network = train(space.rules, examples_of(space, parless(space, counts), counts.state), TrainingOptions()).network
     return lambda rows, legal: probabilities(network, space.rules, digits_of(space, rows), legal)
 
 
 def _learn_choice_model(space: StateSpace, choices: Located) -> Predict:
-    model = fit_choice_model(space, choices.row, choices.column, choices.game)
+    model = fit_choice_model(space, choices.state, choices.column, choices.game)
     return lambda rows, legal: choice_probabilities(space, model, rows, legal)
 
 
@@ -95,7 +95,7 @@ MODELS: dict[str, Learn] = {
 
 def free_choices(space: StateSpace, choices: Located) -> np.ndarray:
     """Return a mask of the legal choices between at least two legal actions, bool ``[n]``."""
-    n_legal = legal_mask(space)[choices.row].sum(axis=1)
+    n_legal = legal_mask(space)[choices.state].sum(axis=1)
     return np.asarray((choices.column >= 0) & (n_legal > 1))
 
 
@@ -147,7 +147,7 @@ def held_out_losses(
         for number in range(n_folds):
             test = (fold == number) & is_free
             predict = MODELS[name](space, choices.part(fold != number))
-            p = predict(choices.row[test], legal_mask(space)[choices.row[test]])
+            p = predict(choices.state[test], legal_mask(space)[choices.state[test]])
             loss[test] = -np.log(p[np.arange(len(p)), choices.column[test]])
             if on_fold is not None:
                 on_fold(name, number + 1, n_folds)

@@ -240,14 +240,14 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
     return (np.asarray(decimals, dtype=np.int64)[:, np.newaxis] // _PLACES % 10).astype(np.uint8)
 
 
-def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the rows (int64 ``[k]``) of states given by decimal code; -1 for codes of no reachable state."""
+def indices_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
+    """Return the indices (int64 ``[k]``) of states given by decimal code; -1 for codes of no reachable state."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
-    rows = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
-    rows = np.minimum(rows, len(states.code) - 1)
+    indices = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
+    indices = np.minimum(indices, len(states.code) - 1)
     # Contradictory digits can yield the code of a different state, so compare the decimal codes.
-    return np.where(decimals_of(states, rows) == decimals, rows, -1)
+    return np.where(decimals_of(states, indices) == decimals, indices, -1)
 
 
 def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:

@@ -60,11 +60,11 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
     Args:
         space: The states of the game.
-        state: int ``[k]``, row in ``space`` of each state of the table; distinct, in any order.
+        state: int ``[k]``, index in ``space`` of each state of the table; distinct, in any order.
         p: ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
 
     Raises:
-        StrategyError: If shapes are wrong, rows are out of range or repeated, or probabilities are negative, not
+        StrategyError: If shapes are wrong, indices are out of range or repeated, or probabilities are negative, not
             finite, do not add up to 1 or belong to illegal actions.
     """
     state, p = np.asarray(state), np.asarray(p, dtype=np.float64)
@@ -74,7 +74,7 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
     if len(state) == 0:
         return policy
     if not np.issubdtype(state.dtype, np.integer) or state.min() < 0 or state.max() >= space.n_states:
-        raise StrategyError(f"strategy: states must be rows from 0 to {space.n_states - 1}")
+        raise StrategyError(f"strategy: states must be indices from 0 to {space.n_states - 1}")
     place = np.full(space.n_states, -1)
     place[state] = np.arange(len(state))
     repeated = np.flatnonzero(place[state] != np.arange(len(state)))
@@ -125,7 +125,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """Return the row in ``coarse`` (int32 ``[n]``) of each of the ``n`` states of ``fine`` during a measure.
+    """Return the index in ``coarse`` (int32 ``[n]``) of each of the ``n`` states of ``fine`` during a measure.
 
     Both spaces must have the same rules.
     """

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.punish.codes import CodedStates, rows_of
+from punish_fast.punish.codes import CodedStates, indices_of
 from punish_fast.records.json_entries import EntryError
 from punish_fast.records.names import NAMES, PlayerNameError, checked_name, clean_name, is_name
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
@@ -115,7 +115,7 @@ def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bo
     """Return True if at least one code, and every unreachable code, can result from rounding another reachable code."""
     steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
     near = np.add.outer(np.array(codes, dtype=np.int64), steps)
-    reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0
+    reachable = indices_of(space, near.ravel()).reshape(near.shape) >= 0
     is_reachable = reachable[:, rounding.reach].copy()
     reachable[:, rounding.reach] = False
     may_be_rounded = np.array(

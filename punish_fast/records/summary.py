@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.punish.codes import BREATH, STATUS, rows_of, split_digits
+from punish_fast.punish.codes import BREATH, STATUS, indices_of, split_digits
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import CHOICES, GAME_ORDER, GAMES, Selection, arrays_of, require_player
@@ -95,7 +95,7 @@ def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
     """Raise `RecordsError` if too many of the recorded states do not exist, or more than ``n_in_all`` are recorded."""
-    n_known = int((rows_of(space, states) >= 0).sum())
+    n_known = int((indices_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")
 

@@ -24,7 +24,7 @@ import numpy as np
 from punish_fast.duel.breath import CARD, picks_of, play_breaths
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import LOSS, NOTHING
-from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, action_name, rows_of, split_digits
+from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, action_name, indices_of, split_digits
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.logs import RecordedGame
 
@@ -155,16 +155,16 @@ def _fatal_faults(space: StateSpace, games: Sequence[RecordedGame]) -> list[list
     """Return the unreachable states and illegal actions of each game."""
     sides = [(k, side) for k, game in enumerate(games) for side in (game.winner, game.loser)]
     states = np.array([state for _, side in sides for state in side.states], dtype=np.int64)
-    rows = iter(rows_of(space, states).tolist())
+    indices = iter(indices_of(space, states).tolist())
     # Players make no choice in states between two measures.
     n_choices, ptr = space.layer_ptr[-2], space.state_ptr
     faults: list[list[Fault]] = [[] for _ in games]
     for k, side in sides:
         for number, state, action in zip(side.number, side.states, side.actions, strict=True):
-            row, where = next(rows), f"breath {number + 1} of {side.name}"
-            if not 0 <= row < n_choices:
+            index, where = next(indices), f"breath {number + 1} of {side.name}"
+            if not 0 <= index < n_choices:
                 faults[k].append(Fault(UNREACHABLE, f"{where}: state {state} is unreachable"))
-            elif action not in space.action[ptr[row] : ptr[row + 1]]:
+            elif action not in space.action[ptr[index] : ptr[index + 1]]:
                 is_known = action == REST_ACTION or (1 <= action // 10 <= 5 and action % 10 <= 1)
                 name = action_name(action) if is_known else "unknown"
                 faults[k].append(Fault(ILLEGAL, f"{where}: action {action} ({name}) is illegal in state {state}"))

@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 class AssessedChoices:
     """Recorded choices between at least two legal actions."""
 
-    row: np.ndarray  # int64 ``[n]``, row of the state in the view
+    state: np.ndarray  # int64 ``[n]``, index of the state in the view
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN if illegal
@@ -69,7 +69,7 @@ class AssessedChoices:
     @property
     def loss(self) -> np.ndarray:
         """Loss of each choice, float64 ``[n]``."""
-        return np.asarray(np.nanmax(self.values, axis=1) - self.values[np.arange(len(self.row)), self.column])
+        return np.asarray(np.nanmax(self.values, axis=1) - self.values[np.arange(len(self.state)), self.column])
 
     @property
     def policy_loss(self) -> np.ndarray:
@@ -122,26 +122,26 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between two or more legal actions; `find` maps rows of the view to states of ``space``."""
-    row, column = locate_choices(view, choices.decimal, choices.action)
-    is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
-    is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
+    """Assess choices between two or more legal actions; `find` maps indices in the view to states of ``space``."""
+    state, column = locate_choices(view, choices.decimal, choices.action)
+    is_free = (column >= 0) & (state < int(view.layer_ptr[view.rules.breaths]))
+    is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1
     if not is_free.any():
         raise DeviationError(
             f"records: none of {len(choices):,} choices is between two or more legal actions under these rules"
         )
-    found = find(np.where(is_free, row, -1))
+    found = find(np.where(is_free, state, -1))
     values, policy = _means(space, action_values, policy_of_rows, found, len(choices))
     return AssessedChoices(
-        row[is_free],
+        state[is_free],
         column[is_free],
         choices.game[is_free],
         values[is_free],
         policy[is_free],
         n_recorded=len(choices),
         n_games=choices.n_games,
-        n_illegal=int(((row >= 0) & (column < 0)).sum()),
-        n_unknown=int((row < 0).sum()),
+        n_illegal=int(((state >= 0) & (column < 0)).sum()),
+        n_unknown=int((state < 0).sum()),
         n_exact=found.n_exact,
     )
 
@@ -152,7 +152,7 @@ def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
     partitions = groupings(view.rules, observe(view))
-    by_situation = [Grouping(name, labels, group[assessed.row]) for name, labels, group in partitions]
+    by_situation = [Grouping(name, labels, group[assessed.state]) for name, labels, group in partitions]
     by_play = Grouping("play", list(PLAYS), PLAY_OF[assessed.column])
     costs = [cost for grouping in (*by_situation, by_play) for cost in _costs(assessed, grouping)]
     worst = [cost for cost in _costs(assessed, _product(by_situation)) if cost.choices >= LEAST_CHOICES]

@@ -43,8 +43,8 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
     found: dict[str, Habit] = {}
     for name, labels, group in groupings(view.rules, observe(view)):
         for number, label in enumerate(labels):
-            situation = np.flatnonzero(group[assessed.row] == number)
-            if name == "all" or not 0 < len(situation) <= _MOST_OF_CHOICES * len(assessed.row):
+            situation = np.flatnonzero(group[assessed.state] == number)
+            if name == "all" or not 0 < len(situation) <= _MOST_OF_CHOICES * len(assessed.state):
                 continue
             for habit in _habits_in(assessed, label, situation):
                 if habit.play not in found or habit.cost > found[habit.play].cost:

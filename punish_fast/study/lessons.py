@@ -96,10 +96,10 @@ def _hp_during(play: SelfPlay, observed: Observations) -> dict[tuple[int, int], 
 def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndarray]:
     """Return the openings, and their win probabilities averaged over the enemy's possible hands."""
     numbers, p = play.graph.opening
-    row, place = np.unique(np.searchsorted(play.graph.full.ptr, numbers, side="right") - 1, return_inverse=True)
+    state, place = np.unique(np.searchsorted(play.graph.full.ptr, numbers, side="right") - 1, return_inverse=True)
     share = np.bincount(place, weights=p)
     value = np.bincount(place, weights=p * play.duel.v[numbers, 0]) / share
-    return Openings(row, observed.hand[row].astype(np.int64), observed.gone[row].astype(np.int64), share), value
+    return Openings(state, observed.hand[state].astype(np.int64), observed.gone[state].astype(np.int64), share), value
 
 
 def by_hands(openings: Openings, value: np.ndarray) -> Hands:

@@ -18,7 +18,7 @@ import numpy as np
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
 from punish_fast.punish.clash import NOTHING
-from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, HAND, STATUS, rows_of, split_digits
+from punish_fast.punish.codes import ACTIONS, BREATH, DISCARD, HAND, STATUS, indices_of, split_digits
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to
@@ -80,7 +80,7 @@ class _Reconstructor:
         self._space, self._view, self._choices = space, view, choices
         self._places = space.places
         self._digits = split_digits(choices.decimal).astype(np.int64)
-        self._row = rows_of(view, choices.decimal)
+        self._index = indices_of(view, choices.decimal)
 
     def states(self) -> list[list[int]]:
         """Return, for each choice, the states that agree with the earlier breaths; none if a breath is missing."""
@@ -89,7 +89,7 @@ class _Reconstructor:
         for own, enemy in _sides(self._choices):
             known: set[Cards] = set()
             for k, number in enumerate(own):
-                if self._row[number] < 0:
+                if self._index[number] < 0:
                     known = set()
                 elif breath[number] == 1:
                     hand, revealed = self._digits[number, HAND], self._digits[number, DISCARD]
@@ -138,7 +138,7 @@ class _Reconstructor:
 
     def _rows(self, known: set[Cards], number: int) -> list[int]:
         """Return the rows of the states with remembered cards ``known`` and the statuses of a choice."""
-        breath, row = int(self._digits[number, BREATH]), self._row[number]
+        breath, row = int(self._digits[number, BREATH]), self._index[number]
         if not known or breath > self._space.rules.breaths:
             return []
         layer, seen = self._space.layers[breath - 1], self._view.layers[breath - 1]

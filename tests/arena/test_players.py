@@ -70,7 +70,7 @@ def folder(files, monkeypatch):
 
 def played(space, weight, state):
     """The actions that are played in a state."""
-    rows = slice(*space.state_ptr[space.row(state) :][:2])
+    rows = slice(*space.state_ptr[space.index(state) :][:2])
     return space.action[rows][weight[rows] > 0].tolist()
 
 

@@ -216,8 +216,8 @@ def test_episodes_of_tiny_equal_jacobi_sweeps(tiny, tiny_mdp):
     assert rmse == pytest.approx(solution.log.rmse, rel=1e-12)
     states = itertools.chain(*reference.enumerate_states(rules))
     for state, q in zip(states, game.q, strict=False):
-        row = tiny.row(codes.State(*state))
-        assert solution.q[slice(*tiny.state_ptr[row : row + 2])] == pytest.approx(q, abs=1e-12)
+        index = tiny.index(codes.State(*state))
+        assert solution.q[slice(*tiny.state_ptr[index : index + 2])] == pytest.approx(q, abs=1e-12)
 
 
 def test_a_game_of_one_state_in_closed_form():

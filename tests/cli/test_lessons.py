@@ -65,7 +65,7 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     assert report["frequencies"][0]["shares"] == dict(zip(PLAYS, found.frequencies[0].shares, strict=True))
     people, told = deviations(play, space, read_choices(equilibria / "games.db")), report["people"]
     assert told["games"] == 30
-    assert told["choices"] == len(people.choices.row) == told["certain"]
+    assert told["choices"] == len(people.choices.state) == told["certain"]
     assert told["loss_per_game"] == people.per_game > 0
     assert [each["loss"] for each in told["costs"]] == [cost.loss for cost in people.costs]
 

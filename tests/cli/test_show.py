@@ -87,7 +87,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     values = [entry["value"] for entry in report["openings"]]
     assert values == sorted(values, reverse=True)
     for entry in report["openings"]:
-        assert entry["value"] == v[space.row(from_decimal(space.layout, int(entry["state"])))]
+        assert entry["value"] == v[space.index(from_decimal(space.layout, int(entry["state"])))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     run("openings", "tensor.h5").failed_with("is a tensor")
@@ -106,7 +106,7 @@ def test_hands_are_shown_with_what_to_play(run, files, space, name):
     for entry in report["hands"]:
         mine = (dealt.hand == list(entry["hand"].values())).all(axis=1)
         shares: dict[str, float] = {}
-        for row, p in zip(dealt.row[mine], dealt.p[mine], strict=True):
+        for row, p in zip(dealt.state[mine], dealt.p[mine], strict=True):
             rows = slice(*space.state_ptr[row : row + 2])
             for action, share in zip(space.action[rows], policy[rows], strict=True):
                 shares[action_name(action)] = shares.get(action_name(action), 0) + p * share / dealt.p[mine].sum()
@@ -294,7 +294,7 @@ def test_built_in_players_are_shown_under_tabletop(run):
     position = ("--hand", "rrspp", "--discard", "ddd")
     space = StateSpace(PRESETS["tabletop"])
     found = run("show", "careful", *position, "--json").report
-    row = space.row(from_decimal(space.layout, int(found["state"])))
-    rows = slice(*space.state_ptr[row : row + 2])
+    index = space.index(from_decimal(space.layout, int(found["state"])))
+    rows = slice(*space.state_ptr[index : index + 2])
     assert [each["probability"] for each in found["actions"]] == Player("careful").policy(space)[rows].tolist()
     assert "wins " in run("show", "naive", *position).out

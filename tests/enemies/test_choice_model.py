@@ -319,18 +319,18 @@ def probabilities(space, policy, state):
 
 def test_one_choice_among_four_actions(space):
     policy = parless(space, count_choices(space, [KNOWN], [40]))
-    row = space.row(from_decimal(space.layout, KNOWN))
-    assert probabilities(space, policy, row) == {20: 0.1875, 21: 0.1875, 40: 0.4375, 41: 0.1875}
-    others = np.delete(np.arange(len(policy)), np.arange(*space.state_ptr[row : row + 2]))
+    index = space.index(from_decimal(space.layout, KNOWN))
+    assert probabilities(space, policy, index) == {20: 0.1875, 21: 0.1875, 40: 0.4375, 41: 0.1875}
+    others = np.delete(np.arange(len(policy)), np.arange(*space.state_ptr[index : index + 2]))
     assert np.array_equal(policy[others], uniform_policy(space)[others])
 
 
 def test_an_illegal_choice_changes_nothing_but_makes_the_state_seen(space):
-    row = space.row(from_decimal(space.layout, KNOWN))
+    index = space.index(from_decimal(space.layout, KNOWN))
     only_illegal = parless(space, count_choices(space, [KNOWN, KNOWN], [10, 90]))
-    assert probabilities(space, only_illegal, row) == dict.fromkeys((20, 21, 40, 41), 0.25)
+    assert probabilities(space, only_illegal, index) == dict.fromkeys((20, 21, 40, 41), 0.25)
     both = parless(space, count_choices(space, [KNOWN, KNOWN], [40, 50]))
-    assert probabilities(space, both, row)[40] == 0.4375
+    assert probabilities(space, both, index)[40] == 0.4375
 
 
 @given(
@@ -355,7 +355,7 @@ def test_a_prior_that_is_none_is_refused(space, prior):
 
 
 def played(space, policy, decimal):
-    return probabilities(space, policy, space.row(from_decimal(space.layout, decimal)))
+    return probabilities(space, policy, space.index(from_decimal(space.layout, decimal)))
 
 
 @pytest.mark.slow

@@ -252,14 +252,14 @@ def costs(space, choices) -> dict[str, np.ndarray]:
 
 
 def test_uniform_costs_the_logarithm_of_the_number_of_actions(space, choices, costs):
-    n_legal = legal_mask(space)[choices.row].sum(axis=1)
+    n_legal = legal_mask(space)[choices.state].sum(axis=1)
     assert costs["uniform"] == pytest.approx(np.log(n_legal[n_legal > 1]))
 
 
 def test_games_of_unknown_states_teach_nothing(space, choices):
     """Two games, one of them of other rules: of the sound one nothing can be learned but that."""
     game = np.array([1, 1, 2, 2])
-    row, column = np.append(choices.row[:2], [-1, -1]), np.append(choices.column[:2], [-1, -1])
+    row, column = np.append(choices.state[:2], [-1, -1]), np.append(choices.column[:2], [-1, -1])
     costs = held_out_losses(space, Located(row, column, game), ("uniform", "parless"), n_folds=2)
     assert costs["parless"].tolist() == costs["uniform"].tolist()
     assert len(costs["uniform"]) > 0
@@ -267,7 +267,7 @@ def test_games_of_unknown_states_teach_nothing(space, choices):
 
 def test_no_model_beats_the_truth_and_the_habit_comes_near(space, choices, costs):
     free = free_choices(space, choices)
-    truth = -np.log(taste(space, choices.row)[np.arange(len(choices.row)), choices.column])[free].mean()
+    truth = -np.log(taste(space, choices.state)[np.arange(len(choices.state)), choices.column])[free].mean()
     means = {name: cost.mean() for name, cost in costs.items()}
     assert truth < means["choice-model"] < means["parless"] < means["uniform"]
     assert means["choice-model"] - truth < 0.3 * (means["uniform"] - truth)
@@ -293,7 +293,7 @@ def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
     assert len(seen) == 4
     for number, games in enumerate(seen):
         assert games == everyone - set(choices.game[fold == number].tolist())
-    assert sorted(np.concatenate(predicted)) == sorted(choices.row[free_choices(space, choices)])
+    assert sorted(np.concatenate(predicted)) == sorted(choices.state[free_choices(space, choices)])
 
 
 def test_standard_error_is_that_of_a_ratio_of_sums_over_games():

@@ -40,9 +40,9 @@ def test_every_choice_is_worth_what_the_agent_says(agents, judges, space):
             assert [choice.number for choice in reviewed.choices] == [number + 1 for number in side.number]
             for choice, decimal, action in zip(reviewed.choices, side.states, side.actions, strict=True):
                 assert to_decimal(choice.state) == decimal
-                row = space.row(choice.state)
-                actions = space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist()
-                q = solution.q[space.state_ptr[row] : space.state_ptr[row + 1]]
+                index = space.index(choice.state)
+                actions = space.action[space.state_ptr[index] : space.state_ptr[index + 1]].tolist()
+                q = solution.q[space.state_ptr[index] : space.state_ptr[index + 1]]
                 assert choice.win == q.max()
                 assert choice.loss == q.max() - q[actions.index(action)]
                 assert q[actions.index(choice.best)] == pytest.approx(q.max(), abs=1e-12)

@@ -65,7 +65,7 @@ def test_consequences_are_the_rows_of_the_tensor_and_add_up_to_the_values(tiny, 
             found, expected = np.zeros((2, tiny.n_states + 2))
             for consequence in (each for answer in reason.against for each in answer.consequences):
                 after, words = consequence.state, consequence.words
-                found[ends[words.split()[-1]] if after is None else tiny.row(after)] += consequence.probability
+                found[ends[words.split()[-1]] if after is None else tiny.index(after)] += consequence.probability
             entries = slice(*mdp.indptr[r : r + 2])
             expected[mdp.indices[entries]] = mdp.data[entries]
             assert found == pytest.approx(expected, abs=1e-12)
@@ -216,11 +216,11 @@ def test_win_chances_are_those_of_the_one_player_model(space):
     explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
     q = solve(build(space, enemy), objective="win-probability").q
     for view in views_of(space, 1):
-        row = space.row(view.state)
+        index = space.index(view.state)
         chances = {reason.action: reason.value for reason in explainer.explain(view.state).reasons}
         assert list(chances.values()) == sorted(chances.values(), reverse=True)
         for k, action in enumerate(view.actions):
-            assert chances[action] == pytest.approx(q[space.state_ptr[row] + k], abs=1e-3)
+            assert chances[action] == pytest.approx(q[space.state_ptr[index] + k], abs=1e-3)
 
 
 def test_expectations_are_means_over_the_slow_models_hands(space):
@@ -231,8 +231,8 @@ def test_expectations_are_means_over_the_slow_models_hands(space):
         assert dict(enemy_hands(view)) == pytest.approx({hand: float(p) for hand, p in hands.items()})
         total = {}
         for hand, p in hands.items():
-            row = space.row(type(view.state)(*reference.mirror(reference.State(*view.state), hand)))
-            for r in range(*space.state_ptr[row : row + 2]):
+            index = space.index(type(view.state)(*reference.mirror(reference.State(*view.state), hand)))
+            for r in range(*space.state_ptr[index : index + 2]):
                 action = int(space.action[r])
                 total[action] = total.get(action, 0.0) + float(p) * enemy[r]
         expected = {action: p for action, p in total.items() if p}

@@ -19,10 +19,10 @@ from punish_fast.punish.codes import (
     digits_of,
     encode,
     from_decimal,
+    indices_of,
     join_pairs,
     join_statuses,
     layout_of,
-    rows_of,
     split_digits,
     split_pairs,
     split_statuses,
@@ -178,11 +178,11 @@ def test_a_number_is_a_state_only_if_a_game_reaches_it(space, number, place, dig
     changed = near + (digit - near // 10**place % 10) * 10**place
     reached = {int(decimal) for decimal in decimals_of(space)}
     for decimal in (number, near, changed):
-        row = int(rows_of(space, np.array([decimal]))[0])
-        assert (row >= 0) == (decimal in reached)
-        if row >= 0:
-            assert to_decimal(space.state(row)) == decimal
-            assert space.row(from_decimal(space.layout, decimal)) == row
+        index = int(indices_of(space, np.array([decimal]))[0])
+        assert (index >= 0) == (decimal in reached)
+        if index >= 0:
+            assert to_decimal(space.state(index)) == decimal
+            assert space.index(from_decimal(space.layout, decimal)) == index
 
 
 def test_openings_have_the_probabilities_of_all_deals(tiny):

@@ -51,7 +51,7 @@ def assert_consistent(found: StateSpace) -> None:
     assert found.layer_ptr[-1] == found.n_states == sum(found.states_by_breath)
     for row in range(found.n_states):
         state = found.state(row)
-        assert found.row(state) == row
+        assert found.index(state) == row
         legal = found.action[found.state_ptr[row] : found.state_ptr[row + 1]].tolist()
         assert legal == reference.legal_actions(rules, twin_of(state))
         assert_cards_conserved(rules, state)
@@ -91,7 +91,7 @@ def test_probed_hash_tables_and_small_capacities_give_the_same_space(monkeypatch
     assert all(len(layer.slots) < n_cards_codes for layer in probed.layers)
     assert np.array_equal(probed.code, direct.code)
     assert np.array_equal(probed.action, direct.action)
-    assert [probed.row(probed.state(row)) for row in range(probed.n_states)] == list(range(probed.n_states))
+    assert [probed.index(probed.state(row)) for row in range(probed.n_states)] == list(range(probed.n_states))
 
 
 @given(house_rules(), st.sampled_from(MODELS))
@@ -157,7 +157,7 @@ def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
 
 def test_rows_beyond_the_states_are_refused(tiny):
     for row in (-1, tiny.n_states):
-        with pytest.raises(IndexError, match=rf"^row {row}: is not from 0 to 557"):
+        with pytest.raises(IndexError, match=rf"^index {row}: is not from 0 to 557"):
             tiny.state(row)
 
 
@@ -169,7 +169,7 @@ def test_state_that_no_game_reaches_is_refused():
     changes = {"own_exhausted": 1}, {"own_hp": 1}, {"breath": 2}
     for unreachable in (opening._replace(**change) for change in changes):
         with pytest.raises(StateError, match="no game reaches it"):
-            found.row(unreachable)
+            found.index(unreachable)
 
 
 def test_invalid_rules_are_refused():

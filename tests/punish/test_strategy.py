@@ -54,7 +54,7 @@ def test_tables_of_other_shapes_or_states_are_refused(space):
             policy_of_table(space, np.array(state), np.zeros(shape))
     state, p = random_table(space, 1)
     for wrong in (-1, 558, 0.0):
-        with pytest.raises(StrategyError, match=r"^strategy: states must be rows from 0 to 557"):
+        with pytest.raises(StrategyError, match=r"^strategy: states must be indices from 0 to 557"):
             policy_of_table(space, np.array([wrong]), p[:1])
     with pytest.raises(StrategyError, match=f"state {to_decimal(space.state(int(state[0])))} is listed twice"):
         policy_of_table(space, state[[0, 1, 0]], p[[0, 1, 0]])

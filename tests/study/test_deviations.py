@@ -31,20 +31,20 @@ def found(play, view, choices):
 def free(view, choices):
     """Numbers of the choices between at least two actions."""
     states = [from_decimal(view.layout, int(decimal)) for decimal in choices.decimal]
-    rows = [view.row(state) for state in states]
+    rows = [view.index(state) for state in states]
     return [k for k, row in enumerate(rows) if view.state_ptr[row + 1] - view.state_ptr[row] > 1]
 
 
 @pytest.mark.slow
 def test_losses_are_those_of_the_slow_model(exact, view, choices, found):
     numbers = free(view, choices)
-    assert len(found.choices.row) == len(numbers)
+    assert len(found.choices.state) == len(numbers)
     for k, number in list(enumerate(numbers))[:80]:
         state = from_decimal(view.layout, int(choices.decimal[number]))
-        row = view.row(state)
+        index = view.index(state)
         values = {
             int(action): exact.seen_value(twin_of(state), int(action))
-            for action in view.action[slice(*view.state_ptr[row : row + 2])]
+            for action in view.action[slice(*view.state_ptr[index : index + 2])]
         }
         expected = max(values.values()) - values[int(choices.action[number])]
         assert found.choices.loss[k] == pytest.approx(expected, abs=1e-9)
@@ -59,7 +59,7 @@ def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, lifted, view,
     assert (assessed.loss >= 0).all()
     assert (assessed.policy_loss >= -1e-12).all()
     assert assessed.policy.sum(axis=1) == pytest.approx(1, abs=1e-12)
-    assert assessed.n_exact == len(assessed.row) if name == "view" else 0 < assessed.n_exact <= len(assessed.row)
+    assert assessed.n_exact == len(assessed.state) if name == "view" else 0 < assessed.n_exact <= len(assessed.state)
     best = np.array(ACTIONS)[np.nanargmax(assessed.values, axis=1)]
     wise = replace(choices, action=choices.action.copy())
     wise.action[free(view, choices)] = best
@@ -120,7 +120,7 @@ def test_where_only_one_player_is_on_record_a_game_costs_what_that_one_loses(pla
 def test_the_worst_kinds_come_first_and_are_frequent(found, view):
     assert found.worst
     assert found.policy_per_choice == pytest.approx(found.choices.policy_loss.mean()) != 0
-    states = [view.state(row) for row in found.choices.row]
+    states = [view.state(row) for row in found.choices.state]
     kinds = Counter(
         f"breath {s.breath}, {s.own_hp} HP against {s.enemy_hp}, {'a' if s.hand[4] else 'no'} punish in hand"
         for s in states

@@ -30,6 +30,6 @@ def test_a_habit_is_what_is_played_too_often_and_costs_most():
     assert (habit.loss, habit.cost) == pytest.approx((0.2, 8 * 0.2 / 4 * 0.55 / 0.8))
     assert habit.instead == dict.fromkeys(PLAYS, 0) | {"rush": 0.75, "strike": 0.25}
     # Twenty-four such choices are no chance.
-    row, *arrays = (np.repeat(each, 3, axis=0) for each in (assessed.row, column, games, values, policy))
+    row, *arrays = (np.repeat(each, 3, axis=0) for each in (assessed.state, column, games, values, policy))
     (sure,) = habits(AssessedChoices(row, *arrays, 60, 4, 0, 0, 60), space)
     assert (sure.choices, sure.share, sure.is_uncertain) == (24, 0.8, False)

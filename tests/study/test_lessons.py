@@ -55,7 +55,7 @@ def test_hp_are_worth_what_the_slow_model_says(found, exact):
 @pytest.mark.slow
 def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(play, found, exact):
     expected = openings(play.graph.space)
-    assert np.array_equal(found.openings.row, expected.row)
+    assert np.array_equal(found.openings.state, expected.state)
     assert np.array_equal(found.openings.hand, expected.hand)
     assert np.array_equal(found.openings.revealed, expected.revealed)
     assert found.openings.p == pytest.approx(expected.p, abs=1e-12)

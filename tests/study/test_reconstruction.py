@@ -9,7 +9,7 @@ from recorded_games import part_of, play_games
 from seen import keys_of
 
 from punish_fast.duel.graph import GameGraph
-from punish_fast.punish.codes import rows_of
+from punish_fast.punish.codes import indices_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to
@@ -48,25 +48,25 @@ def states_of(found, n):
 
 def test_the_true_state_is_among_those_recalled_and_mostly_the_only_one(play, view, recorded):
     choices, true = recorded
-    row = rows_of(view, choices.decimal)
-    found = reconstruct(play, view, row, choices)
+    index = indices_of(view, choices.decimal)
+    found = reconstruct(play, view, index, choices)
     states = states_of(found, len(choices))
     assert all(state in recalled for state, recalled in zip(true.tolist(), states, strict=True))
     assert found.n_exact == sum(len(recalled) == 1 for recalled in states)
     # The view alone leaves more open.
     match = belongs_to(play.graph.space, view)
     assert found.n_exact > 0.9 * len(choices)
-    assert (np.bincount(match)[row] == 1).mean() < 0.8
+    assert (np.bincount(match)[index] == 1).mean() < 0.8
     assert np.bincount(found.choice, weights=found.weight) == pytest.approx(1, abs=1e-12)
-    assert (match[found.state] == row[found.choice]).all()
+    assert (match[found.state] == index[found.choice]).all()
 
 
 def test_less_on_record_leaves_more_open(play, view, recorded):
     choices, true = recorded
-    everything = reconstruct(play, view, rows_of(view, choices.decimal), choices)
+    everything = reconstruct(play, view, indices_of(view, choices.decimal), choices)
     for which in (choices.won, np.arange(len(choices)) % 7 != 3):
         few = part_of(choices, which)
-        found = reconstruct(play, view, rows_of(view, few.decimal), few)
+        found = reconstruct(play, view, indices_of(view, few.decimal), few)
         states = states_of(found, len(few))
         assert all(state in recalled for state, recalled in zip(true[which].tolist(), states, strict=True))
         assert found.n_exact / len(few) < everything.n_exact / len(choices)
@@ -75,19 +75,19 @@ def test_less_on_record_leaves_more_open(play, view, recorded):
 def test_what_cannot_have_been_is_passed_over(play, view, recorded):
     """An action that is none, or that nothing follows from, leaves the view alone to go by."""
     choices, _ = recorded
-    row = rows_of(view, choices.decimal)
+    index = indices_of(view, choices.decimal)
     for action in (91, 0, 250):
         wrong = replace(choices, action=np.full(len(choices), action, dtype=np.uint8))
-        found = reconstruct(play, view, row, wrong)
+        found = reconstruct(play, view, index, wrong)
         assert np.bincount(found.choice, weights=found.weight) == pytest.approx(1, abs=1e-12)
         assert len(found.state) > len(choices)
 
 
 def test_choices_without_a_state_are_left_out(play, view, recorded):
     choices, _ = recorded
-    row = rows_of(view, choices.decimal)
-    row[::2] = -1
-    assert set(reconstruct(play, view, row, choices).choice.tolist()) == set(range(1, len(choices), 2))
+    index = indices_of(view, choices.decimal)
+    index[::2] = -1
+    assert set(reconstruct(play, view, index, choices).choice.tolist()) == set(range(1, len(choices), 2))
     assert len(reconstruct(play, view, np.full(len(choices), -1), choices).choice) == 0
 
 
@@ -98,14 +98,14 @@ def test_records_that_name_no_state_are_no_trouble(play, view, recorded):
     for place, digits in enumerate((10**11, 8 * 10**10, 10**17 * 4, 10**9 * 5)):
         spoilt[place::9] += digits
     changed = replace(choices, decimal=spoilt)
-    row = rows_of(view, spoilt)
-    found = reconstruct(play, view, row, changed)
-    assert set(found.choice.tolist()) == set(np.flatnonzero(row >= 0).tolist())
+    index = indices_of(view, spoilt)
+    found = reconstruct(play, view, index, changed)
+    assert set(found.choice.tolist()) == set(np.flatnonzero(index >= 0).tolist())
 
 
 def test_the_view_needs_no_recollection(view, recorded):
     choices, _ = recorded
-    row = rows_of(view, choices.decimal)
-    found = reconstruct(self_play(GameGraph(view), mixed(view, 2)), view, row, choices)
-    assert np.array_equal(found.state, row)
+    index = indices_of(view, choices.decimal)
+    found = reconstruct(self_play(GameGraph(view), mixed(view, 2)), view, index, choices)
+    assert np.array_equal(found.state, index)
     assert found.n_exact == len(choices)

@@ -79,7 +79,9 @@ def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
         solution = solve(build_compact(space, Player("naive").policy(space)), discount=1.0)
     found = openings(space)
     # Values are from -1 (loss) to 1 (win).
-    return {"in_hand": [each.step for each in worth_of_cards(found.hand, found.p, solution.v[found.row] / 2).values()]}
+    return {
+        "in_hand": [each.step for each in worth_of_cards(found.hand, found.p, solution.v[found.state] / 2).values()]
+    }
 
 
 def restore(found: Balance, watch: Watch) -> dict[str, Any]:

@@ -217,7 +217,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
         "states": process.n_columns,
         "rows": process.n_rows,
         "nonzeros": process.nonzeros().total,
-        "value": float(found.p @ solution.v[found.row]),
+        "value": float(found.p @ solution.v[found.state]),
         "sweeps": solution.sweeps,
         "error_bound": solution.error_bound,
         "fingerprint": solution.fingerprint,

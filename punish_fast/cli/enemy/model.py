@@ -28,14 +28,14 @@ def model(options: StrategyOptions) -> None:
     space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):
-        fitted = fit_choice_model(space, choices.row, choices.column, choices.game)
+        fitted = fit_choice_model(space, choices.state, choices.column, choices.game)
     with clock("evaluation"):
         policy = choice_model_policy(space, fitted)
     name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration}
     report = {
         **write_strategy(output, space, policy, name, origin),
         "games": recorded.n_games,
-        "choices": len(choices.row),
+        "choices": len(choices.state),
         "measured": int(free_choices(space, choices).sum()),
         "illegal": fitted.counts.n_illegal,
         "unreachable": fitted.counts.n_unknown,

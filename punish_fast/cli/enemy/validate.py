@@ -77,7 +77,7 @@ def validate(options: ValidateOptions) -> None:
         **rules_report(space.rules),
         "origin": options.note(),
         "games": recorded.n_games,
-        "choices": len(choices.row),
+        "choices": len(choices.state),
         "measured": len(game),
         "folds": FOLDS,
         "seed": 0,

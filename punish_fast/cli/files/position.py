@@ -12,7 +12,7 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
-from punish_fast.punish.states.space import StateSpace, row_of
+from punish_fast.punish.states.space import StateSpace, index_of
 from punish_fast.punish.strategy import belongs_to
 from punish_fast.store.reader import SolutionFile, final_values
 
@@ -32,12 +32,12 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
         return report | _policy_report(file, rules, state)
     if file.kind == "equilibrium":
         raise UsageError(f"{file.path}: is a checkpoint; show the strategy that was made from it")
-    row = row_of(file, state)
+    index = index_of(file, state)
     state_ptr, action, _ = file.rows
-    rows = range(state_ptr[row], state_ptr[row + 1])
+    rows = range(state_ptr[index], state_ptr[index + 1])
     report["actions"] = named_actions(action[rows.start : rows.stop])
     if file.kind == "agent":
-        _add_values(file.solution(), row, rows, report)
+        _add_values(file.solution(), index, rows, report)
     if file.has_transitions:
         best = report.get("best", 0)
         outcomes = _outcomes(file, rows[best], state)
@@ -53,15 +53,15 @@ def named_actions(actions: np.ndarray) -> list[dict[str, Any]]:
 def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
     """Report the values of *naive*, or the mean and the range of each action's probability over all histories."""
     view = StateSpace(rules)
-    row = view.row(state)
-    rows = range(*view.state_ptr[row : row + 2].tolist())
+    index = view.index(state)
+    rows = range(*view.state_ptr[index : index + 2].tolist())
     actions = named_actions(view.action[rows.start : rows.stop])
     if isinstance(player, Player) and player.is_naive and player.resolve_temperature(None) is None:
         report: dict[str, Any] = {"actions": actions}
-        _add_values(as_chances(naive_solution(view)), row, rows, report)
+        _add_values(as_chances(naive_solution(view)), index, rows, report)
         return report
     fine = view if player.information == "view" else StateSpace(rules, player.information)
-    policy, states = player.policy(fine), np.flatnonzero(belongs_to(fine, view) == row)
+    policy, states = player.policy(fine), np.flatnonzero(belongs_to(fine, view) == index)
     table = policy[fine.state_ptr[states][:, np.newaxis] + np.arange(len(rows))]
     if len(states) == 0:  # between two measures there is one action
         table = np.ones((1, 1))
@@ -70,12 +70,12 @@ def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) ->
     return {"actions": actions, "histories": len(table)}
 
 
-def _add_values(solution: Solution, row: int, rows: range, report: dict[str, Any]) -> None:
-    value, best = float(solution.v[row]), int(solution.choice[row]) - rows.start
+def _add_values(solution: Solution, index: int, rows: range, report: dict[str, Any]) -> None:
+    value, best = float(solution.v[index]), int(solution.choice[index]) - rows.start
     win, loss = final_values(solution.discount, solution.objective)
     report |= {"objective": solution.objective, "value": value, "best_possible": win, "worst_possible": loss}
     if solution.objective == "win-probability":
-        report |= {"win_probability": value, "lower": solution.lower[row], "upper": solution.upper[row]}
+        report |= {"win_probability": value, "lower": solution.lower[index], "upper": solution.upper[index]}
     elif solution.discount == 1:
         report["win_probability"] = (1 + value) / 2
     report["best"] = best

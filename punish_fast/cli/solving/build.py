@@ -131,4 +131,4 @@ def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | 
     if name_of(states.rules) in PRESETS or not isinstance(mdp := transitions(), MDP):
         return None
     # Under some house rules, or if the enemy never plays some actions, some states are unreachable.
-    return len(reachable_states(mdp, openings(states).row)) + len(mdp.terminal_reward)
+    return len(reachable_states(mdp, openings(states).state)) + len(mdp.terminal_reward)

@@ -51,7 +51,7 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
     report: dict[str, Any] = {}
     if solution.objective == "win-probability":
         v = solution.v
-        report = {name: float(found.p @ getattr(solution, name)[found.row]) for name in ("lower", "upper")}
+        report = {name: float(found.p @ getattr(solution, name)[found.state]) for name in ("lower", "upper")}
     elif isinstance(mdp, MDP):
         try:
             v = (1 + evaluate(mdp, solution.greedy(), discount=1.0, tolerance=_ENOUGH)) / 2
@@ -59,9 +59,9 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
             return {}
     else:
         return {}
-    report = {"win_probability": float(found.p @ v[found.row])} | report
-    for name, k in (("worst", v[found.row].argmin()), ("best", v[found.row].argmax())):
-        report[f"{name}_opening"] = v[found.row[k]]
+    report = {"win_probability": float(found.p @ v[found.state])} | report
+    for name, k in (("worst", v[found.state].argmin()), ("best", v[found.state].argmax())):
+        report[f"{name}_opening"] = v[found.state[k]]
         report[f"{name}_deal"] = (
             f"{cards_text(found.hand[k].tolist())}; revealed: {cards_text(found.revealed[k].tolist())}"
         )

@@ -115,7 +115,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
     return {
         "games": choices.n_games,
         "recorded": choices.n_recorded,
-        "choices": len(choices.row),
+        "choices": len(choices.state),
         "illegal": choices.n_illegal,
         "unknown": choices.n_unknown,
         "certain": choices.n_exact,

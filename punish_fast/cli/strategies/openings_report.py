@@ -48,8 +48,8 @@ def openings_report(agent: str, player: Player, plot: Path | None) -> dict[str, 
         from punish_fast.study.openings_plot import draw_openings
 
         draw_openings(found, value, is_chance, f"Value of openings to {player.name}", plot)
-    hands, decimals = by_hands(found, value), decimals_of(space, found.row)
-    plays = plays_of_hands(found, table_of_policy(space, policy, found.row))
+    hands, decimals = by_hands(found, value), decimals_of(space, found.state)
+    plays = plays_of_hands(found, table_of_policy(space, policy, found.state))
     return {
         "file": agent,
         "is_chance": is_chance,
@@ -90,7 +90,7 @@ def _values(player: Player, space: StateSpace, found: dealt.Openings) -> tuple[n
         value_is = "win probability of the best choices against it"
     if solution.discount < 1:
         value_is = f"discounted value, discount {solution.discount:g}"
-    return solution.v[found.row], value_is, solution.discount == 1
+    return solution.v[found.state], value_is, solution.discount == 1
 
 
 def write_page(path: Path, player: Player, report: dict[str, Any]) -> None:

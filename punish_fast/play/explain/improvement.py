@@ -49,7 +49,7 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
     periods = np.array_split(np.arange(len(games)), max(1, min(_PERIODS, len(games) // _FEWEST_GAMES)))
     return {
         "player": player,
-        "choices": len(assessed.row),
+        "choices": len(assessed.state),
         **_totals(games),
         "reference_loss": float(assessed.policy_loss.sum() / assessed.n_games),
         "opponents": [
@@ -70,8 +70,8 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
     partitions, questions = groupings(space.rules, observe(space)), worst_positions(explainer, choices, len(choices))
 
     def is_of(question: Question, habit: Habit) -> bool:
-        row = space.row(question.state)
-        situations = [each.labels[each.group[row]] for each in partitions]
+        index = space.index(question.state)
+        situations = [each.labels[each.group[index]] for each in partitions]
         return habit.situation in situations and habit.play == PLAYS[PLAY_OF[COLUMN[question.played]]]
 
     return [

@@ -16,7 +16,7 @@ from punish_fast.play.explain.why import Explainer, Explanation
 from punish_fast.play.punish.game_data import rows_of_state
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import NoAnswerError, PlaySession
-from punish_fast.punish.codes import State, from_decimal, rows_of
+from punish_fast.punish.codes import State, from_decimal, indices_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.games import Choices
 
@@ -70,19 +70,19 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
     """Draw questions from the costliest recorded choices; if ``seed`` is None, return the ``n`` costliest."""
     space = explainer.data.space
-    state_row = rows_of(space, choices.decimal)
-    if not (state_row >= 0).any():
+    index = indices_of(space, choices.decimal)
+    if not (index >= 0).any():
         raise NoAnswerError(f"the records contain no positions under the rules {name_of(space.rules)}")
     # States and actions are ascending, so the keys of the rows are sorted.
     key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
-    wanted = 100 * state_row + choices.action
+    wanted = 100 * index + choices.action
     row = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-    difference = explainer.solution.v[state_row] - explainer.solution.q[row]
+    difference = explainer.solution.v[index] - explainer.solution.q[row]
     # Choices in unknown states and illegal choices have no row.
     loss = np.where(key[row] == wanted, explainer.scale.share(difference), 0.0)
     order = np.argsort(-loss, kind="stable")
     # Keep only the worst choice in each state.
-    _, firsts = np.unique(state_row[order], return_index=True)
+    _, firsts = np.unique(index[order], return_index=True)
     order = order[np.sort(firsts)]
     order = order[loss[order] >= MOST_OF_RIGHT]
     if not len(order):

@@ -17,7 +17,7 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import policy_solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.session import NoAnswerError
-from punish_fast.punish.codes import BREATH, State, action_name, from_decimal, rows_of, split_digits, to_decimal
+from punish_fast.punish.codes import BREATH, State, action_name, from_decimal, indices_of, split_digits, to_decimal
 from punish_fast.punish.rules import cards_text, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError, open_to_read
@@ -115,21 +115,21 @@ class Judge:
     def side(self, side: Side, won: bool) -> ReviewedSide:
         """Review the choices of one player; raise `NoAnswerError` if a position is impossible under the rules."""
         states = np.array(side.states, dtype=np.int64)
-        rows = rows_of(self._space, states)
-        for code in states[rows < 0].tolist():
+        indices = indices_of(self._space, states)
+        for code in states[indices < 0].tolist():
             raise NoAnswerError(f"state {code}: is not a position under the rules {name_of(self._space.rules)}")
         # Old records lack some breaths, so a measure is recognized by its first recorded breath.
         breath = split_digits(states)[:, BREATH].astype(np.int64)
         measure = 1 + np.cumsum(np.diff(breath, prepend=0) <= 0)
-        numbered = zip(side.number, measure.tolist(), side.states, rows.tolist(), side.actions, strict=True)
+        numbered = zip(side.number, measure.tolist(), side.states, indices.tolist(), side.actions, strict=True)
         return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
 
-    def _judged(self, number: int, measure: int, decimal: int, row: int, action: int) -> ReviewedChoice:
-        first, last = self._space.state_ptr[row : row + 2].tolist()
+    def _judged(self, number: int, measure: int, decimal: int, index: int, action: int) -> ReviewedChoice:
+        first, last = self._space.state_ptr[index : index + 2].tolist()
         actions = self._space.action[first:last].tolist()
-        win = float(self._v[row])
+        win = float(self._v[index])
         loss = max(0.0, win - float(self._q[first + actions.index(action)])) if action in actions else None
-        best = action if loss is not None and loss < _SMALLEST else int(self._space.action[self._choice[row]])
+        best = action if loss is not None and loss < _SMALLEST else int(self._space.action[self._choice[index]])
         return ReviewedChoice(number + 1, measure, from_decimal(self._space.layout, decimal), action, best, win, loss)
 
 

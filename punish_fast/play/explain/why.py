@@ -28,7 +28,7 @@ from punish_fast.play.explain.reasons import (
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.clash import LOSS, NOTHING, WIN
-from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
+from punish_fast.punish.codes import State, action_name, indices_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace, require_view
@@ -171,8 +171,8 @@ class Explainer:
         results, hps = after.result.tolist(), after.hp.tolist()
         # Look up all states together, since looking up a single state takes nearly as long.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
-        rows = rows_of(self.data.space, np.array(decimals))
-        values = self.solution.discount * self.solution.v[rows]
+        indices = indices_of(self.data.space, np.array(decimals))
+        values = self.solution.discount * self.solution.v[indices]
         by_action: dict[int, list[Consequence]] = {}
         for k, ((enemy, *_), p) in enumerate(plays.items()):
             if results[k]:

@@ -28,8 +28,8 @@ class View:
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
     """Return the rows of a state's legal actions; raise `StateError` if no game reaches the state."""
-    row = space.row(state)
-    return slice(*space.state_ptr[row : row + 2].tolist())
+    index = space.index(state)
+    return slice(*space.state_ptr[index : index + 2].tolist())
 
 
 def view_of(space: StateSpace, state: State) -> View:

@@ -254,7 +254,7 @@ class PunishPlayer(Player, ServedPlayer):
                 {"action": action, "name": action_name(action), "value": share}
                 for action, share in zip(view.actions, shares, strict=True)
             ],
-            "best": int(space.action[solution.choice[space.row(question.state)]]),
+            "best": int(space.action[solution.choice[space.index(question.state)]]),
             "loss": question.stake,
             "game": question.game,
             "player": question.player,
@@ -274,7 +274,7 @@ class PunishPlayer(Player, ServedPlayer):
             {"action": action, "name": action_name(action), "q": value, "probability": chance}
             for action, value, chance in zip(actions, q, p, strict=True)
         ]
-        v = None if solution is None else float(solution.v[space.row(state)])
+        v = None if solution is None else float(solution.v[space.index(state)])
         return {"state": str(decimal), "v": v, "actions": entries}
 
     def _policy(self, temperature: float | None) -> np.ndarray:

@@ -21,7 +21,7 @@ from punish_fast.punish.rules import CARDS
 class Openings(NamedTuple):
     """All openings of a game, in the order of their codes."""
 
-    row: np.ndarray  # int64 [n], rows of the openings' states
+    state: np.ndarray  # int64 [n], indices of the openings' states
     hand: np.ndarray  # int64 [n, 5], hands dealt
     revealed: np.ndarray  # int64 [n, 5], cards revealed
     p: np.ndarray  # float64 [n], probabilities
@@ -41,14 +41,14 @@ def openings(states: CodedStates) -> Openings:
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)
-    row = np.flatnonzero((digits[:, 6] == rules.hp) & (digits[:, 9] == rules.hp))
-    hand, revealed = digits[row, 1:6], digits[row, 13:18]
+    state = np.flatnonzero((digits[:, 6] == rules.hp) & (digits[:, 9] == rules.hp))
+    hand, revealed = digits[state, 1:6], digits[state, 13:18]
     copies = np.array(rules.copies)
     choose = np.array([[float(comb(n, k)) for k in range(copies.max() + 1)] for n in range(copies.max() + 1)])
     ways = (choose[copies, hand] * choose[copies - hand, revealed]).prod(axis=1)
     n_cards = int(copies.sum())
     total = comb(n_cards, rules.hand_size) * comb(n_cards - rules.hand_size, rules.reveal_size)
-    return Openings(row, hand, revealed, ways / total)
+    return Openings(state, hand, revealed, ways / total)
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:

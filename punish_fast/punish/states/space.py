@@ -81,7 +81,7 @@ class StateSpace:
             self.layers.append(self._next_layer(number))
             if progress is not None:
                 progress(f"states ({int(self.layers[-1].first[-1]):,} so far), breaths", number + 1, n_layers)
-        # int64 [n_layers + 1], row of the first state of each layer
+        # int64 [n_layers + 1], index of the first state of each layer
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
     @classmethod
@@ -177,7 +177,7 @@ class StateSpace:
         return np.full(n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1, -1, dtype=np.int32)
 
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
-        """Return the layer of the reached states, whose rows begin at ``origin``."""
+        """Return the layer of the reached states, whose indices begin at ``origin``."""
         digits = cards_digits(self.places.weight, cards)
         piles = np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1)
         chosen, kind = _kinds(np.hstack([reached, piles.sum(axis=2).astype(np.uint64)]))
@@ -231,15 +231,15 @@ class StateSpace:
         """Number of states of each layer."""
         return [int(n) for n in np.diff(self.layer_ptr)]
 
-    def state(self, row: int) -> State:
-        """Return the state of a row; raise IndexError if the row is out of range."""
-        if not 0 <= row < self.n_states:
-            raise IndexError(f"row {row}: is not from 0 to {self.n_states - 1}")
-        return decode(self.layout, int(self.code[row]))
+    def state(self, index: int) -> State:
+        """Return the state with an index; raise IndexError if the index is out of range."""
+        if not 0 <= index < self.n_states:
+            raise IndexError(f"index {index}: is not from 0 to {self.n_states - 1}")
+        return decode(self.layout, int(self.code[index]))
 
-    def row(self, state: State) -> int:
-        """Return the row of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
-        return row_of(self, state)
+    def index(self, state: State) -> int:
+        """Return the index of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
+        return index_of(self, state)
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
@@ -313,13 +313,13 @@ def require_view(space: StateSpace) -> None:
         raise InformationError(f"information: {space.information.name!r} is not allowed here, only 'view' is")
 
 
-def row_of(states: CodedStates, state: State) -> int:
-    """Return the row of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
+def index_of(states: CodedStates, state: State) -> int:
+    """Return the index of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
     code = np.uint64(encode(states.layout, state))
-    row = int(np.searchsorted(states.code, code))
-    if row == len(states.code) or states.code[row] != code:
+    index = int(np.searchsorted(states.code, code))
+    if index == len(states.code) or states.code[index] != code:
         raise StateError(f"state {to_decimal(state)}: no game reaches it")
-    return row
+    return index
 
 
 def compile_states() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import LOSS, WIN
-from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
+from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, indices_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask, policy_of_table
 from punish_fast.runtime.errors import ReadError
@@ -47,9 +47,9 @@ class Cells:
         numbers = [self._numbers(key, actions) for key, actions in members.items()]
         # float64 [k, 11], NaN for actions that are not in the file
         self._table = np.array(numbers, dtype=np.float64).reshape(-1, len(ACTIONS))
-        self._rows = rows_of(space, np.array(list(members), dtype=np.int64))
-        for key, row in zip(members, self._rows.tolist(), strict=True):
-            if row < 0:
+        self._indices = indices_of(space, np.array(list(members), dtype=np.int64))
+        for key, index in zip(members, self._indices.tolist(), strict=True):
+            if index < 0:
                 raise self._error(f"state {key}: no game under these rules reaches it")
 
     def _error(self, problem: str) -> ReadError:
@@ -106,7 +106,7 @@ class Cells:
                 raise self._error(f"state {key}: action {REST_ACTION}: {value!r}; {limit}")
         is_legal = legal_mask(self._space)
         table = np.full(is_legal.shape, np.nan)
-        table[self._rows] = self._table
+        table[self._indices] = self._table
         for is_wrong, text in (
             (np.isfinite(table) & ~is_legal, " is not legal there"),
             (np.isnan(table) & is_legal, ": missing"),
@@ -126,9 +126,9 @@ class Cells:
                 text = "it must be 1 in a strategy, or missing; in a file of values, -2 has a negative value"
                 raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
         covered = np.zeros(self._space.n_states, dtype=np.bool_)
-        covered[self._rows] = True
+        covered[self._indices] = True
         try:
-            return policy_of_table(self._space, self._rows, np.nan_to_num(self._table)), covered
+            return policy_of_table(self._space, self._indices, np.nan_to_num(self._table)), covered
         except StrategyError as error:
             raise self._error(str(error)) from None
 

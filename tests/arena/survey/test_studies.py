@@ -43,7 +43,7 @@ def test_a_point_is_what_its_parts_find(found):
     solution = solve(mdp, objective="win-probability")
     dealt = openings(space)
     assert agent["fingerprint"] == solution.fingerprint
-    assert agent["value"] == float(dealt.p @ solution.v[dealt.row])
+    assert agent["value"] == float(dealt.p @ solution.v[dealt.state])
     assert (agent["states"], agent["rows"], agent["nonzeros"]) == (space.n_states + 2, mdp.n_rows, mdp.n_entries)
     graph = GameGraph(StateSpace(true_rules(TINY)))
     policy = greedy(space.state_ptr, solution.q)
