@@ -38,7 +38,7 @@ def run(options: Options) -> Report:
             say(f"peers: building the tensor of {Path(game).stem}")
             (folder / size).mkdir()
             built = run_child("bench.tensor", {"rules": game, "folder": str(folder / size)}, "the tensor")
-        report.facts |= {key: built[key] for key in ("states", "rows", "nonzeros")}
+        report.facts |= {"states": built["states"], "rows": built["rows"], "nonzeros": built["nnz"]}
         for number in range(1, options.runs + 1):
             for peers in (PEERS, WIN_PEERS):
                 for peer in peers:

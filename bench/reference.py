@@ -445,7 +445,7 @@ class Game:
         q: Values of the actions of each state; win and loss come last.
         n_values: States, successors and terminals.
         n_rows: State-action pairs, without those of terminals.
-        n_nonzeros: Successors of all these rows.
+        nnz: Successors of all these rows.
     """
 
     def __init__(self, states: Iterable[State], rows_of: Callable[[State], Mapping[int, Transition]]) -> None:
@@ -460,7 +460,7 @@ class Game:
         ]
         self.n_values = len(numbers)
         self.n_rows = sum(map(len, self._rows))
-        self.n_nonzeros = sum(len(entries) for rows in self._rows for _, entries in rows)
+        self.nnz = sum(len(entries) for rows in self._rows for _, entries in rows)
         for terminal, reward in TERMINAL_REWARD.items():
             self._rows.append([(reward, [(1.0, numbers[terminal])])])
         self.q = [[reward for reward, _ in rows] for rows in self._rows]

@@ -143,11 +143,11 @@ def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[
         # The median, since one run of the garbage collector would be scaled up.
         episodes = [timed(game.episode, DISCOUNT)[1] for _ in range(TIMED_EPISODES)]
         episode += scale * statistics.median(episodes)
-        nonzeros += scale * game.n_nonzeros
+        nonzeros += scale * game.nnz
     n_episodes = solve(mdp, DISCOUNT, "jacobi", TOLERANCE).sweeps
     whole = enumeration + maps + n_episodes * episode
     found = {"states": enumeration, "maps": maps, "episode": episode, "all": whole}
-    return found | {"episodes": n_episodes, "nonzeros_ratio": nonzeros / mdp.n_entries}
+    return found | {"episodes": n_episodes, "nonzeros_ratio": nonzeros / mdp.nnz}
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:

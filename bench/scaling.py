@@ -119,7 +119,7 @@ def _play(rules: str) -> tuple[dict[str, int], list[float]]:
     times.append(time.perf_counter())
     solve(mdp, harness.DISCOUNT, tolerance=harness.TOLERANCE)
     times.append(time.perf_counter())
-    sizes = {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries, "tensor_bytes": mdp.nbytes}
+    sizes = {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.nnz, "tensor_bytes": mdp.nbytes}
     return sizes, [after - before for before, after in pairwise(times)]
 
 

@@ -46,8 +46,8 @@ class WithTerminals(NamedTuple):
 
     state_ptr: np.ndarray  # int64 [n + 1], first row of each state
     indptr: np.ndarray  # int32 [n_rows + 1], first entry of each row
-    indices: np.ndarray  # int32 [n_entries], columns
-    data: np.ndarray  # float64 [n_entries], probabilities
+    indices: np.ndarray  # int32 [nnz], columns
+    data: np.ndarray  # float64 [nnz], probabilities
     reward: np.ndarray  # float64 [n_rows], expected immediate rewards
 
 
@@ -88,7 +88,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
         mdp = PROCESSES[request["make"]].make(request["size"])
     for name in Tensor._fields:
         np.save(folder / f"{name}.npy", getattr(mdp, name))
-    return {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+    return {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.nnz}
 
 
 def _turn(request: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Outline:
         return int(self.full.ptr[-1])
 
     @property
-    def n_entries(self) -> int:
+    def n_successors(self) -> int:
         """Number of successors of full states."""
         return len(self.full.after)
 
@@ -209,7 +209,7 @@ class GameGraph(Outline, LayeredGraph):
     def _number_nodes(self, keys: np.ndarray, slot: np.ndarray) -> None:
         win = self.n_full + len(keys)
         last = self.full.entry_ptr[self.space.layer_ptr[self.space.rules.breaths - 1]]
-        for begin, end, slots in ((0, last, slot[:0]), (last, self.n_entries, slot)):
+        for begin, end, slots in ((0, last, slot[:0]), (last, self.n_successors, slot)):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 

@@ -46,7 +46,7 @@ class LayeredGraph(ABC):
         return int(self.full.ptr[-1])
 
     @property
-    def n_entries(self) -> int:
+    def n_successors(self) -> int:
         """Number of successors of full states."""
         return len(self.full.after)
 

@@ -81,7 +81,7 @@ def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> Restri
     for number in range(whole.n_breaths):
         whole.for_states(number, _restricted_game.count_successors, *args)
     place = cumulated(n_entries)
-    if must_pay and place[-1] > MOST * whole.n_entries:
+    if must_pay and place[-1] > MOST * whole.n_successors:
         return None
     return RestrictedGame(whole, marks, place)
 

@@ -267,5 +267,5 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
         # values, and full states outside can be leaves. The game is freed before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
-        further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)
+        further = max(further, int(of_rows + of_states + MOST * outline.n_successors / 2) + of_full + room)
     return _PROGRAM + listed + 8 * (tables + further)

@@ -48,8 +48,8 @@ class MDP(Process):
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
         indptr: int64 ``[n_rows + 1]``, entry offsets of the rows.
-        indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities; in a compact MDP, the array can have any length and contain zeros.
+        indices: int32 ``[nnz]``, columns.
+        data: float64 ``[nnz]``, probabilities; in a compact MDP, the array can have any length and contain zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, reward of each terminal: at every step or, without a
             discount, once.
@@ -73,12 +73,12 @@ class MDP(Process):
     rows_pay_ends: bool = False
 
     def __repr__(self) -> str:
-        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
+        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries, {self.n_layers} layers"
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     @property
-    def n_entries(self) -> int:
-        """Total number of entries in all rows."""
+    def nnz(self) -> int:
+        """Number of entries of all rows, including entries of probability 0."""
         return len(self.indices)
 
     @property
@@ -95,16 +95,12 @@ class MDP(Process):
     @cached_property
     def longest_rows(self) -> np.ndarray:
         """Number of entries in the longest row of each layer, int64 ``[n_layers]``."""
-        longest = [self.longest_of_states[begin:end].max(initial=0) for begin, end in pairwise(self.layer_ptr.tolist())]
-        return np.array(longest, dtype=np.int64)
+        lengths = np.diff(self.indptr)
+        rows = pairwise(self.state_ptr[self.layer_ptr].tolist())
+        return np.array([lengths[begin:end].max(initial=0) for begin, end in rows], dtype=np.int64)
 
     @cached_property
-    def longest_of_states(self) -> np.ndarray:
-        """Number of entries in the longest row of each state, int64 ``[n_states]``."""
-        return np.asarray(np.maximum.reduceat(np.diff(self.indptr), self.state_ptr[:-1]))
-
-    @cached_property
-    def deviation(self) -> float:
+    def max_row_sum_error(self) -> float:
         """Largest absolute difference between 1 and the exact sum of a row; infinite if a sum is not finite."""
         return largest_deviation(self)
 
@@ -116,17 +112,12 @@ class MDP(Process):
         """
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
-            chunks = self.chunks[layer]
+            chunks = self._chunks[layer]
             low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
             for_each(_bellman.find_successors, len(chunks) - 1, *args)
             ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
         return ends
-
-    def is_independent(self, layer: int) -> bool:
-        """Return True if a layer's successors all precede it or all follow it, so it can be updated in place."""
-        low, high = self._successors[layer]
-        return bool(high < self.layer_ptr[layer] or low >= self.layer_ptr[layer + 1])
 
     @cached_property
     def is_cycle(self) -> bool:
@@ -136,12 +127,12 @@ class MDP(Process):
         return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
 
     @cached_property
-    def chunks(self) -> list[np.ndarray]:
+    def _chunks(self) -> list[np.ndarray]:
         """State boundaries that split each layer into chunks with similar numbers of entries."""
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
-    def nonzeros(self) -> NonzeroCount:
+    def count_nonzero(self) -> NonzeroCount:
         """Count the nonzero probabilities in all rows and in the longest row."""
         lengths = np.diff(self.indptr)
         # Only compact MDPs are expected to store zeros.
@@ -154,7 +145,7 @@ class MDP(Process):
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
-        data = self.data[np.arange(self.n_entries) - shift]
+        data = self.data[np.arange(self.nnz) - shift]
         return replace(self, data=data, data_ptr=None).without_zeros()
 
     def in_one_layer(self) -> MDP:
@@ -175,7 +166,7 @@ class MDP(Process):
         mdp = self.expanded()
         # SciPy requires one dtype for both index arrays; converting the pointers copies much less than converting the
         # columns.
-        indptr = mdp.indptr.astype(np.int32) if mdp.n_entries <= np.iinfo(np.int32).max else mdp.indptr
+        indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
         return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
@@ -304,7 +295,7 @@ def check_arrays(mdp: object) -> None:
 def validate(mdp: MDP) -> MDP:
     """Check all arrays of a Markov decision process, and return it unchanged.
 
-    The sum of a row may differ from 1 by up to 1e-12; `MDP.deviation` is the largest difference.
+    The sum of a row may differ from 1 by up to 1e-12; `MDP.max_row_sum_error` is the largest difference.
 
     Raises:
         ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a column is out of range, or the

@@ -80,6 +80,9 @@ class Backups(Protocol):
         Return the largest absolute change, the sum of squared changes of ``q``, and the number of changed choices.
         """
 
+    def is_independent(self, layer: int) -> bool:
+        """Return True only if no state of a layer leads to that layer, so the layer can be updated in place."""
+
 
 class NonzeroCount(NamedTuple):
     """Numbers of successors with nonzero probability."""
@@ -141,11 +144,7 @@ class Process(ABC):
         """Backups of the layers."""
 
     @abstractmethod
-    def is_independent(self, layer: int) -> bool:
-        """Return True only if no state of a layer leads to that layer, so the layer can be updated in place."""
-
-    @abstractmethod
-    def nonzeros(self) -> NonzeroCount:
+    def count_nonzero(self) -> NonzeroCount:
         """Count the nonzero probabilities in all rows and in the longest row."""
 
 
@@ -178,6 +177,12 @@ class StoredBackups:
         for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._is_small(layer))
         return np.append(statistics[:, 0].max(initial=0), statistics[:, 1:].sum(axis=0))
 
+    def is_independent(self, layer: int) -> bool:
+        """See `Backups.is_independent`: True if a layer's successors all precede it or all follow it."""
+        mdp = self._mdp
+        low, high = mdp._successors[layer]
+        return bool(high < mdp.layer_ptr[layer] or low >= mdp.layer_ptr[layer + 1])
+
     def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
         chunks = self._chunks(layer)
         residual = np.zeros(len(chunks) - 1)
@@ -186,13 +191,13 @@ class StoredBackups:
         return float(residual.max(initial=0))
 
     def _chunks(self, layer: int) -> np.ndarray:
-        return self._mdp.chunks[layer].view(np.uint64)
+        return self._mdp._chunks[layer].view(np.uint64)
 
     def _is_small(self, layer: int) -> bool:
         """Return True if one thread sweeps the layer faster than other threads could start."""
         mdp, (first, last) = self._mdp, self._mdp.layer_ptr[layer : layer + 2]
-        n_entries = mdp.indptr[mdp.state_ptr[last]] - mdp.indptr[mdp.state_ptr[first]]
-        return bool(n_entries + _STATE_WORK * (last - first) < _LEAST_WORK)
+        nnz = mdp.indptr[mdp.state_ptr[last]] - mdp.indptr[mdp.state_ptr[first]]
+        return bool(nnz + _STATE_WORK * (last - first) < _LEAST_WORK)
 
     def _settings(self, payment: Payment) -> tuple[Any, ...]:
         return tensor_of(self._mdp, payment.reward), self._data_ptr, payment.discount

@@ -46,7 +46,7 @@ def test_every_process_has_three_sizes_and_a_count():
 @pytest.mark.parametrize("name", PROCESSES)
 def test_small_sizes_are_processes_of_known_size_with_sorted_columns_and_actions(name):
     mdp = validate(small(name))
-    assert (mdp.n_states, mdp.n_rows, mdp.n_entries) == COUNTS[name]
+    assert (mdp.n_states, mdp.n_rows, mdp.nnz) == COUNTS[name]
     assert (mdp.data > 0).all()
     rows = np.repeat(np.arange(mdp.n_rows), np.diff(mdp.indptr))
     assert (np.diff(mdp.indices.astype(np.int64) + rows * mdp.n_columns) > 0).all()

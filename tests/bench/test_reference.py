@@ -212,7 +212,7 @@ def test_episodes_of_tiny_equal_jacobi_sweeps(tiny, tiny_mdp):
     rules = TINY._replace(redeal=tiny.rules.redeal)
     game, rmse = reference.solve(rules, None, 0.95, 40)
     solution = solve(tiny_mdp, 0.95, "jacobi", sweeps=40)
-    assert (game.n_rows, game.n_nonzeros) == (tiny_mdp.n_rows, tiny_mdp.n_entries)
+    assert (game.n_rows, game.nnz) == (tiny_mdp.n_rows, tiny_mdp.nnz)
     assert rmse == pytest.approx(solution.log.rmse, rel=1e-12)
     states = itertools.chain(*reference.enumerate_states(rules))
     for state, q in zip(states, game.q, strict=False):

@@ -29,7 +29,7 @@ def test_a_cluster_solves_to_the_same_bits(run):
     cluster = done.report["cluster"]
     assert (cluster["workers"], cluster["threads"]) == (2, 2)
     assert cluster["scheduler"].startswith("tcp://127.0.0.1:")
-    for name in ("nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
+    for name in ("nnz", "longest_row", "sweeps", "error_bound", "residual"):
         assert done.report[name] == own[name], name
     text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
     assert re.search("mode +matrix-free\n", text.out) and "workers 1, threads 1" in text.out

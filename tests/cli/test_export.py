@@ -20,7 +20,7 @@ def test_a_file_is_exported_beside_itself(run, files, kind, target):
     assert report["output"] == f"{kind}.{target}"
     assert report["output_bytes"] == (files / f"{kind}.{target}").stat().st_size
     assert (report["file"], report["format"]) == (f"{kind}.h5", target)
-    assert (report["states"], report["rows"], report["nonzeros"]) == (mdp.n_columns, mdp.n_rows, mdp.n_entries)
+    assert (report["states"], report["rows"], report["nnz"]) == (mdp.n_columns, mdp.n_rows, mdp.nnz)
     assert (report["rules"], report["enemy"]) == ("tiny", {"kind": "built-in", "name": "random"})
     assert set(report["seconds"]) == {"read", "write", "total"}
     assert not list(files.glob(".*"))

@@ -32,7 +32,7 @@ def test_values_of_initial_states_are_printed_with_their_bound(run):
 def test_the_report_has_all_of_it(run):
     report = run("solve", "model.umb", "--objective", 'max P [!"init" U "the goal"]', "--json").report
     assert report["initial"] == [{"state": 0, "value": 0.0, "action": "wait"}]
-    assert (report["states"], report["rows"], report["nonzeros"]) == (3, 4, 5)
+    assert (report["states"], report["rows"], report["nnz"]) == (3, 4, 5)
     assert (report["labels"], report["rewards"]) == ({"init": 1, "the goal": 1}, ["cost"])
     assert (report["objective"], report["discount"]) == ('max P [!"init" U "the goal"]', None)
     assert report["converged"]

@@ -42,7 +42,7 @@ def names(folder):
 def test_solve_reports_what_it_did(run, folder):
     report = run("solve", "--rules", "tiny", "--json").report
     assert report["states_by_breath"] == [46, 462, 50]
-    assert (report["states"], report["rows"], report["nonzeros"]) == (560, 911, 4111)
+    assert (report["states"], report["rows"], report["nnz"]) == (560, 911, 4111)
     assert report["longest_row"] == 46
     assert report["seconds"].keys() == STAGES
     assert all(seconds >= 0 for seconds in report["seconds"].values())
@@ -98,7 +98,7 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
     options = ("solve", *HOUSE, "--no-tensor", "--json", "--memory")
     reports = [run(*options, f"{modes[name]}B", "-o", f"{name}.h5").report for name in ("compact", "matrix-free")]
     assert [report["mode"] for report in reports] == ["compact", "matrix-free"]
-    for name in ("fingerprint", "nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
+    for name in ("fingerprint", "nnz", "longest_row", "sweeps", "error_bound", "residual"):
         assert reports[0][name] == reports[1][name], name
     assert contents(folder / "compact.h5") == contents(folder / "matrix-free.h5")
     least = ("--no-tensor", "--memory", f"{modes['matrix-free']}B")
@@ -108,7 +108,7 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
     much, counted = run(*against).report, run(*against, "--dry-run").report
     little = run(*against, "--memory", f"{counted['modes'][2]['bytes']}B").report
     assert (little["mode"], much["mode"]) == ("matrix-free", "compact")
-    assert (little["fingerprint"], little["nonzeros"]) == (much["fingerprint"], much["nonzeros"])
+    assert (little["fingerprint"], little["nnz"]) == (much["fingerprint"], much["nnz"])
 
 
 def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
@@ -127,14 +127,14 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
     made = run("solve", *HOUSE, "--json", "-o", "x.h5").report
     (folder / "x.h5").unlink()
     report = run("solve", *HOUSE, "--dry-run", "--json").report
-    for name in ("rules", "enemy", "states_by_breath", "states", "rows", "nonzeros", "longest_row", "threads"):
+    for name in ("rules", "enemy", "states_by_breath", "states", "rows", "nnz", "longest_row", "threads"):
         assert report[name] == made[name], name
     assert [mode["mode"] for mode in report["modes"]] == ["tensor", "compact", "matrix-free"]
     assert all(mode["fits"] and mode["seconds"] > 0 for mode in report["modes"])
     least = run("solve", *HOUSE, "--dry-run", "--memory", f"{modes['matrix-free']}B", "--json").report
     assert [mode["fits"] for mode in least["modes"]] == [False, False, True]
     against = run("solve", *HOUSE, "--dry-run", "--memory", "1B", "--enemy", "careful", "--json").report
-    assert against["nonzeros"] == made["nonzeros"]
+    assert against["nnz"] == made["nnz"]
     assert names(folder) == ["house.toml"]
 
 
@@ -228,11 +228,11 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, temperature):
     q = load(files / "agent.h5").solution().q
     weight = softmax(space.state_ptr, q, temperature) if temperature else greedy(space.state_ptr, q)
     mdp = build(space, weight)
-    assert report["nonzeros"] == mdp.n_entries
+    assert report["nnz"] == mdp.nnz
     assert report["fingerprint"] == solve(mdp).fingerprint
     arguments = ["--rules", "tiny", "--enemy", name, "-o", "y.h5", "--no-tensor", "--quiet", "--json"]
     without = run("solve", *arguments).report
-    assert (without["nonzeros"], without["longest_row"]) == (mdp.n_entries, mdp.longest_row)
+    assert (without["nnz"], without["longest_row"]) == (mdp.nnz, mdp.longest_row)
     assert np.abs(load(files / "y.h5").solution().v - solve(mdp).v).max() <= 2e-10
     enemy = load(files / "x.h5").enemy
     assert enemy["kind"] == "agent"

@@ -61,7 +61,7 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
     batches = RowBatches(space, None if is_uniform else mixed(space, 4))
     made, own = both(client, batches)
     assert np.array_equal(made.reward, own.reward)
-    assert made.nonzeros() == own.nonzeros()
+    assert made.count_nonzero() == own.count_nonzero()
     weight = mixed(space, 1)
     assert np.array_equal(evaluate(made, weight), evaluate(own, weight))
     for options in ({}, {"method": "jacobi", "sweeps": 4}, {"objective": "win-probability"}, {"discount": 1}):
@@ -88,7 +88,7 @@ def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, most, n_tasks):
         assert [task.number for task in tasks] == list(range(len(tasks)))
         assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
         assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
-        assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
+        assert sum(task.nnz for task in tasks) == batches.n_entries_of[layer].sum()
 
 
 def test_a_process_keeps_its_last_game_and_values(tiny):

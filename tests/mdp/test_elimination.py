@@ -107,7 +107,7 @@ def pairs(n):
 def test_hubs_and_many_components_of_two_states_have_sparse_factors(chain, steps):
     elimination = Elimination(chain)
     assert elimination.solve(np.ones(chain.shape[0]))[0] == pytest.approx(steps, rel=1e-12)
-    assert elimination.n_entries < 4 * chain.nnz
+    assert elimination.nnz < 4 * chain.nnz
 
 
 def test_factors_that_are_too_large_are_refused():

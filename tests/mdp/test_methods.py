@@ -110,16 +110,16 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
     point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
     iterate(point, PolicyEvaluations(), Log(), 4)
-    assert point.work < 2000 * point.mdp.n_entries
+    assert point.work < 2000 * point.mdp.nnz
     assert solve(point.mdp, 1 - 1e-9).reason == "exact policy iteration"
 
 
 def test_an_evaluation_stops_at_the_limit_of_work():
     states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
     point = Improvement(from_rows(states), 0.9999, 1e-10)
-    point.most_work = 100 * point.mdp.n_entries
+    point.most_work = 100 * point.mdp.nnz
     iterate(point, PolicyEvaluations(("policy-iteration",)), Log(), 1000, 100)
-    assert 100 < point.work / point.mdp.n_entries < 115
+    assert 100 < point.work / point.mdp.nnz < 115
 
 
 def accelerated(g, x, n_steps):

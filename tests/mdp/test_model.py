@@ -32,7 +32,7 @@ def mdp() -> MDP:
 
 
 def test_sizes_follow_from_the_arrays(mdp):
-    assert (mdp.n_states, mdp.n_rows, mdp.n_entries, mdp.n_layers, mdp.n_columns) == (4, 6, 10, 3, 6)
+    assert (mdp.n_states, mdp.n_rows, mdp.nnz, mdp.n_layers, mdp.n_columns) == (4, 6, 10, 3, 6)
     assert mdp.longest_rows.tolist() == [3, 1, 2]
     assert mdp.longest_row == 3
     assert mdp.nbytes == 5 * 8 + 7 * 8 + 10 * 4 + 10 * 8 + 6 * 8 + 6
@@ -40,7 +40,7 @@ def test_sizes_follow_from_the_arrays(mdp):
 
 def test_layers_that_each_lead_to_the_next_are_a_cycle(mdp):
     assert mdp.is_cycle
-    assert all(mdp.is_independent(layer) for layer in range(3))
+    assert all(mdp.backups.is_independent(layer) for layer in range(3))
     for states, layers in (
         ([[(0.0, {1: 1.0})], [(0.0, {0: 1.0})]], [2]),
         ([[(0.0, {0: 1.0})], [(0.0, {0: 1.0})]], [1, 1]),  # the first leads to itself
@@ -52,9 +52,9 @@ def test_layers_that_each_lead_to_the_next_are_a_cycle(mdp):
 
 def test_a_layer_is_independent_unless_its_states_lead_to_each_other():
     states = [[(0.0, {1: 1.0})], [(0.0, {2: 1.0})], [(0.0, {0: 0.5, 2: 0.5})]]
-    assert not from_rows(states, layers=[2, 1]).is_independent(0)
-    assert not from_rows(states, layers=[2, 1]).is_independent(1)
-    assert from_rows(states, layers=[1, 1, 1]).is_independent(0)
+    assert not from_rows(states, layers=[2, 1]).backups.is_independent(0)
+    assert not from_rows(states, layers=[2, 1]).backups.is_independent(1)
+    assert from_rows(states, layers=[1, 1, 1]).backups.is_independent(0)
 
 
 def test_scipy_matrix_shares_memory_and_holds_the_rows(mdp):
@@ -132,9 +132,9 @@ def test_a_pointer_with_a_wrong_begin_end_or_order_is_named(mdp, name):
 def test_layer_may_be_empty(layers):
     mdp = from_rows([[(0.0, {2: 1.0})], [(0.0, {2: 1.0})]], layers, [1.0])
     assert mdp.longest_rows.tolist() == [min(1, size) for size in layers]
-    assert [len(chunks) - 1 for chunks in mdp.chunks] == layers
+    assert [len(chunks) - 1 for chunks in mdp._chunks] == layers
     assert mdp.is_cycle
-    assert all(mdp.is_independent(layer) for layer in range(len(layers)))
+    assert all(mdp.backups.is_independent(layer) for layer in range(len(layers)))
 
 
 @pytest.mark.parametrize("column", [-1, 6, 2**31 - 1])
@@ -187,7 +187,7 @@ def test_compact_process_stores_common_probabilities_once(mdp):
     check_arrays(compact)
     assert compact.data.tolist() == [0.5, 0.5, 1.0, 0.25, 0.25, 0.5]
     assert compact.data_ptr.tolist() == [0, 2, 3, 2, 0, 2]
-    assert (compact.n_states, compact.n_rows, compact.n_entries) == (mdp.n_states, mdp.n_rows, mdp.n_entries)
+    assert (compact.n_states, compact.n_rows, compact.nnz) == (mdp.n_states, mdp.n_rows, mdp.nnz)
     assert compact.longest_rows.tolist() == mdp.longest_rows.tolist()
     assert compact.nbytes == mdp.nbytes - (10 - 6) * 8 + 6 * 8
     assert compact.is_cycle
@@ -199,10 +199,10 @@ def test_compact_process_stores_common_probabilities_once(mdp):
 def test_zero_entries_are_dropped(mdp):
     compact = compacted(mdp)
     compact.data[:2] = 0.0, 1.0
-    assert compact.nonzeros() == (8, 3)
+    assert compact.count_nonzero() == (8, 3)
     assert compact.expanded().indptr.tolist() == [0, 1, 2, 5, 6, 7, 8]
     assert compact.expanded().indices.tolist() == [4, 2, 2, 4, 5, 3, 1, 4]
-    assert validate(compact.expanded()).nonzeros() == (8, 3)
+    assert validate(compact.expanded()).count_nonzero() == (8, 3)
 
 
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])

@@ -56,7 +56,7 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     made, stored = MatrixFree(RowBatches(space, policy)), build_compact(space, policy)
     assert np.array_equal(made.reward, stored.reward)
     assert np.array_equal(made.longest_rows, stored.longest_rows)
-    assert made.n_entries == stored.n_entries
+    assert made.nnz == stored.nnz
     assert made.batches.n_probabilities == len(stored.data)
     first_entries = stored.indptr[stored.state_ptr[stored.layer_ptr]]
     assert [int(n.sum()) for n in made.batches.n_entries_of] == np.diff(first_entries).tolist()
@@ -65,7 +65,7 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
             size <= n_entries or blocks.end - blocks.begin == 1 for size, blocks in zip(sizes, ranges, strict=True)
         )
         assert 12 * sizes.max(initial=0) <= made.batches.nbytes
-    assert made.nonzeros() == stored.nonzeros() == build(space, policy).nonzeros()
+    assert made.count_nonzero() == stored.count_nonzero() == build(space, policy).count_nonzero()
     assert_same_solution(made, stored)
     assert_same_solution(made, stored, method="jacobi", sweeps=7)
     weight = mixed(space, 1)

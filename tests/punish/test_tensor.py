@@ -127,7 +127,7 @@ def test_results_have_the_same_bits_for_every_thread_count(thread_counts, seed):
 @pytest.mark.full
 def test_notebook_has_the_published_size(notebook_mdp):
     assert notebook_mdp.n_rows == 1_922_729
-    assert notebook_mdp.n_entries == 17_032_324
+    assert notebook_mdp.nnz == 17_032_324
     assert notebook_mdp.longest_row == 1_088
 
 
@@ -156,7 +156,7 @@ def test_the_process_of_another_enemy_equals_a_new_one(tiny):
         mdp = game.with_enemy(enemy)
         check_arrays(mdp)
         assert same_process(validate(mdp.expanded()), build(tiny, enemy))
-        assert mdp.nonzeros() == build(tiny, enemy).nonzeros()
+        assert mdp.count_nonzero() == build(tiny, enemy).count_nonzero()
 
 
 @pytest.mark.slow

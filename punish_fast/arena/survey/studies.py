@@ -44,7 +44,7 @@ from punish_fast.store.reader import require_information
 from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
-_VERSION = 1
+_VERSION = 2
 # Share of games that are played against a best response while an equilibrium is learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
@@ -216,7 +216,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
     return {
         "states": process.n_columns,
         "rows": process.n_rows,
-        "nonzeros": process.nonzeros().total,
+        "nnz": process.count_nonzero().total,
         "value": float(found.p @ solution.v[found.state]),
         "sweeps": solution.sweeps,
         "error_bound": solution.error_bound,

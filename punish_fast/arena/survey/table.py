@@ -9,7 +9,7 @@ from punish_fast.punish.rule_changes import changes_of, value_of, value_text
 from punish_fast.punish.rules import CARDS, name_of
 from punish_fast.study.frequencies import PLAYS
 
-_MODEL = ("states", "rows", "nonzeros", "full_states", "value", "sweeps", "error_bound", "fingerprint")
+_MODEL = ("states", "rows", "nnz", "full_states", "value", "sweeps", "error_bound", "fingerprint")
 _GAME = ("length", "first_deal", "best_response")
 _GROUPS = {"in_hand": CARDS, "kept": CARDS, "plays": PLAYS}
 _EQUILIBRIUM = ("iterations", "exploitability")

@@ -79,7 +79,7 @@ def _export_process(file: SolutionFile, options: ExportOptions, output: Path, cl
         mdp = file.mdp()
     with clock("write"):
         (export_umb if options.target == "umb" else export_npz)(output, file, mdp, file.enemy)
-    counts = {"enemy": file.enemy, "states": mdp.n_columns, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+    counts = {"enemy": file.enemy, "states": mdp.n_columns, "rows": mdp.n_rows, "nnz": mdp.nnz}
     return counts | ({"values": None} if file.kind == "agent" else {})
 
 

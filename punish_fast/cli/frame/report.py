@@ -22,6 +22,8 @@ from punish_fast.runtime.errors import MOST_OF_LINE, printable
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Stopwatch
 
+# Labels of report keys that are not words.
+_LABELS = {"nnz": "nonzeros"}
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 # Length to which words are shortened in a table that is too wide.
@@ -256,7 +258,7 @@ def _number(name: str, value: float) -> str:
 
 
 def _words(name: str) -> str:
-    return name if name.startswith("/") else name.replace("_", " ")
+    return name if name.startswith("/") else _LABELS.get(name, name.replace("_", " "))
 
 
 def in_words(fields: Mapping[str, Any]) -> str:

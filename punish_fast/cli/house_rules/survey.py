@@ -124,5 +124,5 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def _scalars(each: dict[str, Any] | None) -> dict[str, Any]:
-    names = ("point", "states", "nonzeros", "length", "first_deal", "best_response", "exploitability", "reason")
+    names = ("point", "states", "nnz", "length", "first_deal", "best_response", "exploitability", "reason")
     return {name: value for name, value in (each or {}).items() if name in names}

@@ -94,7 +94,7 @@ def _self_test() -> dict[str, bool]:
     sums = np.add.reduceat(mdp.data, mdp.indptr[:-1])
     return {
         "46, 462 and 50 states by breath": space.states_by_breath == [46, 462, 50],
-        "911 rows and 4,111 nonzeros": (mdp.n_rows, mdp.n_entries) == (911, 4111),
+        "911 rows and 4,111 nonzeros": (mdp.n_rows, mdp.nnz) == (911, 4111),
         "probabilities add up to 1": bool(np.abs(sums - 1).max() < 1e-12),
         "a known value": bool(abs(layered.v[index] - _KNOWN_VALUE) <= layered.error_bound + 1e-14),
         "both schedules agree": bool(np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound),

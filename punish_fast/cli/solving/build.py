@@ -104,7 +104,7 @@ def build(options: ModelOptions) -> None:
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
     """Return the fields shared by the reports of ``solve`` and ``build``."""
-    nonzeros = mdp.nonzeros()
+    nonzero = mdp.count_nonzero()
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}
     return {
         **rules_report(source.rules),
@@ -112,8 +112,8 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
         "states_by_breath": mdp.layer_ptr[1:] - mdp.layer_ptr[:-1],
         "states": mdp.n_columns,
         "rows": mdp.n_rows,
-        "nonzeros": nonzeros.total,
-        "longest_row": nonzeros.longest,
+        "nnz": nonzero.total,
+        "longest_row": nonzero.longest,
         **work_report(clock, output),
     }
 

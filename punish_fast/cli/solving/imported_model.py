@@ -46,7 +46,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
         "file": file,
         "states": process.mdp.n_states,
         "rows": process.mdp.n_rows,
-        "nonzeros": process.mdp.n_entries,
+        "nnz": process.mdp.nnz,
         "labels": {name: int(states.sum()) for name, states in process.labels.items()},
         "rewards": list(process.rewards),
         "objective": options.objective,

@@ -258,7 +258,7 @@ def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> N
         "states_by_breath": space.states_by_breath,
         "states": space.n_states + 2,
         "rows": len(space.action),
-        "nonzeros": batches.n_entries,
+        "nnz": batches.nnz,
         "longest_row": batches.longest_rows.max(initial=0),
         "threads": _jit.threads(),
         "sweeps": sweeps,

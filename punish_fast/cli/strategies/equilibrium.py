@@ -147,7 +147,7 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
         "states": n_states,
         "rows": int(space.state_ptr[n_states]),
         "full_states": outline.n_full,
-        "successors": outline.n_entries,
+        "successors": outline.n_successors,
         "memory_bytes": n_bytes,
     }
 

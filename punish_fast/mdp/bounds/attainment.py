@@ -48,7 +48,7 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
     for _ in range(sweeps):
         before = lower[:n_carried].copy()
         for layer in reversed(range(mdp.n_layers)):
-            out = lower if mdp.is_independent(layer) else lower.copy()
+            out = lower if mdp.backups.is_independent(layer) else lower.copy()
             mdp.backups.evaluate(layer, payment, policy, lower, out)
             lower = out
         np.maximum(lower[:n] - aim.rounding, aim.floor, out=lower[:n])

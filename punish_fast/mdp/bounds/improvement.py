@@ -67,13 +67,13 @@ class PolicyChain:
     def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
         """Allocate memory for rows; ``tensor`` contains the kernel arrays of ``mdp``."""
         n = mdp.n_states
-        self._ptr = cumulated(mdp.longest_of_states)
-        self.n_entries = int(self._ptr[-1])  # Maximum number of entries
+        self._ptr = cumulated(np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]))
+        self.nnz = int(self._ptr[-1])  # Maximum number of entries
         rows = np.empty(n, dtype=np.uint32), np.full(n, NO_ROW)
-        entries = np.empty(self.n_entries, dtype=np.uint32), np.empty(self.n_entries)
+        entries = np.empty(self.nnz, dtype=np.uint32), np.empty(self.nnz)
         self._chain = Chain(self._ptr.view(np.uint64), *rows, *entries, np.empty(n), np.empty(n))
         self._tensor, self._discount, self._n_columns = tensor, discount, mdp.n_columns
-        self._is_small = self.n_entries + _STATE_WORK * n < _LEAST_WORK
+        self._is_small = self.nnz + _STATE_WORK * n < _LEAST_WORK
         self._nothing = np.zeros(n)
         self._chunks = balanced_chunks(self._ptr).view(np.uint64)
         n_blocks = min(_MOST_BLOCKS, 1 + len(self._ptr) // _BLOCK_STATES)

@@ -137,7 +137,7 @@ class Elimination:
         )
         self._order: EliminationOrder | None = order
         self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
-        self.n_entries = 0  # Number of entries of the factors
+        self.nnz = 0  # Number of entries of the factors
         if order is None:
             return
         n = chain.shape[0]
@@ -149,7 +149,7 @@ class Elimination:
         lists, dense, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
         self._reduced = ReducedChain(*lists, into, onto, pivot, dense_ptr[:-1], dense)
         owner, at = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
-        self.n_entries = 2 * len(order.later) + len(dense)
+        self.nnz = 2 * len(order.later) + len(dense)
         earlier = np.zeros(n + 2, dtype=np.int64), owner, at
         _elimination.transpose_later(*lists, *earlier)
         with np.errstate(all="ignore"):
@@ -254,7 +254,7 @@ def patience(mdp: MDP) -> int:
     """Return the number of sweeps, from 50 to 1,000, that takes about as long as policy iteration; 1,000 if unknown."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    if mdp.n_entries > _MOST_ESTIMATED:
+    if mdp.nnz > _MOST_ESTIMATED:
         return _MOST_SWEEPS
     graph, component, _ = _neighbors(_random_chain(mdp))
     is_hub = hubs(graph, component)
@@ -266,5 +266,5 @@ def patience(mdp: MDP) -> int:
     first = position.copy()
     np.minimum.at(first, np.repeat(np.arange(n), np.diff(others.indptr)), position[others.indices])
     n_hubs = float(is_hub.sum())
-    estimate = mdp.n_entries + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
-    return int(np.clip(_POLICIES * estimate / max(mdp.n_entries, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
+    estimate = mdp.nnz + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
+    return int(np.clip(_POLICIES * estimate / max(mdp.nnz, 1), _LEAST_SWEEPS, _MOST_SWEEPS))

@@ -148,9 +148,9 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 def normalized(mdp: MDP) -> MDP:
     """Return an MDP whose rows add up to 1 except for rounding: ``mdp`` itself, or a copy that is not compact."""
-    if mdp.deviation <= ROUNDING:
+    if mdp.max_row_sum_error <= ROUNDING:
         return mdp
-    if mdp.deviation == np.inf:
+    if mdp.max_row_sum_error == np.inf:
         raise ModelError("data: a probability is not from 0 to 1")
     mdp = mdp.expanded()
     return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))

@@ -160,7 +160,7 @@ def _graph(mdp: MDP) -> Any:
     """Return the graph of an MDP without its terminals, a CSR matrix ``[n_states, n_states]``."""
     from scipy.sparse import csr_array
 
-    marks, pointers = np.ones(mdp.n_entries, dtype=bool), mdp.indptr[mdp.state_ptr]
+    marks, pointers = np.ones(mdp.nnz, dtype=bool), mdp.indptr[mdp.state_ptr]
     graph = csr_array((marks, mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns), copy=True)
     graph.sum_duplicates()
     return graph[:, : mdp.n_states]

@@ -38,7 +38,7 @@ class TransitionGraph:
     def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
         """List the rows that lead to each column. Play stops in the columns ``stops``, bool ``[n_columns]``."""
         self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
-        self._into = np.empty(mdp.n_entries, dtype=np.uint32)
+        self._into = np.empty(mdp.nnz, dtype=np.uint32)
         _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
         self._mdp = mdp
         self._state_of = states_of_rows(mdp)
@@ -204,7 +204,7 @@ def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
 
     mdp = mdp.expanded()
     # Terminals have no successors; an additional node leads to the states ``first``.
-    n, end = mdp.n_columns, mdp.n_entries
+    n, end = mdp.n_columns, mdp.nnz
     ends = np.full(len(mdp.terminal_reward), end)
     pointers = np.concatenate([mdp.indptr[mdp.state_ptr], ends, [end + len(first)]])
     indices = np.concatenate([mdp.indices, first])

@@ -19,7 +19,7 @@ over the rows of the policy; the four Gauss-Seidel sweeps are slower than plain 
 products in a fixed order, whereas the order in BLAS depends on the number of threads.
 
 **Choice of the method.** ``auto`` starts with sweeps and keeps using them while they gain at least one decimal digit
-per *pass*, that is, per ``n_entries`` entries read. Otherwise, it tries the Krylov method, and from then on it uses the
+per *pass*, that is, per ``nnz`` entries read. Otherwise, it tries the Krylov method, and from then on it uses the
 method that recently gained more digits per pass. The recorded gain of a method grows with every step of the other
 method, so an unused method is tried again eventually. The choice depends on the number of entries read, not on time, so
 it is the same in every run and for every number of threads.
@@ -68,7 +68,7 @@ def _sweep(point: Improvement, limit: int) -> float:
     for _ in range(limit):
         low, high = point.with_terminals(*chain.back_up(v, out))
         v, out = out, v
-        point.work += chain.n_entries
+        point.work += chain.nnz
         if high - low <= goal:
             break
     point.v = v
@@ -85,10 +85,10 @@ def _correct(point: Improvement) -> float:
     low, high = chain.back_up(point.v, backed_up)
     residual = backed_up[:n] - point.v[:n]
     goal = max(_KRYLOV_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-    allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.n_entries, 1))
+    allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.nnz, 1))
     most = int(min(max(allowed, 1), _MOST_STEPS))
     correction, n_steps, digits = _bicgstab(chain, residual, goal, most)
-    point.work += chain.n_entries * (1 + _SWEEPS_OF_STEP * n_steps)
+    point.work += chain.nnz * (1 + _SWEEPS_OF_STEP * n_steps)
     point.v[:n] += correction
     return digits
 
@@ -160,7 +160,7 @@ class PolicyEvaluations:
             digits = _sweep(point, self._limit)
         for other in self._rate:
             self._rate[other] *= _HOPE
-        self._rate[name] = max(digits * point.mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
+        self._rate[name] = max(digits * point.mdp.nnz / max(point.work - work, 1), _LEAST_RATE)
 
     @property
     def reason(self) -> str:
@@ -189,7 +189,7 @@ def iterate(
         point: Initial values; on return, the values of the last backup.
         log: Receives one entry per backup.
         max_steps: Maximum number of backups, including those already in the log.
-        max_sweeps: Stop once more than ``max_sweeps * n_entries`` entries have been read.
+        max_sweeps: Stop once more than ``max_sweeps * nnz`` entries have been read.
         progress: Called as ``progress(backups, error_bound)`` after every backup.
     """
     least, n_stalled, patience = np.inf, 0, _PATIENCE
@@ -208,6 +208,6 @@ def iterate(
         log.seconds.append(time.perf_counter() - begin)
         if progress is not None:
             progress(len(log.seconds), point.bound.error)
-        is_over = len(log.seconds) >= max_steps or point.work > max_sweeps * point.mdp.n_entries
+        is_over = len(log.seconds) >= max_steps or point.work > max_sweeps * point.mdp.nnz
         if point.is_done or is_over:
             return

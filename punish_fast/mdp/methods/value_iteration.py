@@ -120,7 +120,7 @@ class Iteration:
 
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Back up one layer, in place if possible; return the new values and the largest change."""
-        out = v if self.mdp.is_independent(layer) else v.copy()
+        out = v if self._backups.is_independent(layer) else v.copy()
         if self._policy is not None:
             return out, self._backups.evaluate(layer, payment, self._policy, v, out)
         return out, self._backups.sweep(layer, payment, v, out)

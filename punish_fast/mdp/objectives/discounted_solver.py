@@ -58,7 +58,7 @@ def solve_discounted(
     few = patience(mdp) if is_auto else math.inf
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
-            point.most_work = limit * mdp.n_entries if limit <= _FEW else math.inf
+            point.most_work = limit * mdp.nnz if limit <= _FEW else math.inf
             iterate(point, steps, log, limits.max_sweeps, limit, limits.progress)
             is_done, cheap = point.is_done, point.work * (1.0 if limit <= _FEW else _SHARE_OF_WORK)
             if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:

@@ -67,7 +67,7 @@ class RowTask(NamedTuple):
     batches: tuple[BlockRange, ...]  # blocks of each batch
     states: slice  # states of all batches
     rows: slice  # rows of all batches
-    n_entries: int  # number of entries of all rows
+    nnz: int  # number of entries of all rows
 
 
 class TaskResult(NamedTuple):
@@ -107,7 +107,7 @@ class ClusterBlocks:
             return self._submit(work, layer, tasks, given)
 
         for task, found in finished(self._client, tasks, submit_all, self._forget):
-            paces.append(found.seconds / task.n_entries)
+            paces.append(found.seconds / task.nnz)
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
             if self._progress is not None:
                 self._progress(layer, len(parts), len(tasks))
@@ -142,18 +142,18 @@ class ClusterBlocks:
 
     def _tasks(self, layer: int) -> list[RowTask]:
         """Divide a layer into tasks of similar size."""
-        ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
+        ranges, nnz = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
-        seconds = n_entries.sum() * self._entry_seconds / threads
+        seconds = nnz.sum() * self._entry_seconds / threads
         # Every thread gets the same number of tasks, so that no thread waits for another.
         per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
-        ends = balanced_chunks(cumulated(n_entries), per_thread * threads).tolist()
+        ends = balanced_chunks(cumulated(nnz), per_thread * threads).tolist()
         tasks = []
         for number, (begin, end) in enumerate(pairwise(ends)):
             batches = tuple(ranges[begin:end])
             (states, rows), (last_states, last_rows) = (self._batches.builder.places(batches[k]) for k in (0, -1))
             states, rows = slice(states.start, last_states.stop), slice(rows.start, last_rows.stop)
-            tasks.append(RowTask(number, self._game, batches, states, rows, int(n_entries[begin:end].sum())))
+            tasks.append(RowTask(number, self._game, batches, states, rows, int(nnz[begin:end].sum())))
         return tasks
 
 

@@ -50,10 +50,10 @@ class MatrixFree(Process):
             counts.append(total(self._executor(find_rewards, layer, RowArrays(reward=self.reward))))
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
-        self._nonzeros = total(counts)
+        self._nonzero_count = total(counts)
 
     def __repr__(self) -> str:
-        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
+        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries, {self.n_layers} layers"
         return f"MatrixFree({sizes})"
 
     @property
@@ -62,18 +62,18 @@ class MatrixFree(Process):
         return self
 
     @property
-    def n_entries(self) -> int:
+    def nnz(self) -> int:
         """Number of entries of all rows, including entries of probability 0."""
-        return self.batches.n_entries
+        return self.batches.nnz
 
     @property
     def longest_rows(self) -> np.ndarray:
         """Number of entries of the longest row of each layer, int64 ``[n_layers]``."""
         return self.batches.longest_rows
 
-    def nonzeros(self) -> NonzeroCount:
+    def count_nonzero(self) -> NonzeroCount:
         """Return the number of entries with positive probability, in total and in the longest row."""
-        return self._nonzeros
+        return self._nonzero_count
 
     def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself
         """Return True, since no layer leads to itself."""

@@ -48,16 +48,16 @@ class MemoryPlan(NamedTuple):
 
 def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
     """Return estimates for each mode, in the order of `MODES`, given the expected number of sweeps."""
-    space, n_entries = batches.space, batches.n_entries
+    space, nnz = batches.space, batches.nnz
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
     stored = {
         # With a policy, the tensor is copied without its entries of probability 0.
-        TENSOR: (1 + has_policy) * (12 * n_entries + 8 * n_rows),
-        COMPACT: 4 * n_entries + 8 * batches.n_probabilities + 16 * n_rows,
+        TENSOR: (1 + has_policy) * (12 * nnz + 8 * n_rows),
+        COMPACT: 4 * nnz + 8 * batches.n_probabilities + 16 * n_rows,
         MATRIX_FREE: _jit.threads() * batches.nbytes,
     }
-    a_sweep = batches.seconds_to_make() * n_entries / _jit.threads()
+    a_sweep = batches.seconds_to_make() * nnz / _jit.threads()
     seconds = dict.fromkeys((TENSOR, COMPACT), a_sweep * (1 + _STORED_SHARE * sweeps))
     # All rows are made once before the first sweep, to compute rewards.
     seconds[MATRIX_FREE] = a_sweep * (1 + sweeps)

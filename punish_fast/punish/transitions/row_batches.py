@@ -137,7 +137,7 @@ class RowBatches:
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
         # Number of entries of all rows (including entries of probability 0), and number of probabilities in a compact
         # tensor.
-        self.n_entries = self.n_probabilities = 0
+        self.nnz = self.n_probabilities = 0
         self._most_rows = self._most_entries = 0
         # Blocks and number of entries (int64) of each batch, by layer.
         self.ranges: list[list[BlockRange]] = []
@@ -148,7 +148,7 @@ class RowBatches:
                 progress("rows", layer + 1, len(space.layers))
 
     def __repr__(self) -> str:
-        return f"RowBatches({self.space!r}, {self.n_entries:,} entries)"
+        return f"RowBatches({self.space!r}, {self.nnz:,} entries)"
 
     @property
     def nbytes(self) -> int:
@@ -176,13 +176,13 @@ class RowBatches:
         self.builder.make(sample[0])
         self.builder.make(ranges[-1])
         begin = time.perf_counter()
-        n_entries = sum(int(self.builder.make(blocks).tensor.indptr[-1]) for blocks in sample)
-        return (time.perf_counter() - begin) / n_entries
+        nnz = sum(int(self.builder.make(blocks).tensor.indptr[-1]) for blocks in sample)
+        return (time.perf_counter() - begin) / nnz
 
     def _cut(self, layer: int) -> None:
         """Count the rows of a layer, and divide it into batches of similar size."""
         first, state_ptr = self.space.layers[layer].first, self.space.state_ptr
-        n_entries, n_shared, longest = np.zeros((3, len(first) - 1), dtype=np.int64)
+        nnz, n_shared, longest = np.zeros((3, len(first) - 1), dtype=np.int64)
 
         def count(begin: int, end: int) -> None:
             while begin < end:
@@ -192,16 +192,16 @@ class RowBatches:
                 length, owner = np.empty((2, ptr[stop - begin]), dtype=np.int64)
                 count_rows(in_order(self.space, BlockRange(layer, begin, stop)), layer, self.space, row, length, owner)
                 places = ptr[: stop - begin]
-                n_entries[begin:stop] = np.add.reduceat(length, places)
+                nnz[begin:stop] = np.add.reduceat(length, places)
                 longest[begin:stop] = np.maximum.reduceat(length, places)
                 n_shared[begin:stop] = np.add.reduceat(np.where(owner < np.arange(len(owner)), length, 0), places)
                 begin = stop
 
         for_chunks(count, first)
         self.longest_rows[layer] = longest.max(initial=0)
-        self.n_entries += int(n_entries.sum())
-        self.n_probabilities += int((n_entries - n_shared).sum())
-        self._join_blocks(layer, cumulated(n_entries))
+        self.nnz += int(nnz.sum())
+        self.n_probabilities += int((nnz - n_shared).sum())
+        self._join_blocks(layer, cumulated(nnz))
 
     def _join_blocks(self, layer: int, entry_ptr: np.ndarray) -> None:
         """Group the blocks of a layer into batches; the entries of block ``b`` begin at ``entry_ptr[b]``."""

@@ -89,14 +89,14 @@ def _process(space: StateSpace, rows: _tensor.TensorRows, data_ptr: np.ndarray |
 
 
 def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.TensorRows:
-    n_entries = int(indptr[-1])
+    nnz = int(indptr[-1])
     # Columns, probabilities and, for each row, two pointers, a reward, an owner and an action.
-    n_bytes = 4 * n_entries + 8 * n_data + 29 * len(space.action)
-    require_memory(n_bytes + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
+    n_bytes = 4 * nnz + 8 * n_data + 29 * len(space.action)
+    require_memory(n_bytes + space.nbytes, f"a tensor of {nnz:,} nonzeros")
     return _tensor.TensorRows(
         state_ptr=space.state_ptr,
         indptr=indptr,
-        indices=np.empty(n_entries, dtype=np.int32),
+        indices=np.empty(nnz, dtype=np.int32),
         data_ptr=data_ptr,
         data=np.empty(n_data, dtype=np.float64),
         reward=np.zeros(len(space.action), dtype=np.float64),
@@ -122,10 +122,10 @@ def _without_zeros(mdp: MDP) -> MDP:
     lengths = np.empty(mdp.n_rows, dtype=np.int64)
     for_chunks(_tensor.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
     indptr = cumulated(lengths)
-    if indptr[-1] == mdp.n_entries:
+    if indptr[-1] == mdp.nnz:
         return mdp
-    n_bytes = 12 * (mdp.n_entries + int(indptr[-1])) + 40 * mdp.n_rows
-    require_memory(n_bytes, f"a tensor of {mdp.n_entries:,} entries and its copy without zeros")
+    n_bytes = 12 * (mdp.nnz + int(indptr[-1])) + 40 * mdp.n_rows
+    require_memory(n_bytes, f"a tensor of {mdp.nnz:,} entries and its copy without zeros")
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1], dtype=np.float64)
     for_chunks(_tensor.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)

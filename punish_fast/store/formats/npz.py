@@ -3,8 +3,8 @@
 The first six arrays of a process are its transitions as a CSR array, for ``scipy.sparse.load_npz``::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
-    data             float64 [n_entries]     probabilities
-    indices          int32   [n_entries]     columns; n_columns - 2 is win, n_columns - 1 loss
+    data             float64 [nnz]     probabilities
+    indices          int32   [nnz]     columns; n_columns - 2 is win, n_columns - 1 loss
     indptr           int32   [n_rows + 1]    first entry of each row
     state_ptr        int64   [n_states + 1]  first row of each state
     layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer is between two measures

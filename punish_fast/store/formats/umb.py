@@ -113,7 +113,7 @@ def _members(process: LabeledProcess) -> Iterator[tuple[str, _Stream]]:
     yield "index.json", _bytes(json.dumps(_index(process), indent=2).encode())
     yield "state-to-choices.bin", _Stream("<u8", mdp.state_ptr, mdp.n_rows + loops)
     yield "state-is-initial.bin", _bits(process.is_initial)
-    yield "choice-to-branches.bin", _Stream("<u8", mdp.indptr, mdp.n_entries + loops)
+    yield "choice-to-branches.bin", _Stream("<u8", mdp.indptr, mdp.nnz + loops)
     yield "branch-to-target.bin", _Stream("<u8", mdp.indices, np.arange(mdp.n_states, mdp.n_columns))
     yield "branch-to-probability.bin", _Stream("<f8", mdp.data, ones)
     yield "actions/choices/values.bin", _Stream("<u4", action, np.full(len(TERMINALS), _REST))
@@ -173,7 +173,7 @@ def _index(process: LabeledProcess) -> dict[str, Any]:
             "#initial-states": int(process.is_initial.sum()),
             "#choices": mdp.n_rows + n_terminals,
             "#choice-actions": len(ACTIONS),
-            "#branches": mdp.n_entries + n_terminals,
+            "#branches": mdp.nnz + n_terminals,
             "#branch-actions": 0,
             "#observations": 0,
             "branch-probability-type": _DOUBLE,

@@ -44,7 +44,7 @@ def test_a_point_is_what_its_parts_find(found):
     dealt = openings(space)
     assert agent["fingerprint"] == solution.fingerprint
     assert agent["value"] == float(dealt.p @ solution.v[dealt.state])
-    assert (agent["states"], agent["rows"], agent["nonzeros"]) == (space.n_states + 2, mdp.n_rows, mdp.n_entries)
+    assert (agent["states"], agent["rows"], agent["nnz"]) == (space.n_states + 2, mdp.n_rows, mdp.nnz)
     graph = GameGraph(StateSpace(true_rules(TINY)))
     policy = greedy(space.state_ptr, solution.q)
     assert {name: agent[name] for name in study_game(graph, policy)} == study_game(graph, policy)

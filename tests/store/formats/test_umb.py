@@ -58,7 +58,7 @@ def test_the_index_counts_and_types(index, tiny, tiny_mdp):
         "#initial-states": tiny.n_openings,
         "#choices": tiny_mdp.n_rows + 2,
         "#choice-actions": 11,
-        "#branches": tiny_mdp.n_entries + 2,
+        "#branches": tiny_mdp.nnz + 2,
         "#branch-actions": 0,
         "#observations": 0,
         "branch-probability-type": {"type": "double", "size": 64},
@@ -121,7 +121,7 @@ def test_storm_finds_the_same_values(path, tiny, tiny_mdp):
     model = stormpy.build_model_from_umb(path)
     assert model.model_type.name == "MDP"
     counts = (model.nr_states, model.nr_choices, model.nr_transitions)
-    assert counts == (tiny_mdp.n_columns, tiny_mdp.n_rows + 2, tiny_mdp.n_entries + 2)
+    assert counts == (tiny_mdp.n_columns, tiny_mdp.n_rows + 2, tiny_mdp.nnz + 2)
     assert model.labeling.get_labels() == {"init", "win", "loss"}
     assert len(model.initial_states) == tiny.n_openings
     chances = solve(tiny_mdp, tolerance=1e-9, objective="win-probability")

@@ -110,7 +110,7 @@ def test_a_process_comes_back_to_the_bit(tmp_path_factory, sample):
         "#initial-states": 0,
         "#choices": mdp.n_rows,
         "#choice-actions": 0,
-        "#branches": mdp.n_entries,
+        "#branches": mdp.nnz,
     }
     index["annotations"] = {"rewards": {"r": {"applies-to": ["choices"], "type": DOUBLE}}}
     files = {
