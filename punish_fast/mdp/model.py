@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.conversion.row_sums import flaw_of_rows, largest_deviation
+from punish_fast.mdp.conversion.row_sums import flaw_of_rows, max_row_sum_error
 from punish_fast.mdp.policy import refuse_mask
 from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
@@ -102,7 +102,7 @@ class MDP(Process):
     @cached_property
     def max_row_sum_error(self) -> float:
         """Largest absolute difference between 1 and the exact sum of a row; infinite if a sum is not finite."""
-        return largest_deviation(self)
+        return max_row_sum_error(self)
 
     @cached_property
     def _successors(self) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.policy import first_best, softmax, taking
+from punish_fast.mdp.policy import softmax, taking
 from punish_fast.runtime.errors import as_float, shown
 
 
@@ -36,10 +36,10 @@ class Solution:
             iteration or solved the MDP by component, the residual is the error bound.
         error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` minus
             this bound, so it loses at most twice the bound.
+        choice: int64 ``[n_states]``, row that the policy takes in each state.
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
         policies: Number of policies that exact policy iteration evaluated; 0 if sweeps were sufficient.
         reason: Reason for the choice of the method, or a summary of its steps; empty if the method was requested.
-        rows_taken: int64 ``[n_states]``, the rows of `choice`; if None, the first best rows of ``q``.
     """
 
     v: np.ndarray
@@ -52,10 +52,10 @@ class Solution:
     sweeps: int
     residual: float
     error_bound: float
+    choice: np.ndarray
     log: Log
     policies: int = 0
     reason: str = ""
-    rows_taken: np.ndarray | None = None
 
     def __repr__(self) -> str:
         aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
@@ -70,11 +70,6 @@ class Solution:
     def converged(self) -> bool:
         """True if the error bound reached the tolerance or a number of sweeps was requested."""
         return self.tolerance is None or self.error_bound <= self.tolerance
-
-    @cached_property
-    def choice(self) -> np.ndarray:
-        """Row that the policy takes in each state, int64 ``[n_states]``."""
-        return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     def greedy(self) -> np.ndarray:
         """Return the policy that takes the row `choice` of each state, float64 ``[n_rows]``."""

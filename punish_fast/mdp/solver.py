@@ -30,7 +30,7 @@ from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import refuse_mask
+from punish_fast.mdp.policy import first_best, refuse_mask
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import (
     DEFAULT_DISCOUNT,
@@ -170,7 +170,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     if found is None:
         return _solve_instead(mdp, endless, iteration, options)
     v, q, choice = quotient.lifted(found.v, found.q, found.choice)
-    return replace(found, v=v, q=q, state_ptr=mdp.state_ptr, rows_taken=choice)
+    return replace(found, v=v, q=q, state_ptr=mdp.state_ptr, choice=choice)
 
 
 def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacobi, options: _Options) -> Solution:
@@ -213,10 +213,10 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
         sweeps=found.rounds,
         residual=found.error_bound,
         error_bound=found.error_bound,
+        choice=found.choice,
         log=Log(residual=[found.error_bound], seconds=[time.perf_counter() - begin]),
         policies=found.policies,
         reason="topological",
-        rows_taken=found.choice,
     )
 
 
@@ -249,10 +249,11 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
     precision = PRECISION if n_states < _FEW_STATES else _LEAST_PRECISION
     if is_stored and not bound <= max(goal or 0.0, precision * float(np.abs(iteration.v[:n_states]).max(initial=0))):
         return None
+    state_ptr, proved = iteration.mdp.state_ptr, iteration.proved_choice
     return Solution(
         v=iteration.v[:n_states].copy(),
         q=iteration.q,
-        state_ptr=iteration.mdp.state_ptr,
+        state_ptr=state_ptr,
         objective=options.objective,
         discount=iteration.discount,
         method=options.method,
@@ -260,8 +261,8 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
         sweeps=len(iteration.log.residual),
         residual=iteration.log.residual[-1],
         error_bound=bound,
+        choice=first_best(state_ptr, iteration.q) if proved is None else proved,
         log=iteration.log,
-        rows_taken=iteration.rows_taken,
     )
 
 

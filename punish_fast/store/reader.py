@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, ModelError, validate
-from punish_fast.mdp.policy import PolicyError, best_values, taking
+from punish_fast.mdp.policy import PolicyError, best_values, first_best, taking
 from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
@@ -161,6 +161,9 @@ class SolutionFile(CheckedFile):
         a, log = self.attributes, Log(*(self.array(f"/log/{name}").tolist() for name in ("residual", "seconds")))
         if a["schedule"] == "jacobi":
             log.rmse, log.choice_changes = (self.array(f"/log/{name}").tolist() for name in ("rmse", "choice_changes"))
+        # If the file contains no policy, it takes the first best rows.
+        has_choice = "/solution/choice" in self.shapes
+        choice = self._rows_at("/solution/choice", state_ptr) if has_choice else first_best(state_ptr, q)
         return Solution(
             v=v,
             q=q,
@@ -172,9 +175,8 @@ class SolutionFile(CheckedFile):
             sweeps=a["sweeps"],
             residual=a["residual"],
             error_bound=a["error_bound"],
+            choice=choice,
             log=log,
-            # If the file contains no policy, it takes the first best rows.
-            rows_taken=self._rows_at("/solution/choice", state_ptr) if "/solution/choice" in self.shapes else None,
         )
 
     @cached_property

@@ -31,7 +31,7 @@ _KIND = "solution"
 # Entries of the header and arrays, with the checks of agent files.
 _ENTRIES = {name: ATTRIBUTES[name] for name in ("objective", "discount", "tolerance", "sweeps", "residual")}
 _ENTRIES |= {"error_bound": ATTRIBUTES["error_bound"], "method": Attribute(str, ())}
-_ARRAYS = {name: DATASETS[f"/solution/{name}"] for name in ("v", "q")} | {"rows_taken": Dataset("int64", ("n_states",))}
+_ARRAYS = {name: DATASETS[f"/solution/{name}"] for name in ("v", "q")} | {"choice": Dataset("int64", ("n_states",))}
 
 
 def place() -> Place:
@@ -87,16 +87,16 @@ def _load(path: Path, state_ptr: np.ndarray) -> Solution:
     if len(q) != state_ptr[-1] or not np.array_equal(best_values(state_ptr, q), v):
         raise file.error("v", "must be the largest `q` of each state")
     if len(rows) != len(v) or (rows < state_ptr[:-1]).any() or (rows >= state_ptr[1:]).any():
-        raise file.error("rows_taken", "must be a row of each state")
+        raise file.error("choice", "must be a row of each state")
     # A folder that cannot be written is still read.
     with suppress(OSError):
         path.touch()
     entries["tolerance"] = None if math.isnan(entries["tolerance"]) else entries["tolerance"]
-    return Solution(v=v, q=q, rows_taken=rows, state_ptr=state_ptr, log=Log(), **entries)
+    return Solution(v=v, q=q, choice=rows, state_ptr=state_ptr, log=Log(), **entries)
 
 
 def _save(path: Path, solution: Solution) -> None:
-    arrays = {"v": solution.v, "q": solution.q, "rows_taken": solution.choice}
+    arrays = {"v": solution.v, "q": solution.q, "choice": solution.choice}
     if not math.isfinite(solution.error_bound) or sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
         return
     header = {name: getattr(solution, name) for name in _ENTRIES}

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from punish_fast.mdp.conversion.construction import narrowed
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
+from punish_fast.mdp.conversion.row_sums import ROUNDING, max_row_sum_error
 from punish_fast.mdp.model import MDP, ModelError, validate
 from punish_fast.mdp.solver import solve
 
@@ -212,7 +212,7 @@ def built(rows, way: str, normalize: bool = False) -> MDP:
 @given(loose_rows(), st.sampled_from(["scipy", "gymnasium", "dense"]))
 def test_probabilities_are_divided_by_their_exact_sum(rows, way):
     mdp = validate(built(rows, way))
-    assert largest_deviation(mdp) <= ROUNDING
+    assert max_row_sum_error(mdp) <= ROUNDING
     for k, row in enumerate(rows):
         exact: dict[int, Fraction] = {}
         for column, p in row:

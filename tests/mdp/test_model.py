@@ -10,7 +10,7 @@ from numba import config
 from processes import compacted, empty_process
 
 from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.conversion.row_sums import largest_deviation
+from punish_fast.mdp.conversion.row_sums import max_row_sum_error
 from punish_fast.mdp.model import MDP, ModelError, check_arrays, validate
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.errors import ExtraError
@@ -171,8 +171,8 @@ def test_largest_deviation_is_that_of_exact_sums(rows):
     mdp = replace(mdp, indptr=cumulated(np.array(lengths)), indices=np.zeros(len(data), dtype=np.int32), data=data)
     exact = max(abs(sum(map(Fraction, row)) - 1) for row in rows)
     for given_mdp in (mdp, compacted(mdp)):
-        assert largest_deviation(given_mdp) == pytest.approx(float(exact), rel=1e-15, abs=1e-30)
-    assert largest_deviation(replace(mdp, data=np.full(len(data), np.nan))) == np.inf
+        assert max_row_sum_error(given_mdp) == pytest.approx(float(exact), rel=1e-15, abs=1e-30)
+    assert max_row_sum_error(replace(mdp, data=np.full(len(data), np.nan))) == np.inf
 
 
 @pytest.mark.parametrize("name", ["reward", "terminal_reward"])

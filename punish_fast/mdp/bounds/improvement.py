@@ -162,7 +162,7 @@ class Closed(NamedTuple):
 
     v: np.ndarray  # float64 ``[n_states]``, state values
     q: np.ndarray  # float64 ``[n_rows]``, values of rows; the maximum in each state is ``v``
-    rows_taken: np.ndarray  # int64 ``[n_states]``, the policy
+    choice: np.ndarray  # int64 ``[n_states]``, the policy
     error_bound: float  # Upper bound on the error of ``v``, and on ``v`` minus the values of the policy
     policies: int = 0  # Number of policies evaluated by exact policy iteration
 

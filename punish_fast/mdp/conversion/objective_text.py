@@ -163,7 +163,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
     # To minimize, maximize the negated rewards and negate the values.
     paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
     solution = solve(paid, factor, tolerance=tolerance)
-    return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
+    return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0)
 
 
 def _path(text: str, path: str) -> tuple[Formula | None, Formula | None]:

@@ -30,7 +30,7 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
     return total, deviation
 
 
-def largest_deviation(mdp: MDP) -> float:
+def max_row_sum_error(mdp: MDP) -> float:
     """Return the largest absolute difference between 1 and the exact sum of a row.
 
     This takes about as long as a sweep.

@@ -65,7 +65,7 @@ class Iteration:
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
         self.bound = np.inf  # error bound after the last sweep
-        self.rows_taken: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
+        self.proved_choice: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
         # Row values and the first best rows; consistent with `v` only after `close`.
@@ -161,7 +161,7 @@ class Iteration:
         loss = self._loss(np.array([tie[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())]))
         if loss <= max(bounds[-1], 2 * without_ties):
             return loss
-        self.rows_taken = self.choice.copy()
+        self.proved_choice = self.choice.copy()
         return without_ties
 
     def _loss(self, ties: np.ndarray) -> float:
@@ -233,8 +233,8 @@ class Layered(Iteration):
             aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
             if attains(self.mdp, aim, first, len(self.log.residual)):
                 return distance
-        self.rows_taken = attaining_choice(self.mdp, aim)
-        return np.inf if self.rows_taken is None else distance
+        self.proved_choice = attaining_choice(self.mdp, aim)
+        return np.inf if self.proved_choice is None else distance
 
     def _closed(self, bound: float) -> float:
         """Return the error bound after `close`, given the bound before it."""

@@ -68,7 +68,7 @@ def solve_discounted(
         if found.error_bound <= goal or (is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
         if is_auto or is_large:
-            exact = _solve_exactly(mdp, found.rows_taken, discount, limits)
+            exact = _solve_exactly(mdp, found.choice, discount, limits)
         if exact is not None and not exact.error_bound >= found.error_bound:
             found = exact
             log.residual.append(exact.error_bound)

@@ -14,7 +14,7 @@ from math import comb, prod
 import numpy as np
 
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.policy import best_values
+from punish_fast.mdp.policy import best_values, first_best
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.play.punish.game_data import View, rows_of_state
@@ -73,7 +73,8 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
         q = np.asarray(mdp.to_scipy() @ np.append(v, np.maximum(mdp.terminal_reward, 0)))
         best = best_values(space.state_ptr, q)
         return Solution(
-            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"), *(_TOLERANCE, 0, 0.0, _TOLERANCE, Log())
+            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"),
+            *(_TOLERANCE, 0, 0.0, _TOLERANCE, first_best(space.state_ptr, q), Log()),
         )
 
     settings = space.rules.digest, "evaluation"

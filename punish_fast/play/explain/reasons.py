@@ -37,7 +37,7 @@ def as_chances(solution: Solution) -> Solution:
     if solution.objective == "win-probability" or solution.discount != 1:
         return solution
     v, q, bound = (1 + solution.v) / 2, (1 + solution.q) / 2, solution.error_bound / 2
-    return replace(solution, objective="win-probability", v=v, q=q, error_bound=bound, rows_taken=solution.choice)
+    return replace(solution, objective="win-probability", v=v, q=q, error_bound=bound)
 
 
 _K = TypeVar("_K")

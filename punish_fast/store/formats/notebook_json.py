@@ -172,5 +172,6 @@ def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
         sweeps=0,
         residual=np.nan,
         error_bound=np.inf,
+        choice=first_best(space.state_ptr, values.q),
         log=Log(),
     )
