@@ -46,7 +46,7 @@ class Duel:
 
 
 def head_to_head(
-    graph: GameGraph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None
+    graph: GameGraph, own: Any, enemy: Any, tolerance: float = 1e-12, initial_values: np.ndarray | None = None
 ) -> Duel:
     """Evaluate two policies against each other exactly.
 
@@ -54,7 +54,7 @@ def head_to_head(
         own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts.
         enemy: The enemy's policy, in the same form.
         tolerance: Stop at this error bound, or at the limit of rounding.
-        start: float64 ``[n_nodes, 2]``, initial win probabilities and expected numbers of breaths of the nodes.
+        initial_values: float64 ``[n_nodes, 2]``, win probabilities and expected numbers of breaths of the nodes.
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
@@ -65,7 +65,7 @@ def head_to_head(
     v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.nodes]
-    nodes[:] = [0.5, 0.0] if start is None else start
+    nodes[:] = [0.5, 0.0] if initial_values is None else initial_values
     accelerations = Anderson(), Anderson()
     best = np.inf
     for sweeps in range(1, _MAX_SWEEPS + 1):

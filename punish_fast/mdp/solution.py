@@ -153,16 +153,16 @@ class SolverLimits:
         progress: Called with the number of sweeps so far and the error bound.
         is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
             constant distance fails (``component_brackets.py``).
-        start: float64 ``[n_states]``, initial values; zeros if None.
+        initial_values: float64 ``[n_states]``, initial values; zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
-            changes this array in place. To resume, pass a saved copy as the argument ``start`` of `solve`.
+            changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
     """
 
     tolerance: float
     max_sweeps: int = MAX_SWEEPS
     progress: Callable[[int, float], None] = keep_quiet
     is_patient: bool = True
-    start: np.ndarray | None = None
+    initial_values: np.ndarray | None = None
     save: Callable[[np.ndarray], None] | None = None
 
     def __post_init__(self) -> None:

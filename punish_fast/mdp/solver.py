@@ -76,7 +76,7 @@ def solve(
     method: str = "auto",
     tolerance: float | SolverLimits = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
-    start: np.ndarray | None = None,
+    initial_values: np.ndarray | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
@@ -92,7 +92,7 @@ def solve(
             of steps of a method with a discount (by default 100,000). Policy iteration evaluates up to 100 policies. If
             rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps to make, regardless of the error bound.
-        start: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
+        initial_values: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"win-probability"`` (method ``"auto"`` or ``"layered"``).
 
@@ -114,13 +114,13 @@ def solve(
     mdp = _checked(mdp)
     discount, goal = check_options(discount, method, limits.tolerance, sweeps, objective)
     limits = replace(limits, tolerance=goal)
-    if start is not None:
-        refuse_mask("start", start, SolveError)
-        start = np.asarray(start, dtype=np.float64)
+    if initial_values is not None:
+        refuse_mask("initial_values", initial_values, SolveError)
+        initial_values = np.asarray(initial_values, dtype=np.float64)
         if method == JACOBI:
-            raise SolveError("start: initial values are not allowed with the method jacobi")
-        if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
-            raise SolveError(f"start: must be {mdp.n_states} finite numbers")
+            raise SolveError("initial_values: not allowed with the method jacobi")
+        if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
+            raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
@@ -134,17 +134,17 @@ def solve(
             if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
                 from punish_fast.mdp.objectives.discounted_solver import solve_discounted
 
-                return solve_discounted(mdp, discount, method, limits, start)
-            if is_plain and discount == 1 and mdp.n_states > 0 and start is None:
+                return solve_discounted(mdp, discount, method, limits, initial_values)
+            if is_plain and discount == 1 and mdp.n_states > 0 and initial_values is None:
                 return _solve_without_layers(mdp, None, options)
-        return _solve_by_sweeps(mdp, options, start)
+        return _solve_by_sweeps(mdp, options, initial_values)
 
 
-def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
+def _solve_by_sweeps(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Solution:
     """Solve by sweeps over layers, or by ``jacobi`` sweeps; use other methods if these fail."""
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     try:
-        iteration = _begin(mdp, options, start)
+        iteration = _begin(mdp, options, initial_values)
     except LargeValueError:
         if not isinstance(mdp, MDP) or options.goal is None or options.method == JACOBI:
             raise
@@ -163,7 +163,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     quotient = collapsed(mdp, endless, pays=options.objective == "discounted")
     # Values of the quotient cannot be saved: its states are sets of states of the process.
     options = options._replace(limits=replace(options.limits, save=None))
-    iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
+    iteration = _begin(quotient.mdp, options, None if initial_values is None else initial_values[quotient.first])
     if iteration.endless is not None:
         raise endless_error(iteration.endless[quotient.number])
     found = _finish(iteration, options)
@@ -220,14 +220,14 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     )
 
 
-def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
+def _begin(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
     if options.objective == "win-probability":
         from punish_fast.mdp.methods.interval_iteration import Reachability
 
-        return Reachability(mdp, options.goal, start)
+        return Reachability(mdp, options.goal, initial_values)
     if options.method == LAYERED:
-        return Layered(mdp, options.discount, start)
+        return Layered(mdp, options.discount, initial_values)
     return Jacobi(mdp, options.discount)
 
 

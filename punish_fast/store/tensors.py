@@ -116,7 +116,7 @@ class ModelSource:
         return build_compact(space, self.policy, self.progress)
 
 
-def start_values(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
+def initial_values_of(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
     """Load the values of an agent or checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
     file = load(path)
     require_rules(file, rules)
@@ -133,7 +133,7 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float = DEF
 
 
 def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float) -> None:
-    """Write state values, float64 ``[n_states]``, to a checkpoint that `start_values` can load."""
+    """Write state values, float64 ``[n_states]``, to a checkpoint that `initial_values_of` can load."""
     with new_file(path, CHECKPOINT, rules, objective=objective, discount=discount) as out:
         out.array("/solution/v", v)
 

@@ -142,7 +142,7 @@ def cluster():
         yield cluster
 
 
-def solve_on(client, batches, after_two_sweeps, start=None, save=None):
+def solve_on(client, batches, after_two_sweeps, initial_values=None, save=None):
     """Solve, with a fault on the way; return the solution within a minute of the fault."""
     begin = []
 
@@ -154,7 +154,7 @@ def solve_on(client, batches, after_two_sweeps, start=None, save=None):
     process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
     limits = SolverLimits(DEFAULT_TOLERANCE, save=save)
     try:
-        return solve(process, tolerance=limits, start=start, progress=progress)
+        return solve(process, tolerance=limits, initial_values=initial_values, progress=progress)
     finally:
         assert time.monotonic() - begin[0] < 60
 
@@ -180,7 +180,7 @@ def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebo
     cluster.restart()
     assert len(saved) == 2
     with connected(cluster.address) as client:
-        resumed, whole = solve_on(client, batches, lambda: None, start=saved[-1]), solve(notebook_mdp)
+        resumed, whole = solve_on(client, batches, lambda: None, initial_values=saved[-1]), solve(notebook_mdp)
     assert resumed.sweeps < whole.sweeps
     assert abs(resumed.v - whole.v).max() <= resumed.error_bound + whole.error_bound
 

@@ -15,7 +15,7 @@ from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint
 from punish_fast.store.reader import SolutionFile, load, require_information, require_rules
-from punish_fast.store.tensors import start_values
+from punish_fast.store.tensors import initial_values_of
 
 
 def read_everything(path: Path) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def arrays_of(file: SolutionFile) -> dict[str, np.ndarray]:
     if file.kind == "equilibrium":
         return _tables_of(file)
     if file.kind == "checkpoint":
-        return {"v": start_values(file.path, file.rules, "discounted")}
+        return {"v": initial_values_of(file.path, file.rules, "discounted")}
     arrays = {"code": file.code, "layer_ptr": file.layer_ptr}
     if file.kind == "tensor" or file.has_transitions:
         arrays |= vars(file.mdp())

@@ -92,7 +92,7 @@ DDP = SimpleNamespace(R=np.zeros((2, 2)), Q=DENSE, s_indices=None, a_indices=Non
         (lambda: from_rows([[(0.0, {0: 1.0})]], terminals=masked([1.0])), ModelError),
         (lambda: MDP.from_quantecon(SimpleNamespace(**vars(DDP) | {"R": masked(np.zeros((2, 2)))})), ModelError),
         (lambda: validate(replace(TABLE, reward=masked(np.zeros(4)))), ModelError),
-        (lambda: solve(TABLE, start=masked(np.zeros(2))), SolveError),
+        (lambda: solve(TABLE, initial_values=masked(np.zeros(2))), SolveError),
         (lambda: evaluate(TABLE, masked(np.full(4, 0.5))), SolveError),
         (lambda: average_reward(TABLE, policy=masked(np.full(4, 0.5))), SolveError),
         (lambda: reach_probability(TABLE, masked([True, False])), SolveError),

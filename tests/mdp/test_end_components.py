@@ -114,8 +114,8 @@ def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule,
     expected = exact(sample, objective)
     if expected is None:
         return
-    start = None if schedule == "jacobi" else np.full(len(sample[0]), value)
-    options = {"method": schedule or "layered", "sweeps": sweeps, "start": start}
+    initial_values = None if schedule == "jacobi" else np.full(len(sample[0]), value)
+    options = {"method": schedule or "layered", "sweeps": sweeps, "initial_values": initial_values}
     solution = solved_unless_too_long(sample, objective, **options)
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert error(solution.v, expected) <= solution.error_bound

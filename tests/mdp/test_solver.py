@@ -146,7 +146,7 @@ def test_a_compact_process_has_the_same_bits(sample, discount, schedule):
 @pytest.mark.parametrize("layers", [[2], [1, 1]])
 def test_the_bound_on_the_loss_of_a_policy_is_above_the_loss_and_close(layers):
     """Values that fall from a start above them are more than the policy earns."""
-    iteration = Layered(from_rows(TWO_STATES, layers), 0.9, start=np.full(2, 100.0))
+    iteration = Layered(from_rows(TWO_STATES, layers), 0.9, initial_values=np.full(2, 100.0))
     iteration.sweep()
     iteration.close()
     loss = (iteration.v - np.array([1 + 0.9 * 2, 2 + 0.9 * 1]) / (1 - 0.9**2)).max()
@@ -159,7 +159,7 @@ def test_the_bound_on_the_loss_of_a_policy_is_above_the_loss_and_close(layers):
 def test_start_at_the_solution_needs_one_sweep():
     mdp = sparse_process(50)
     cold = solve(mdp, method="layered", tolerance=1e-11)
-    warm = solve(mdp, method="layered", start=cold.v, tolerance=1e-9)
+    warm = solve(mdp, method="layered", initial_values=cold.v, tolerance=1e-9)
     assert cold.sweeps > 5
     assert warm.sweeps == 1
     assert np.abs(warm.v - cold.v).max() <= warm.error_bound + cold.error_bound
@@ -223,9 +223,9 @@ def test_fingerprint_is_equal_exactly_for_equal_bits():
         ({"sweeps": 0}, "sweeps: 0 is not allowed; it must be a whole number from 1"),
         ({"sweeps": 3.0}, "sweeps: 3.0 is not allowed"),
         ({"sweeps": 5, "method": "policy-iteration"}, "sweeps: not allowed with policy-iteration"),
-        ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
-        ({"start": np.array([0.0, math.nan])}, "start: must be 2 finite numbers"),
-        ({"start": np.zeros(2), "method": "jacobi"}, "start: initial values are not allowed with the method jacobi"),
+        ({"initial_values": np.zeros(3)}, "initial_values: must be 2 finite numbers"),
+        ({"initial_values": np.array([0.0, math.nan])}, "initial_values: must be 2 finite numbers"),
+        ({"initial_values": np.zeros(2), "method": "jacobi"}, "initial_values: not allowed with the method jacobi"),
     ],
 )
 def test_option_out_of_range_is_named(options, message):
@@ -272,7 +272,7 @@ def test_the_bound_of_an_evaluation_counts_rounding_over_rows():
 
 def test_an_extreme_start_converges():
     mdp = sparse_process(50)
-    solution = solve(mdp, start=np.full(mdp.n_states, -1.7e308))
+    solution = solve(mdp, initial_values=np.full(mdp.n_states, -1.7e308))
     assert solution.converged
     assert solution.error_bound <= 1e-10
 

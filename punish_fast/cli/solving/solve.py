@@ -89,7 +89,7 @@ def solve(options: SolveOptions) -> None:
     from punish_fast.mdp.solution import SolverLimits
     from punish_fast.mdp.solver import SWEEPS
     from punish_fast.punish.transitions.memory_plan import mode_of
-    from punish_fast.store.tensors import solve_file, start_values
+    from punish_fast.store.tensors import initial_values_of, solve_file
 
     stages = Stages(options.quiet)
     _check(options)
@@ -98,7 +98,7 @@ def solve(options: SolveOptions) -> None:
     method = _method(options, rules)
     values = None
     if options.start is not None:
-        values = start_values(options.start, rules, method["objective"], method["discount"])
+        values = initial_values_of(options.start, rules, method["objective"], method["discount"])
     if options.dry_run:
         _print_plan(options, options.source(rules, enemy, stages, may_exceed=True), stages)
         return
@@ -118,7 +118,7 @@ def solve(options: SolveOptions) -> None:
         SWEEPS.load_in_background()
         with _resumable(checkpoint), stages.progress.stage("solve"):
             sweep = stages.progress.sweep
-            mdp, solution = solve_file(output, source, not options.no_tensor, sweep, start=values, **method)
+            mdp, solution = solve_file(output, source, not options.no_tensor, sweep, initial_values=values, **method)
     with stages("openings"):
         openings = opening_report(source, mdp, solution)
     report = model_report(source, mdp, stages.clock, output) | solution_report(solution)

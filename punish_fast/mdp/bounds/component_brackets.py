@@ -62,8 +62,8 @@ def bracketed(mdp: MDP, reward: Payoff, limits: SolverLimits) -> Exact:
     attain the values.
     """
     order = Order(replace(mdp, reward=reward.row))
-    start = None if limits.start is None else limits.start[order.states]
-    sweeps = _Sweeps(order.mdp, reward, replace(limits, start=start))
+    initial_values = None if limits.initial_values is None else limits.initial_values[order.states]
+    sweeps = _Sweeps(order.mdp, reward, replace(limits, initial_values=initial_values))
     for run in order.runs(_LARGE):
         if len(run) == 2:
             sweeps.prove_one(run)
@@ -85,7 +85,7 @@ class _Sweeps:
         self._tolerance = limits.tolerance
         self._tensor = tensor_of(mdp)
         n = mdp.n_states
-        self._v = np.concatenate([np.zeros(n) if limits.start is None else limits.start, reward.end])
+        self._v = np.concatenate([np.zeros(n) if limits.initial_values is None else limits.initial_values, reward.end])
         self._distance = np.full(n, limits.tolerance / 2)
         # Bounds of all components, proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))

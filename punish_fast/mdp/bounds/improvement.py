@@ -170,8 +170,8 @@ class Closed(NamedTuple):
 class Improvement:
     """Values, their greedy policy, and a bound on the distance of the values from the optimum."""
 
-    def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
-        """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+    def __init__(self, mdp: MDP, discount: float, goal: float, initial_values: np.ndarray | None = None) -> None:
+        """Start with ``initial_values`` (float64 ``[n_states]``), or with zeros."""
         # The MDP must not be compact, and the discount must be below 1; the goal is the error bound to reach.
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
@@ -190,8 +190,8 @@ class Improvement:
         self.contraction = discounted(mdp, discount, n_steps=1)
         self._largest = self.contraction.largest_value
         self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
-        if start is not None:
-            self.v[:n] = np.clip(start, -self._largest, self._largest)
+        if initial_values is not None:
+            self.v[:n] = np.clip(initial_values, -self._largest, self._largest)
 
     def greedy_chain(self) -> PolicyChain:
         """Return the Markov chain of the policy `choice`. Every call updates and returns the same object."""

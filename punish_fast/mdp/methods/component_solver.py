@@ -87,9 +87,9 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
     if (still := endless_states(quotient.mdp)).any():
         raise endless_error(still[quotient.number])
-    start = None if limits.start is None else limits.start[quotient.first]
+    initial_values = None if limits.initial_values is None else limits.initial_values[quotient.first]
     payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
-    found = largest_total(quotient.mdp, payoff, replace(limits, start=start))
+    found = largest_total(quotient.mdp, payoff, replace(limits, initial_values=initial_values))
     return replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
 
 
@@ -110,7 +110,7 @@ def first_of_ties(
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
         # If the values needed policy iteration, sweeps would not be sufficient here either.
         most = limits.max_sweeps if found.policies == 0 else 1
-        inner = SolverLimits(limits.tolerance / 2, most, start=found.v)
+        inner = SolverLimits(limits.tolerance / 2, most, initial_values=found.v)
         return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
 
     q = values_of_rows(mdp, payoff, found)

@@ -48,12 +48,12 @@ class Reachability(Layered):
 
     _least = 0.0
 
-    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps of the values ``start``, float64 ``[n_states]``, or with a bracket.
+    def __init__(self, mdp: Process, goal: float | None, initial_values: np.ndarray | None = None) -> None:
+        """Start with sweeps of ``initial_values``, float64 ``[n_states]``, or with a bracket.
 
         If ``goal``, the error bound to reach, is None, sweeps start with the bracket [0, 1].
         """
-        super().__init__(mdp, 1.0, start)
+        super().__init__(mdp, 1.0, initial_values)
         self._goal = goal
         self._change = np.inf
         self._bracket: Bracket | None = None

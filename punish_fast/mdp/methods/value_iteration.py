@@ -190,12 +190,12 @@ class Layered(Iteration):
 
     _least = -np.inf  # lower limit on values
 
-    def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
-        """Start with the values ``start``, float64 ``[n_states]``, or with zeros if None."""
+    def __init__(self, mdp: Process, discount: float, initial_values: np.ndarray | None = None) -> None:
+        """Start with ``initial_values``, float64 ``[n_states]``, or with zeros if None."""
         super().__init__(mdp, discount, mdp.is_cycle)
-        if start is not None:
+        if initial_values is not None:
             largest = self.contraction.largest_value
-            self.v[: mdp.n_states] = np.clip(start, -largest, largest)
+            self.v[: mdp.n_states] = np.clip(initial_values, -largest, largest)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
 

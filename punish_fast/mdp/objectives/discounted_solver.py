@@ -40,16 +40,16 @@ _LARGE_VALUE = 1e150
 
 
 def solve_discounted(
-    mdp: MDP, discount: float, method: str, limits: SolverLimits, start: np.ndarray | None = None
+    mdp: MDP, discount: float, method: str, limits: SolverLimits, initial_values: np.ndarray | None = None
 ) -> Solution:
     """Solve an MDP with one layer.
 
     ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``. Exact policy iteration is used if values may
-    exceed 1e150 or, with ``"auto"``, if the other methods do not reach the tolerance. ``start``, float64
+    exceed 1e150 or, with ``"auto"``, if the other methods do not reach the tolerance. ``initial_values``, float64
     ``[n_states]``, contains initial values, 0 by default.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), limits.tolerance
-    point = Improvement(mdp, discount, goal, start)
+    point = Improvement(mdp, discount, goal, initial_values)
     log, is_auto = Log(), method == "auto"
     steps = PolicyEvaluations(GENERAL_METHODS if is_auto else (method,))
     is_large = point.contraction.largest_value > _LARGE_VALUE

@@ -140,7 +140,7 @@ class TransitionPattern:
         game = TransitionPattern(space)
         solution = None
         for policy in policies:
-            solution = solve(game.with_enemy(policy), start=None if solution is None else solution.v)
+            solution = solve(game.with_enemy(policy), initial_values=None if solution is None else solution.v)
     """
 
     def __init__(self, space: StateSpace) -> None:

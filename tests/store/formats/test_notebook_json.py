@@ -120,7 +120,7 @@ def test_agents_come_back_from_the_notebook(game, tmp_path):
     assert (tmp_path / "b.json").read_bytes() == (tmp_path / "a.json").read_bytes()
     # It plays and starts others.
     assert solve(build(game.space, second.policy(game.space))).converged
-    assert solve(game.mdp, start=second.solution().v).sweeps <= game.solution.sweeps
+    assert solve(game.mdp, initial_values=second.solution().v).sweeps <= game.solution.sweeps
     set_attribute(tmp_path / "b.h5", "terminal_values", [np.inf, -1.0])
     with pytest.raises(ReadError, match=r"terminal_values: inf is not allowed; it must be from -1e\+100 to 1e\+100"):
         load(tmp_path / "b.h5")
