@@ -15,7 +15,7 @@ OBJECTIVES = [
     ({}, 20.0, -20.0),
     ({"method": "jacobi"}, 20.0, -20.0),
     ({"discount": 1.0}, 1.0, -1.0),
-    ({"objective": "win-probability"}, 1.0, 0.0),
+    ({"objective": "reach-probability"}, 1.0, 0.0),
 ]
 
 PUBLISHED_RMSE = {
@@ -50,7 +50,7 @@ def test_values_of_tiny_solve_the_equations_of_the_exact_model(tiny, seed):
 @pytest.mark.parametrize("name", ["notebook", "tabletop"])
 def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request, name):
     mdp = request.getfixturevalue(f"{name}_mdp")
-    chances = solve(mdp, objective="win-probability")
+    chances = solve(mdp, objective="reach-probability")
     signed = solve(mdp, 1.0)
     assert np.abs(chances.v - (1 + signed.v) / 2).max() <= chances.error_bound + signed.error_bound / 2
     assert np.abs(chances.q - (1 + signed.q) / 2).max() <= chances.error_bound + signed.error_bound / 2

@@ -35,7 +35,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
             reached = reach_probability(mdp, wins, tolerance=tolerance)
             return Result(lambda: reached.v, reached.error_bound)
         if task == "win probability":
-            found = solve(mdp, tolerance=tolerance, objective="win-probability")
+            found = solve(mdp, tolerance=tolerance, objective="reach-probability")
         else:
             found = solve(mdp, discount, tolerance=tolerance)
         return Result(lambda: found.v, found.error_bound)

@@ -95,7 +95,7 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
 
 
 def _solve(mdp: MDP) -> Solution:
-    return solve(mdp, objective="win-probability", tolerance=_TOLERANCE)
+    return solve(mdp, objective="reach-probability", tolerance=_TOLERANCE)
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:

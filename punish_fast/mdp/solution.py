@@ -25,7 +25,7 @@ class Solution:
         v: float64 ``[n_states]``, state values; ``v[s]`` is the largest ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
-        objective: ``"discounted"``, or ``"win-probability"``, for which values are probabilities.
+        objective: ``"discounted"``, or ``"reach-probability"``, for which values are probabilities.
         discount: From 0 to 1; 1 for total rewards and win probabilities.
         method: ``"layered"``, ``"jacobi"``, ``"auto"`` or a method of ``policy_evaluation.py``.
         tolerance: Requested error bound; None if a number of sweeps was requested.
@@ -100,7 +100,7 @@ class Solution:
     def _within(self, values: np.ndarray, direction: float) -> np.ndarray:
         # The sum was rounded once, so one step to the next float restores the bound.
         values = np.nextafter(values, direction) if self.error_bound > 0 else values
-        return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
+        return np.clip(values, 0.0, 1.0) if self.objective == "reach-probability" else values
 
     @cached_property
     def fingerprint(self) -> str:
@@ -127,7 +127,7 @@ LAYERED, JACOBI = "layered", "jacobi"
 SCHEDULES = (LAYERED, JACOBI)
 GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
 METHODS = ("auto", *SCHEDULES, *GENERAL_METHODS)
-OBJECTIVES = ("discounted", "win-probability")
+OBJECTIVES = ("discounted", "reach-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
 # Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
@@ -188,10 +188,10 @@ def check_options(
         if value not in allowed:
             raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}")
     discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
-    if objective == "win-probability" and discount not in (None, 1):
-        raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
-    if objective == "win-probability" and method not in ("auto", LAYERED):
-        raise SolveError(f"method: {method} is not allowed with the objective win-probability; it must be {LAYERED}")
+    if objective == "reach-probability" and discount not in (None, 1):
+        raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
+    if objective == "reach-probability" and method not in ("auto", LAYERED):
+        raise SolveError(f"method: {method} is not allowed with the objective reach-probability; it must be {LAYERED}")
     if method in GENERAL_METHODS and discount == 1:
         raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:

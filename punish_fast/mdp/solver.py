@@ -2,7 +2,7 @@
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
 reward, including the reward of the terminal reached, and play that never ends must not earn or cost anything.
-``"win-probability"`` maximizes the probability of reaching a terminal with a positive reward and ignores all other
+``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward and ignores all other
 rewards; it has no discount.
 
 MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
@@ -94,7 +94,7 @@ def solve(
         sweeps: Number of sweeps to make, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        objective: ``"discounted"``, or ``"win-probability"`` (method ``"auto"`` or ``"layered"``).
+        objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
 
     Raises:
         SolveError: If an option is out of range, the discount is 1 and play can collect nonzero rewards forever, a
@@ -107,7 +107,7 @@ def solve(
         >>> from punish_fast.mdp import from_rows
         >>> broke, rich = 2, 3
         >>> mdp = from_rows([[(0, {broke: 0.5, 1: 0.5})], [(0, {0: 0.5, rich: 0.5})]], terminals=[0, 1])
-        >>> solve(mdp, objective="win-probability").v.round(6)
+        >>> solve(mdp, objective="reach-probability").v.round(6)
         array([0.333333, 0.666667])
     """
     limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
@@ -121,7 +121,7 @@ def solve(
             raise SolveError("initial_values: not allowed with the method jacobi")
         if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
             raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
-    if objective == "win-probability":
+    if objective == "reach-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
@@ -194,7 +194,7 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     if options.discount < 1:
         return replace(solve_discounted(mdp, options.discount, "auto", options.limits), method=options.method)
     limits, begin = options.limits, time.perf_counter()
-    if options.objective == "win-probability":
+    if options.objective == "reach-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
         found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
         q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
@@ -222,7 +222,7 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
 
 def _begin(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
-    if options.objective == "win-probability":
+    if options.objective == "reach-probability":
         from punish_fast.mdp.methods.interval_iteration import Reachability
 
         return Reachability(mdp, options.goal, initial_values)

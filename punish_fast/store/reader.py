@@ -323,7 +323,7 @@ def _(player: SolutionFile, space: StateSpace) -> np.ndarray:
 
 def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
     """Return the values of a win and a loss, float64 ``[2]``."""
-    if objective == "win-probability":
+    if objective == "reach-probability":
         return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
     return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
 

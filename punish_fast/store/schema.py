@@ -49,7 +49,7 @@ ATTRIBUTES = {
     "rules_digest": Attribute(str, KINDS),
     "enemy": Attribute(dict, _GAME),
     "discount": Attribute(float, _VALUES, 0, 1),
-    "objective": Attribute(str, _VALUES, allowed=("discounted", "win-probability")),
+    "objective": Attribute(str, _VALUES, allowed=("discounted", "reach-probability")),
     "schedule": Attribute(str, _AGENT, allowed=("layered", "jacobi", "imported")),
     "tolerance": Attribute(float, _AGENT, 0, may_be_nan=True),
     "sweeps": Attribute(int, _AGENT, 0),

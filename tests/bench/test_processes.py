@@ -21,7 +21,7 @@ def best_actions(name, discount):
 @cache
 def solution(name, discount):
     if discount == REACHABILITY:
-        return solve(small(name), objective="win-probability", tolerance=1e-10)
+        return solve(small(name), objective="reach-probability", tolerance=1e-10)
     return solve(small(name), discount, tolerance=1e-9)
 
 
@@ -127,4 +127,4 @@ def test_collisions_have_the_probability_of_close_draws(most, window):
     mdp = validate(wireless.make(most, window, longest=3, idle=1))
     expected = np.prod([(3 * w - 2) / w**2 for w in (window << c for c in range(1, most))])
     # The first state: nothing sent yet, and the medium just idle.
-    assert solve(mdp, objective="win-probability", tolerance=1e-10).v[0] == pytest.approx(expected, abs=1e-9)
+    assert solve(mdp, objective="reach-probability", tolerance=1e-10).v[0] == pytest.approx(expected, abs=1e-9)

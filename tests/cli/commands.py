@@ -26,7 +26,7 @@ HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreat
 
 # A small command of each verb that reads files or compiles kernels, without an output that the user names.
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "solve": ("--rules", "tiny", "--objective", "win-probability"),
+    "solve": ("--rules", "tiny", "--objective", "reach-probability"),
     "build": ("--rules", "tiny"),
     "show": ("agent.h5", "101010200220000001"),
     "compare": ("agent.h5", "tiny-naive.h5"),

@@ -36,7 +36,7 @@ def stop(monkeypatch):
 
 @pytest.mark.usefixtures("every_sweep")
 def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop):
-    options = ("--objective", "win-probability")
+    options = ("--objective", "reach-probability")
     run(*TINY, *options, "-o", "whole.h5")
     go_on = stop(4)
     stopped = run(*TINY, *options, "-o", "a.h5")

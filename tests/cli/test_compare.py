@@ -87,13 +87,13 @@ def test_what_cannot_be_compared_is_refused(run, folder):
 @pytest.mark.usefixtures("files")
 def test_agents_that_differ_in_objective_or_redeal_are_compared_by_win_probabilities(run):
     real = load("other-agent.h5").rules
-    run("solve", "other-tensor.h5", "--objective", "win-probability", "-o", "win.h5")
+    run("solve", "other-tensor.h5", "--objective", "reach-probability", "-o", "win.h5")
     own = load("win.h5").solution()
     for name in ("agent.h5", "other-agent.h5"):
         done = run("compare", name, "win.h5", "--json")
         assert "compare: by win probabilities under the true redeal" in done.err
         first, second = done.report["agents"]
-        assert (first["objective"], second["objective"]) == ("win-probability", "win-probability")
+        assert (first["objective"], second["objective"]) == ("reach-probability", "reach-probability")
         assert second["fingerprint"] == own.fingerprint
         assert done.report["v"]["bias"] >= -1e-9
         space, file = StateSpace(real), load(name)

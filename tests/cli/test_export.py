@@ -36,7 +36,7 @@ def test_the_umb_file_is_that_of_the_library(run, files, monkeypatch):
 
 @pytest.mark.usefixtures("files")
 def test_what_the_values_are_is_told(run):
-    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
+    run("solve", "tensor.h5", "--objective", "reach-probability", "-o", "win.h5")
     expected = {
         ("agent.h5", "notebook-json"): "rewards at discount 0.95",
         ("win.h5", "notebook-json"): "win probability minus loss probability, from -1 to 1",

@@ -35,7 +35,7 @@ def test_a_file_made_with_other_settings_is_replaced_only_when_asked(run, folder
         (["build", "--rules", "tiny", "--enemy", "naive"], "tiny-against-naive-tensor.h5"),
         (["build", "--rules", "tiny", "--enemy", "naive.h5@0.5"], "tiny-against-naive-file@0.5-tensor.h5"),
         (["solve", "--rules", "tiny", "--discount", "1"], "tiny-naive-discount-1.h5"),
-        (["solve", "--rules", "tiny", "--objective", "win-probability"], "tiny-naive-win-probability.h5"),
+        (["solve", "--rules", "tiny", "--objective", "reach-probability"], "tiny-naive-reach-probability.h5"),
         (["solve", "--rules", "home.toml"], "home-naive.h5"),
         (["solve", "--rules", "home.toml", "--discount", "0.95"], "home-naive-discounted.h5"),
         (["equilibrium", "--rules", "home.toml", "--iterations", "1"], "home-equilibrium.h5"),

@@ -63,10 +63,10 @@ def test_a_position_has_a_win_probability_at_discount_1(run, space):
 
 @pytest.mark.usefixtures("files")
 def test_win_probabilities_are_shown_in_percent(run, space):
-    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
+    run("solve", "tensor.h5", "--objective", "reach-probability", "-o", "x.h5")
     solution, state = load("x.h5").solution(), str(to_decimal(space.state(0)))
     report = run("show", "x.h5", state, "--json").report
-    assert report["objective"] == "win-probability"
+    assert report["objective"] == "reach-probability"
     assert report["value"] == report["win_probability"] == solution.v[0]
     assert report["lower"] <= report["value"] <= report["upper"]
     assert report["upper"] - report["lower"] == pytest.approx(2 * solution.error_bound)
@@ -251,7 +251,7 @@ def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
 @pytest.mark.usefixtures("files")
 def test_every_action_is_explained_by_what_the_enemy_may_do(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5")
+    run("solve", "tensor.h5", "--objective", "reach-probability", "-o", "x.h5")
     plain, report = (run("show", "x.h5", KNOWN, *why, "--json").report for why in ((), ("--why",)))
     values, expected = ({each["name"]: each["value"] for each in found["actions"]} for found in (report, plain))
     assert values == expected

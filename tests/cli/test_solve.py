@@ -78,7 +78,7 @@ def test_the_tensor_can_be_left_out(run, folder):
     run("solve", "small.h5", "-o", "x.h5").refused("small.h5", "/transitions/indptr: missing")
 
 
-HOUSE, WINNING = ("--rules", "house.toml"), ("--objective", "win-probability")
+HOUSE, WINNING = ("--rules", "house.toml"), ("--objective", "reach-probability")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
     [
         (["--discount", "0.5"], {"discount": 0.5}),
         (["--discount", "1"], {"discount": 1.0, "objective": "discounted"}),
-        (["--objective", "win-probability"], {"discount": 1.0, "objective": "win-probability", "converged": True}),
+        (["--objective", "reach-probability"], {"discount": 1.0, "objective": "reach-probability", "converged": True}),
         (["--schedule", "jacobi"], {"schedule": "jacobi", "converged": True}),
         (["--schedule", "jacobi", "--sweeps", "7"], {"sweeps": 7, "schedule": "jacobi"}),
         (["--tolerance", "0.01"], {"tolerance": 0.01, "converged": True}),
@@ -162,26 +162,26 @@ def test_options_of_the_solver_arrive(run, files, options, expected):
 def test_an_agent_for_the_real_game_maximizes_wins_by_default(run):
     for tensor, options, objective, discount in (
         ("tensor.h5", [], "discounted", 0.95),
-        ("other-tensor.h5", [], "win-probability", 1.0),
+        ("other-tensor.h5", [], "reach-probability", 1.0),
         ("other-tensor.h5", ["--objective", "discounted"], "discounted", 0.95),
         ("other-tensor.h5", ["--discount", "0.9"], "discounted", 0.9),
         ("other-tensor.h5", ["--schedule", "jacobi", "--sweeps", "2"], "discounted", 0.95),
     ):
         report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
         assert (report["objective"], report["discount"]) == (objective, discount)
-        assert report["worst_possible"] == (0 if objective == "win-probability" else -report["best_possible"])
-        assert ("lower" in report) == (objective == "win-probability")
+        assert report["worst_possible"] == (0 if objective == "reach-probability" else -report["best_possible"])
+        assert ("lower" in report) == (objective == "reach-probability")
         assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
-        if objective == "win-probability":
+        if objective == "reach-probability":
             assert report["lower"] <= report["win_probability"] <= report["upper"]
             assert report["upper"] - report["lower"] == pytest.approx(2 * report["error_bound"], rel=1e-3)
             assert report["error_bound"] == load("x.h5").solution().error_bound <= 1e-10
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("start", "objective"), [("agent.h5", "win-probability"), ("chances.h5", "discounted")])
+@pytest.mark.parametrize(("start", "objective"), [("agent.h5", "reach-probability"), ("chances.h5", "discounted")])
 def test_start_values_are_brought_to_the_scale_of_the_objective(run, start, objective):
-    run("solve", "tensor.h5", "--objective", "win-probability", "-o", "chances.h5")
+    run("solve", "tensor.h5", "--objective", "reach-probability", "-o", "chances.h5")
     cold = run("solve", "tensor.h5", "--objective", objective, "-o", "cold.h5", "--json").report
     warm = run("solve", "tensor.h5", "--objective", objective, "--from", start, "-o", "x.h5", "--json").report
     one, other = load("cold.h5").solution(), load("x.h5").solution()

@@ -64,7 +64,7 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
     assert made.count_nonzero() == own.count_nonzero()
     weight = mixed(space, 1)
     assert np.array_equal(evaluate(made, weight), evaluate(own, weight))
-    for options in ({}, {"method": "jacobi", "sweeps": 4}, {"objective": "win-probability"}, {"discount": 1}):
+    for options in ({}, {"method": "jacobi", "sweeps": 4}, {"objective": "reach-probability"}, {"discount": 1}):
         assert_same(client, batches, **options)
 
 

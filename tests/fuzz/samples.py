@@ -36,7 +36,7 @@ def make(folder: Path) -> dict[str, Path]:
     save(path("tensor"), space, mdp, enemy=note)
     save(path("agent"), space, mdp, solution, note)
     save(path("jacobi"), space, mdp, solve(mdp, method="jacobi", sweeps=5), note)
-    solve_file(path("wins"), ModelSource(space), keep_tensor=False, objective="win-probability")
+    solve_file(path("wins"), ModelSource(space), keep_tensor=False, objective="reach-probability")
     save_values(path("checkpoint"), RULES, solution.v, "discounted", 0.95)
     export_notebook(folder / "q.json", space, Values(solution.q, (20.0, -20.0)))
     import_notebook(folder / "q.json", path("imported"), RULES)

@@ -294,7 +294,7 @@ def _win(case: Case) -> Question:
     wins = {case.n + k for k, reward in enumerate(case.process.terminals) if reward > 0}
     return _optimum(
         case,
-        lambda: _of_solution(solve(case.mdp, objective="win-probability", tolerance=case.tolerance)),
+        lambda: _of_solution(solve(case.mdp, objective="reach-probability", tolerance=case.tolerance)),
         lambda chain: exact.reach_probabilities(chain, wins, set()),
         worth={t: Fraction(t in wins) for t in case.ends},
         is_paid=False,

@@ -120,4 +120,4 @@ def test_each_objective_counts_terminals_in_its_own_way():
     assert average_reward(mdp).gain[0] == 2.0  # at every step
     assert finite_horizon(mdp, 3).v[0].tolist() == [5.0]  # at each of the two steps that are left
     assert total_reward(mdp, np.array([False, True])).v.tolist() == [1.0]  # never
-    assert solve(mdp, objective="win-probability").v.tolist() == [1.0]  # only its sign
+    assert solve(mdp, objective="reach-probability").v.tolist() == [1.0]  # only its sign

@@ -71,7 +71,7 @@ def is_slow(states):
 @pytest.mark.compiled
 def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
     mdp, told = from_rows(gambler(n, p), terminals=[0.0, 1.0]), []
-    solution = solve(mdp, objective="win-probability", tolerance=1e-6, progress=lambda *args: told.append(args))
+    solution = solve(mdp, objective="reach-probability", tolerance=1e-6, progress=lambda *args: told.append(args))
     k, odds = np.arange(1, n), (1 - p) / p
     known = odds ** (k - n) * (1 - odds**-k) / (1 - odds**-n)
     assert np.abs(solution.v - known).max() <= solution.error_bound <= 1e-6
@@ -89,7 +89,7 @@ def test_going_on_for_ever_may_cost():
 
 def test_what_rounding_hides_is_not_proved():
     mdp = from_rows(gambler(10, 0.5), terminals=[0.0, 1.0])
-    assert bracketed(mdp, reward_of(mdp, "win-probability"), SolverLimits(1e-300)).error_bound == np.inf
+    assert bracketed(mdp, reward_of(mdp, "reach-probability"), SolverLimits(1e-300)).error_bound == np.inf
 
 
 def test_a_tie_that_costs_too_much_in_the_long_run_is_not_taken():
@@ -168,7 +168,7 @@ def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
 
 def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
     """Of two rows of the second state, the one wins half of the time and the other three quarters."""
-    solution = solved((SLOW, [2], [1.0, -1.0]), "win-probability")
+    solution = solved((SLOW, [2], [1.0, -1.0]), "reach-probability")
     assert solution.v == pytest.approx([0.75, 0.75], abs=1e-12)
     assert solution.choice.tolist() == [0, 2]
     assert abs(solution.q[1] - solution.q[2]) < 1e-5
@@ -178,7 +178,7 @@ def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch
     monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)
     with pytest.raises(SolveError, match=r"^tolerance: not reached after 2,000 sweeps, and policy iteration proves"):
-        solved((SLOW, [2], [1.0, -1.0]), "win-probability", tolerance=SolverLimits(1e-10, 2000))
+        solved((SLOW, [2], [1.0, -1.0]), "reach-probability", tolerance=SolverLimits(1e-10, 2000))
 
 
 @pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"method": "jacobi"}, "method")])

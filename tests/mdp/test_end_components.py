@@ -41,7 +41,7 @@ ROOMS = [
     [(0.0, {4: 1.0})],
 ]
 
-objectives = st.sampled_from(["discounted", "win-probability"])
+objectives = st.sampled_from(["discounted", "reach-probability"])
 
 
 def solved(sample, objective, **options):
@@ -110,7 +110,7 @@ def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, 
 
 @given(random_processes(), st.sampled_from([*SCHEDULES, None]), st.integers(1, 8), st.floats(-100, 100))
 def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule, sweeps, value):
-    objective = "discounted" if schedule else "win-probability"
+    objective = "discounted" if schedule else "reach-probability"
     expected = exact(sample, objective)
     if expected is None:
         return
@@ -141,10 +141,10 @@ def test_greedy_play_takes_no_loop_that_loses_less_than_the_error_bound(toleranc
         [(0.0, {4: 1.0})],
     ]
     sample = states, None, [1.0]
-    solution = solved(sample, "win-probability", tolerance=tolerance)
+    solution = solved(sample, "reach-probability", tolerance=tolerance)
     assert solution.converged
-    assert error(solution.v, exact(sample, "win-probability")) <= solution.error_bound
-    earned = greedy_values(sample, "win-probability", solution)
+    assert error(solution.v, exact(sample, "reach-probability")) <= solution.error_bound
+    earned = greedy_values(sample, "reach-probability", solution)
     assert error(solution.v, earned) <= 2 * tolerance
     assert solution.choice[1] == 2
 
@@ -152,7 +152,7 @@ def test_greedy_play_takes_no_loop_that_loses_less_than_the_error_bound(toleranc
 @pytest.mark.parametrize(("layers", "sweeps"), [(None, None), ([2, 2, 1], None), ([5, 0], 60)])
 def test_two_components_and_a_trap(layers, sweeps):
     """From the second room a game is won with 1/4; betting from the first wins half the time, or leads there."""
-    solution = solved((ROOMS, layers, [1.0, -1.0]), "win-probability", sweeps=sweeps)
+    solution = solved((ROOMS, layers, [1.0, -1.0]), "reach-probability", sweeps=sweeps)
     assert solution.v == pytest.approx([0.125, 0.125, 0.25, 0.25, 0.0], abs=1e-10)
     assert solution.choice.tolist() == [0, 2, 3, 6, 7]
 

@@ -184,7 +184,7 @@ def test_a_loop_has_the_value_of_leaving_it():
     """Looping for ever looks as good as leaving; sweeps from above would not tell the two apart."""
     goal, pit = 2, 3
     mdp = from_rows([[(0, {1: 1.0}), (0, {goal: 0.3, pit: 0.7})], [(0, {0: 1.0})]], terminals=[1, 0])
-    solution = solve(mdp, objective="win-probability")
+    solution = solve(mdp, objective="reach-probability")
     assert solution.v == pytest.approx([0.3, 0.3], abs=1e-15)
     assert solution.choice.tolist() == [1, 2]
 
@@ -211,7 +211,7 @@ def test_values_are_the_best_of_all_policies(sample):
 
 
 def solve_reachability(mdp, **options):
-    return solve(mdp, objective="win-probability", **({"method": "layered"} | options))
+    return solve(mdp, objective="reach-probability", **({"method": "layered"} | options))
 
 
 def assert_bracketed(solution, exact):
@@ -231,7 +231,7 @@ def test_gamblers_ruin(layers, p, tolerance):
     solution = solve_reachability(from_rows(gambler(10, p), layers, [0.0, 1.0]), tolerance=tolerance)
     assert_bracketed(solution, gambler_wins(10, p))
     assert solution.converged
-    assert (solution.objective, solution.discount) == ("win-probability", 1.0)
+    assert (solution.objective, solution.discount) == ("reach-probability", 1.0)
 
 
 def test_a_long_walk_whose_first_brackets_fail():

@@ -214,8 +214,8 @@ def test_fingerprint_is_equal_exactly_for_equal_bits():
         ({"tolerance": None}, "tolerance: None is not allowed; it must be a number above 0"),
         ({"discount": -0.1}, "discount: -0.1"),
         ({"discount": 1, "method": "policy-iteration"}, "method: policy-iteration needs a discount below 1"),
-        ({"discount": 0.95, "objective": "win-probability"}, r"discount: 0\.95 is not allowed with the objective win"),
-        ({"method": "jacobi", "objective": "win-probability"}, "method: jacobi is not allowed with the objective win"),
+        ({"discount": 0.95, "objective": "reach-probability"}, r"discount: 0\.95 is not allowed with the objective"),
+        ({"method": "jacobi", "objective": "reach-probability"}, "method: jacobi is not allowed with the objective"),
         ({"method": "zigzag"}, "method: 'zigzag' is not allowed; it must be one of auto, layered, jacobi"),
         ({"objective": "draw"}, "objective: 'draw' is not allowed; it must be one of discounted, win-prob"),
         ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed; it must be a number above 0"),
@@ -352,7 +352,7 @@ def test_rows_off_by_an_accepted_difference_are_divided_by_their_sums(options):
 
 def test_play_ends_even_if_products_of_probabilities_underflow():
     mdp = from_rows([[(0.0, {0: 1.0, 1: 5e-324})], [(0.0, {1: 0.75, 2: 0.25})]], [1, 1], [1.0])
-    assert solve(mdp, objective="win-probability").v.tolist() == [1.0, 1.0]
+    assert solve(mdp, objective="reach-probability").v.tolist() == [1.0, 1.0]
 
 
 def test_values_of_layers_whose_bound_is_too_large_for_sweeps_are_solved():

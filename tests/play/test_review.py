@@ -23,7 +23,8 @@ from punish_fast.store.tensors import save
 def agents(space, tmp_path_factory):
     """Agents of the rules of the recorded games, by their objective."""
     folder, mdp = tmp_path_factory.mktemp("agents"), build(space)
-    for name, method in {"wins": {"objective": "win-probability"}, "total": {"discount": 1}, "discounted": {}}.items():
+    methods = {"wins": {"objective": "reach-probability"}, "total": {"discount": 1}, "discounted": {}}
+    for name, method in methods.items():
         save(folder / f"{name}.h5", space, mdp, solve(mdp, **method), enemy={"kind": "built-in", "name": "random"})
     return {path.stem: load(path) for path in folder.iterdir()}
 

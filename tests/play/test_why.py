@@ -26,7 +26,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
-METHODS = {"discounted": {}, "total": {"discount": 1}, "wins": {"objective": "win-probability"}}
+METHODS = {"discounted": {}, "total": {"discount": 1}, "wins": {"objective": "reach-probability"}}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def table(tiny):
 def tabletop_like(space):
     """An explainer of win probabilities under the true redeal, against the uniform player."""
     enemy = uniform_policy(space)
-    solution = solve(build(space, enemy), objective="win-probability", tolerance=1e-12)
+    solution = solve(build(space, enemy), objective="reach-probability", tolerance=1e-12)
     return Explainer(GameData(space), enemy, solution)
 
 
@@ -214,7 +214,7 @@ def views_of(space, seed):
 def test_win_chances_are_those_of_the_one_player_model(space):
     enemy = mixed(space, 3)
     explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
-    q = solve(build(space, enemy), objective="win-probability").q
+    q = solve(build(space, enemy), objective="reach-probability").q
     for view in views_of(space, 1):
         index = space.index(view.state)
         chances = {reason.action: reason.value for reason in explainer.explain(view.state).reasons}

@@ -76,7 +76,7 @@ def test_games_without_a_discount_have_the_bits_of_the_tensor(tiny, cut_small):
     cut_small(300)
     for policy in (None, mixed(tiny, 2)):
         made, stored = MatrixFree(RowBatches(tiny, policy)), build_compact(tiny, policy)
-        assert_same_solution(made, stored, objective="win-probability", discount=1)
+        assert_same_solution(made, stored, objective="reach-probability", discount=1)
 
 
 def test_it_is_refused_where_play_can_go_on_for_ever():

@@ -142,7 +142,7 @@ def ask(tiny, tiny_mdp, tmp_path, monkeypatch):
 
         def compute():
             calls.append(1)
-            return solve(tiny_mdp, objective="win-probability")
+            return solve(tiny_mdp, objective="reach-probability")
 
         return cached_solution(tiny.state_ptr, policy, settings, compute), bool(calls)
 

@@ -99,7 +99,7 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
         ("format_version", [2], "2 is not allowed; it must be 1"),
         ("kind", ["Agent"], "it must be one of tensor, agent, strategy"),
         ("discount", [1.01, np.nan], "is not allowed; it must be from 0 to 1"),
-        ("objective", ["draw"], "'draw' is unknown; it must be one of discounted, win-probability"),
+        ("objective", ["draw"], "'draw' is unknown; it must be one of discounted, reach-probability"),
         ("error_bound", [-1.0, np.nan], "is not allowed"),
         ("schedule", ["sideways"], "is unknown"),
         ("sweeps", [-1], "-1 is not allowed; it must be at least 0"),

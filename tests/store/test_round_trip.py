@@ -60,7 +60,7 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
 
 
 def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
-    for options in ({}, {"method": "jacobi", "sweeps": 5}, {"discount": 1.0}, {"objective": "win-probability"}):
+    for options in ({}, {"method": "jacobi", "sweeps": 5}, {"discount": 1.0}, {"objective": "reach-probability"}):
         solution = solve(tiny_mdp, **options)
         save(tmp_path / "agent.h5", tiny, tiny_mdp, solution, enemy={"kind": "agent", "file": "x.h5"})
         file = load(tmp_path / "agent.h5")
@@ -158,14 +158,14 @@ def test_labels_and_states_that_a_file_cannot_hold_are_refused(game, tiny, tmp_p
 def test_values_of_a_checkpoint_come_back_on_the_scale_of_the_objective(game, tmp_path):
     path, rules, shares = tmp_path / "x.h5", game.space.rules, np.linspace(0, 1, game.space.n_states)
     for objective, discount, win, loss in (
-        ("win-probability", 1.0, 1, 0),
+        ("reach-probability", 1.0, 1, 0),
         ("discounted", 0.5, 2, -2),
         ("discounted", 0.95, 20, -20),
     ):
         v = loss + shares * (win - loss)
         save_values(path, rules, v, objective, discount)
         assert np.array_equal(start_values(path, rules, objective, discount), v)
-        assert start_values(path, rules, "win-probability") == pytest.approx(shares, abs=1e-12)
+        assert start_values(path, rules, "reach-probability") == pytest.approx(shares, abs=1e-12)
 
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,7 +4,7 @@
 
     base = "tabletop"                       # a preset or a TOML file of rules
     enemies = ["random"]
-    objectives = ["win-probability", "discounted"]
+    objectives = ["reach-probability", "discounted"]
     discounts = [0.95]                      # for the objective "discounted"
 
     [grid]                                  # every combination of these values
@@ -51,7 +51,7 @@ class Point:
 
     rules: Rules
     enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`
-    objective: str = "win-probability"  # objective of the agent, as for `punish_fast.mdp.solver.solve`
+    objective: str = "reach-probability"  # objective of the agent, as for `punish_fast.mdp.solver.solve`
     discount: float = 1.0  # from 0 to 1; 1 for win probabilities
 
 
@@ -131,7 +131,7 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
 
 def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     """Return the combinations of enemy, objective and discount."""
-    defaults = {"enemies": ["random"], "objectives": ["win-probability"], "discounts": [DEFAULT_DISCOUNT]}
+    defaults = {"enemies": ["random"], "objectives": ["reach-probability"], "discounts": [DEFAULT_DISCOUNT]}
     enemies, objectives, discounts = (_list(key, fields.get(key, values)) for key, values in defaults.items())
     for enemy in enemies:
         if not isinstance(enemy, str) or not enemy:

@@ -125,7 +125,7 @@ def _position(states: StateSpace, solutions: list[Solution], found: Comparison, 
 
 
 def _print_report(report: dict[str, Any]) -> None:
-    is_probability = report["agents"][0]["objective"] == "win-probability"
+    is_probability = report["agents"][0]["objective"] == "reach-probability"
     for letter, agent in zip("AB", report["agents"], strict=True):
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
         print_text(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}", "   ", "")

@@ -74,7 +74,7 @@ def _add_values(solution: Solution, index: int, rows: range, report: dict[str, A
     value, best = float(solution.v[index]), int(solution.choice[index]) - rows.start
     win, loss = final_values(solution.discount, solution.objective)
     report |= {"objective": solution.objective, "value": value, "best_possible": win, "worst_possible": loss}
-    if solution.objective == "win-probability":
+    if solution.objective == "reach-probability":
         report |= {"win_probability": value, "lower": solution.lower[index], "upper": solution.upper[index]}
     elif solution.discount == 1:
         report["win_probability"] = (1 + value) / 2
@@ -176,7 +176,7 @@ def _print_actions(report: dict[str, Any]) -> None:
     elif "value" not in report:
         print("legal actions: " + ", ".join(entry["name"] for entry in entries))
     else:
-        form = "{:.8%}" if report["objective"] == "win-probability" else "{:+.10f}"
+        form = "{:.8%}" if report["objective"] == "reach-probability" else "{:+.10f}"
         _print_value(report)
         rows = [[entry["name"], form.format(entry["value"])] for entry in entries]
         rows[report["best"]].append("<- best")
@@ -195,7 +195,7 @@ def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
 
 
 def _print_value(report: dict[str, Any]) -> None:
-    if report["objective"] == "win-probability":
+    if report["objective"] == "reach-probability":
         print(f"wins {report['value']:.8%}, between {report['lower']:.10%} and {report['upper']:.10%}")
         return
     low, high = report["worst_possible"], report["best_possible"]
@@ -205,7 +205,7 @@ def _print_value(report: dict[str, Any]) -> None:
 
 def _print_outcomes(report: dict[str, Any]) -> None:
     print(f"\nmost probable outcomes of {report['outcomes_of']}")
-    is_probability = report.get("objective") == "win-probability"
+    is_probability = report.get("objective") == "reach-probability"
     form = "{:.2%}" if is_probability else "{:+.4f}"
     rows = [["", "probability", "then wins" if is_probability else "value"]]
     for outcome in report["outcomes"]:

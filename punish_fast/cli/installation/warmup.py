@@ -15,7 +15,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 # Quick commands that together call the kernels of all commands; FOLDER stands for a temporary folder.
 _COMMANDS = (
     "solve --rules tiny -o FOLDER/agent.h5",
-    "solve --rules tiny --objective win-probability -o FOLDER/judge.h5",
+    "solve --rules tiny --objective reach-probability -o FOLDER/judge.h5",
     "solve --rules tiny --enemy FOLDER/agent.h5@1 --no-tensor -o FOLDER/against.h5",
     "export FOLDER/agent.h5 --to umb -o FOLDER/model.umb",
     "solve FOLDER/model.umb --objective 'max P [F \"win\"]'",

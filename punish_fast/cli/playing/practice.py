@@ -57,7 +57,7 @@ class PracticeOptions(CommonOptions):
 
 @verb(
     "punish-fast practice",
-    "punish-fast practice win-probability.h5 --db games.db",
+    "punish-fast practice reach-probability.h5 --db games.db",
     "punish-fast practice --player you",
     "punish-fast practice naive -n 5 --seed 1",
 )

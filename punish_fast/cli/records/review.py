@@ -35,7 +35,7 @@ class ReviewOptions(CommonOptions):
 @verb(
     "punish-fast records review",
     "punish-fast records review 1668053480 --db games.db",
-    "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
+    "punish-fast records review 1668053480 --db games.db --agent reach-probability.h5",
 )
 def review(options: ReviewOptions) -> None:
     """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.

@@ -38,7 +38,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
 def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
     """Return the agent's win probability before the deal and with the worst and the best opening.
 
-    If the objective is win-probability, bounds are included. Otherwise the agent is evaluated; the report is empty if
+    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated; the report is empty if
     the transitions are not in memory or games might never end.
     """
     from punish_fast.mdp.bounds.stopping_rule import SolveError
@@ -49,7 +49,7 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
 
     found = openings(source.states)
     report: dict[str, Any] = {}
-    if solution.objective == "win-probability":
+    if solution.objective == "reach-probability":
         v = solution.v
         report = {name: float(found.p @ getattr(solution, name)[found.state]) for name in ("lower", "upper")}
     elif isinstance(mdp, MDP):

@@ -40,11 +40,11 @@ class SolveOptions(ModelOptions):
         default=None,
     )
     objective: str | None = option(
-        "Maximize discounted rewards or win probabilities (undiscounted); for a .umb file, a formula such as "
-        "'max P [F \"goal\"]'.  [default: win-probability if cards are redealt from the discard pile and the deck "
+        "Maximize discounted rewards, or the probability of reaching a win (undiscounted); for a .umb file, a formula such as "
+        "'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the deck "
         "(as in tabletop) and --discount is not given; otherwise discounted]",
-        metavar="discounted|win-probability|FORMULA",
-        complete=lambda incomplete: [name for name in ("discounted", "win-probability") if name.startswith(incomplete)],
+        metavar="discounted|reach-probability|FORMULA",
+        complete=lambda given: [name for name in ("discounted", "reach-probability") if name.startswith(given)],
     )
     discount: float | None = option(
         "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
@@ -67,7 +67,7 @@ class SolveOptions(ModelOptions):
 @verb(
     "punish-fast solve",
     "punish-fast solve --rules tabletop -o true.h5",
-    "punish-fast solve --objective win-probability",
+    "punish-fast solve --objective reach-probability",
     "punish-fast solve naive-tensor.h5 --discount 0.99",
     "punish-fast solve --rules tabletop --dry-run",
     "punish-fast solve --no-tensor --cluster local:2 -o cluster.h5",
@@ -140,8 +140,8 @@ def _check(options: SolveOptions) -> None:
         raise UsageError("--normalize applies only to .umb files")
     if options.start is not None and options.schedule == "jacobi":
         raise UsageError("--from requires --schedule layered")
-    if options.objective == "win-probability" and options.schedule == "jacobi":
-        raise UsageError("--objective win-probability requires --schedule layered")
+    if options.objective == "reach-probability" and options.schedule == "jacobi":
+        raise UsageError("--objective reach-probability requires --schedule layered")
     check_name(options.cluster)
     if options.cluster is not None and not options.dry_run:
         if not options.no_tensor:
@@ -174,8 +174,8 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 
     # An agent for the two-player game should maximize its win probability; the notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
-    objective = options.objective or ("win-probability" if is_real else "discounted")
-    default = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT
+    objective = options.objective or ("reach-probability" if is_real else "discounted")
+    default = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
     return {
         "objective": objective,
         "discount": default if options.discount is None else options.discount,
@@ -198,8 +198,8 @@ def _default_output(
         rules, metadata, stem = origin.rules, origin.enemy, origin.path.stem
         stem = stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
     is_real, discount = rules.redeal == "reshuffle", method["discount"]
-    if method["objective"] == "win-probability":
-        stem += "" if is_real else "-win-probability"
+    if method["objective"] == "reach-probability":
+        stem += "" if is_real else "-reach-probability"
     elif discount != DEFAULT_DISCOUNT:
         stem += f"-discount-{str(discount).removesuffix('.0')}"
     elif is_real:

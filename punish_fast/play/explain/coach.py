@@ -52,9 +52,9 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     """
 
     def compute() -> Solution:
-        return solve(build(space, enemy), objective="win-probability")
+        return solve(build(space, enemy), objective="reach-probability")
 
-    return cached_solution(space.state_ptr, enemy, (space.rules.digest, "win-probability"), compute)
+    return cached_solution(space.state_ptr, enemy, (space.rules.digest, "reach-probability"), compute)
 
 
 def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:
@@ -73,7 +73,7 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
         q = np.asarray(mdp.to_scipy() @ np.append(v, np.maximum(mdp.terminal_reward, 0)))
         best = best_values(space.state_ptr, q)
         return Solution(
-            *(best, q, space.state_ptr, "win-probability", 1.0, "layered"),
+            *(best, q, space.state_ptr, "reach-probability", 1.0, "layered"),
             *(_TOLERANCE, 0, 0.0, _TOLERANCE, first_best(space.state_ptr, q), Log()),
         )
 

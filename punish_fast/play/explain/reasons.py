@@ -34,10 +34,10 @@ class Scale:
 
 def as_chances(solution: Solution) -> Solution:
     """Convert undiscounted values, from -1 to 1, to win probabilities; return other solutions unchanged."""
-    if solution.objective == "win-probability" or solution.discount != 1:
+    if solution.objective == "reach-probability" or solution.discount != 1:
         return solution
     v, q, bound = (1 + solution.v) / 2, (1 + solution.q) / 2, solution.error_bound / 2
-    return replace(solution, objective="win-probability", v=v, q=q, error_bound=bound)
+    return replace(solution, objective="reach-probability", v=v, q=q, error_bound=bound)
 
 
 _K = TypeVar("_K")

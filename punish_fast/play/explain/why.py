@@ -110,7 +110,7 @@ class Explainer:
         self.enemy, self.solution = enemy, as_chances(solution)
         if self.solution is not solution:
             win, loss = (1 + win) / 2, (1 + loss) / 2
-        self.scale = Scale(loss, win, self.solution.objective == "win-probability")
+        self.scale = Scale(loss, win, self.solution.objective == "reach-probability")
         self._finals = {WIN: win, LOSS: loss}
 
     def explain(self, state: State) -> Explanation:

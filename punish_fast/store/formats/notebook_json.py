@@ -65,7 +65,7 @@ def content_of(file: SolutionFile, space: StateSpace) -> Values | Probabilities:
         return Probabilities(file.policy(space), file.covered(space))
     require_states(file, space)
     solution = file.solution()
-    if solution.objective == "win-probability":
+    if solution.objective == "reach-probability":
         win, loss = final_values(discount=1.0).tolist()
         return Values(2 * solution.q - 1, (win, loss))
     return Values(solution.q, file.terminal_values)

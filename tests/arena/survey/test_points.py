@@ -46,9 +46,9 @@ def test_without_points_there_is_the_base():
 
 
 def test_only_discounted_values_have_discounts():
-    survey = survey_of({"objectives": ["win-probability", "discounted"], "discounts": [0.9, 1]})
+    survey = survey_of({"objectives": ["reach-probability", "discounted"], "discounts": [0.9, 1]})
     assert [(point.objective, point.discount) for point in survey.points] == [
-        ("win-probability", 1.0),
+        ("reach-probability", 1.0),
         ("discounted", 0.9),
         ("discounted", 1.0),
     ]
@@ -83,7 +83,7 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
         ("[[points]]\nenemy = 'careful'", "points: number 1: unknown field 'enemy'"),
         ("enemies = 'random'", "enemies is 'random'; it must be a list"),
         ("enemies = [3]", "enemies: 3 is not allowed; it must be the name of a player or of a file"),
-        ("objectives = ['glory']", "objectives: 'glory' is not allowed; it must be discounted or win-probability"),
+        ("objectives = ['glory']", "objectives: 'glory' is not allowed; it must be discounted or reach-probability"),
         (
             "objectives = ['discounted']\ndiscounts = [2]",
             "discounts: 2 is not allowed; it must be a number from 0 to 1",

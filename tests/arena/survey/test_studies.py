@@ -40,7 +40,7 @@ def test_a_point_is_what_its_parts_find(found):
     assert point == Point(TINY)
     space = StateSpace(TINY)
     mdp = build(space)
-    solution = solve(mdp, objective="win-probability")
+    solution = solve(mdp, objective="reach-probability")
     dealt = openings(space)
     assert agent["fingerprint"] == solution.fingerprint
     assert agent["value"] == float(dealt.p @ solution.v[dealt.state])

@@ -146,7 +146,7 @@ def test_undiscounted_agents_come_back(game, tmp_path, schedule):
 
 
 def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
-    chances = solve(game.mdp, objective="win-probability")
+    chances = solve(game.mdp, objective="reach-probability")
     content, first, second = round_trip(game, tmp_path, chances, discount=1)
     assert first.terminal_values == (1.0, 0.0)
     assert content.terminals == (1.0, -1.0)

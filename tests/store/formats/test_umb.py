@@ -124,7 +124,7 @@ def test_storm_finds_the_same_values(path, tiny, tiny_mdp):
     assert counts == (tiny_mdp.n_columns, tiny_mdp.n_rows + 2, tiny_mdp.nnz + 2)
     assert model.labeling.get_labels() == {"init", "win", "loss"}
     assert len(model.initial_states) == tiny.n_openings
-    chances = solve(tiny_mdp, tolerance=1e-9, objective="win-probability")
+    chances = solve(tiny_mdp, tolerance=1e-9, objective="reach-probability")
     assert storm_values(model, 'Pmax=? [F "win"]')[:-2] == pytest.approx(chances.v, abs=1e-6)
     discounted = storm_values(model, 'R{"reward"}max=? [Cdiscount=0.95]')
     expected = np.append(solve(tiny_mdp, 0.95).v, tiny_mdp.terminal_reward / 0.05)
