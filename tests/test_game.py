@@ -61,7 +61,7 @@ def test_chances_to_win_agree_with_undiscounted_values_of_the_whole_game(request
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["notebook", "tabletop"])
-def test_schedules_agree_within_their_bounds_on_the_whole_game(request, name):
+def test_methods_agree_within_their_bounds_on_the_whole_game(request, name):
     mdp = request.getfixturevalue(f"{name}_mdp")
     layered = solve(mdp, tolerance=1e-10)
     jacobi = solve(mdp, tolerance=1e-4, method="jacobi")

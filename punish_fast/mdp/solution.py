@@ -62,11 +62,6 @@ class Solution:
         return f"Solution({len(self.v):,} states, {aim}, error bound {self.error_bound:.1e})"
 
     @property
-    def schedule(self) -> str:
-        """Alias of ``method``; files and commands use this name."""
-        return self.method
-
-    @property
     def converged(self) -> bool:
         """True if the error bound reached the tolerance or a number of sweeps was requested."""
         return self.tolerance is None or self.error_bound <= self.tolerance
@@ -124,9 +119,9 @@ class BoundedValues:
 
 
 LAYERED, JACOBI = "layered", "jacobi"
-SCHEDULES = (LAYERED, JACOBI)
+SWEEP_METHODS = (LAYERED, JACOBI)
 GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
-METHODS = ("auto", *SCHEDULES, *GENERAL_METHODS)
+METHODS = ("auto", *SWEEP_METHODS, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "reach-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10

@@ -159,7 +159,7 @@ class SolutionFile(CheckedFile):
         if not np.array_equal(best_values(state_ptr, q), v):
             raise self.error("/solution/v", "must be the largest `q` of each state")
         a, log = self.attributes, Log(*(self.array(f"/log/{name}").tolist() for name in ("residual", "seconds")))
-        if a["schedule"] == "jacobi":
+        if a["method"] == "jacobi":
             log.rmse, log.choice_changes = (self.array(f"/log/{name}").tolist() for name in ("rmse", "choice_changes"))
         # If the file contains no policy, it takes the first best rows.
         has_choice = "/solution/choice" in self.shapes
@@ -170,7 +170,7 @@ class SolutionFile(CheckedFile):
             state_ptr=state_ptr,
             objective=a["objective"],
             discount=a["discount"],
-            method=a["schedule"],
+            method=a["method"],
             tolerance=None if math.isnan(a["tolerance"]) else a["tolerance"],
             sweeps=a["sweeps"],
             residual=a["residual"],

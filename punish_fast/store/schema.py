@@ -50,7 +50,7 @@ ATTRIBUTES = {
     "enemy": Attribute(dict, _GAME),
     "discount": Attribute(float, _VALUES, 0, 1),
     "objective": Attribute(str, _VALUES, allowed=("discounted", "reach-probability")),
-    "schedule": Attribute(str, _AGENT, allowed=("layered", "jacobi", "imported")),
+    "method": Attribute(str, _AGENT, allowed=("layered", "jacobi", "imported")),
     "tolerance": Attribute(float, _AGENT, 0, may_be_nan=True),
     "sweeps": Attribute(int, _AGENT, 0),
     "residual": Attribute(float, _AGENT, 0, may_be_nan=True),

@@ -230,7 +230,7 @@ def write_solution(out: Writer, solution: Solution) -> None:
     if log.rmse:
         out.array("/log/rmse", np.array(log.rmse))
         out.array("/log/choice_changes", np.array(log.choice_changes))
-    names = ("discount", "objective", "schedule", "sweeps", "residual", "error_bound", "fingerprint")
+    names = ("discount", "objective", "method", "sweeps", "residual", "error_bound", "fingerprint")
     tolerance = np.nan if solution.tolerance is None else solution.tolerance
     out.attributes(tolerance=tolerance, **{name: getattr(solution, name) for name in names})
 
@@ -249,7 +249,7 @@ def made_with(path: Path) -> dict[str, Any]:
     settings["enemy"] = file.enemy
     if file.kind == "agent":
         settings |= {name: file.attributes[name] for name in ("objective", "discount")}
-        settings["method"] = file.attributes["schedule"]
+        settings["method"] = file.attributes["method"]
         tolerance = file.attributes["tolerance"]
         sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
         settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}

@@ -85,7 +85,7 @@ def test_an_agent_without_its_tensor_goes_too(run):
     assert run("export", "x.h5", "--to", "notebook-json").code == 0
     assert run("import", "x.json", *TINY, "-o", "y.h5").code == 0
     report = run("show", "y.h5", "--json").report
-    assert (report["schedule"], report["error_bound"], report["residual"]) == ("imported", None, None)
+    assert (report["method"], report["error_bound"], report["residual"]) == ("imported", None, None)
     assert run("show", "y.h5", KNOWN, "--json").report["value"] == run("show", "x.h5", KNOWN, "--json").report["value"]
     assert run("compare", "x.h5", "y.h5", "--json").report["agents"][1]["error_bound"] is None
 

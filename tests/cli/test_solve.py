@@ -144,8 +144,8 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
         (["--discount", "0.5"], {"discount": 0.5}),
         (["--discount", "1"], {"discount": 1.0, "objective": "discounted"}),
         (["--objective", "reach-probability"], {"discount": 1.0, "objective": "reach-probability", "converged": True}),
-        (["--schedule", "jacobi"], {"schedule": "jacobi", "converged": True}),
-        (["--schedule", "jacobi", "--sweeps", "7"], {"sweeps": 7, "schedule": "jacobi"}),
+        (["--method", "jacobi"], {"method": "jacobi", "converged": True}),
+        (["--method", "jacobi", "--sweeps", "7"], {"sweeps": 7, "method": "jacobi"}),
         (["--tolerance", "0.01"], {"tolerance": 0.01, "converged": True}),
     ],
 )
@@ -165,7 +165,7 @@ def test_an_agent_for_the_real_game_maximizes_wins_by_default(run):
         ("other-tensor.h5", [], "reach-probability", 1.0),
         ("other-tensor.h5", ["--objective", "discounted"], "discounted", 0.95),
         ("other-tensor.h5", ["--discount", "0.9"], "discounted", 0.9),
-        ("other-tensor.h5", ["--schedule", "jacobi", "--sweeps", "2"], "discounted", 0.95),
+        ("other-tensor.h5", ["--method", "jacobi", "--sweeps", "2"], "discounted", 0.95),
     ):
         report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
         assert (report["objective"], report["discount"]) == (objective, discount)

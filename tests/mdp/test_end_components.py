@@ -26,7 +26,7 @@ from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model import validate
 from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.solution import SCHEDULES
+from punish_fast.mdp.solution import SWEEP_METHODS
 from punish_fast.mdp.solver import SolveError, solve
 
 pytestmark = pytest.mark.kernels
@@ -108,18 +108,18 @@ def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, 
 # Values
 
 
-@given(random_processes(), st.sampled_from([*SCHEDULES, None]), st.integers(1, 8), st.floats(-100, 100))
-def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule, sweeps, value):
-    objective = "discounted" if schedule else "reach-probability"
+@given(random_processes(), st.sampled_from([*SWEEP_METHODS, None]), st.integers(1, 8), st.floats(-100, 100))
+def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, method, sweeps, value):
+    objective = "discounted" if method else "reach-probability"
     expected = exact(sample, objective)
     if expected is None:
         return
-    initial_values = None if schedule == "jacobi" else np.full(len(sample[0]), value)
-    options = {"method": schedule or "layered", "sweeps": sweeps, "initial_values": initial_values}
+    initial_values = None if method == "jacobi" else np.full(len(sample[0]), value)
+    options = {"method": method or "layered", "sweeps": sweeps, "initial_values": initial_values}
     solution = solved_unless_too_long(sample, objective, **options)
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert error(solution.v, expected) <= solution.error_bound
-    if schedule is None:
+    if method is None:
         for low, x, high in zip(solution.lower.tolist(), expected, solution.upper.tolist(), strict=True):
             # Adding the bound to a value rounds once more.
             assert 0 <= low <= x + Fraction(1, 2**53) <= high + Fraction(1, 2**52) <= 1 + Fraction(1, 2**52)

@@ -15,7 +15,7 @@ from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model import ModelError
 from punish_fast.mdp.policy import greedy
-from punish_fast.mdp.solution import METHODS, SCHEDULES
+from punish_fast.mdp.solution import METHODS, SWEEP_METHODS
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 
 pytestmark = pytest.mark.kernels
@@ -25,7 +25,7 @@ TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]
 
 
 discounts = st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.95])
-schedules = st.sampled_from(SCHEDULES)
+methods = st.sampled_from(SWEEP_METHODS)
 
 
 # Closed forms
@@ -65,14 +65,14 @@ def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, p
     assert found == pytest.approx((0.25, 1.0, largest))
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_undiscounted_play_must_not_be_paid_for_ever(schedule):
+@pytest.mark.parametrize("method", SWEEP_METHODS)
+def test_undiscounted_play_must_not_be_paid_for_ever(method):
     mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (-1.0, {1: 1.0})]], terminals=[0.0])
     with pytest.raises(
         SolveError,
         match=r"discount: 1 is allowed only if play ends or continues without reward, but from 2 states \(the first",
     ):
-        solve(mdp, 1.0, schedule)
+        solve(mdp, 1.0, method)
 
 
 COIN = [[(0.0, {1: 0.5, 2: 0.5}), (0.25, {1: 1.0})]]
@@ -83,7 +83,7 @@ GAMBLER = [[(0.0, {1: 0.4, 3: 0.6})], [(0.0, {0: 0.6, 2: 0.4})], [(0.0, {1: 0.6,
     ("states", "right"), [(COIN, [0.5]), (GAMBLER, [0.16 * 0.4 / 0.52, 0.16 / 0.52, 0.4 + 0.6 * 0.16 / 0.52])]
 )
 @pytest.mark.parametrize("layers", [None, [1, 0], [0, 1]])
-@pytest.mark.parametrize("method", ["auto", *SCHEDULES])
+@pytest.mark.parametrize("method", ["auto", *SWEEP_METHODS])
 def test_the_reward_of_a_terminal_counts_once_on_entry_without_a_discount(states, right, layers, method):
     sizes = None if layers is None else [len(states) * n for n in layers]
     mdp = from_rows(states, sizes, terminals=[0.0, 1.0])
@@ -109,21 +109,21 @@ def test_terminals_whose_values_are_too_large_are_refused(discount, paid, method
                 call()
 
 
-@given(random_processes(), discounts | st.just(0.999), schedules, st.integers(1, 12))
-def test_error_bound_holds_after_any_number_of_sweeps(sample, discount, schedule, sweeps):
+@given(random_processes(), discounts | st.just(0.999), methods, st.integers(1, 12))
+def test_error_bound_holds_after_any_number_of_sweeps(sample, discount, method, sweeps):
     states, layers, terminals = sample
-    solution = solve(from_rows(states, layers, terminals), discount, schedule, sweeps=sweeps)
+    solution = solve(from_rows(states, layers, terminals), discount, method, sweeps=sweeps)
     assert solution.sweeps == sweeps
     assert solution.tolerance is None
     assert solution.converged
     assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
 
 
-@given(random_processes(), discounts, schedules)
-def test_a_tolerance_below_the_rounding_floor_is_reported_as_not_reached(sample, discount, schedule):
+@given(random_processes(), discounts, methods)
+def test_a_tolerance_below_the_rounding_floor_is_reported_as_not_reached(sample, discount, method):
     states, layers, terminals = sample
     states = [[(reward + 1, successors) for reward, successors in rows] for rows in states]
-    solution = solve(from_rows(states, layers, terminals), discount, schedule, tolerance=1e-300)
+    solution = solve(from_rows(states, layers, terminals), discount, method, tolerance=1e-300)
     exact = exact_values(states, terminals, discount)
     assert error(solution.v, exact) <= solution.error_bound
     if any(exact):
@@ -132,11 +132,11 @@ def test_a_tolerance_below_the_rounding_floor_is_reported_as_not_reached(sample,
 
 
 @settings(max_examples=10)
-@given(random_processes(), discounts, schedules)
-def test_a_compact_process_has_the_same_bits(sample, discount, schedule):
+@given(random_processes(), discounts, methods)
+def test_a_compact_process_has_the_same_bits(sample, discount, method):
     mdp = from_rows(*sample)
     compact = compacted(mdp)
-    one, other = solve(mdp, discount, schedule), solve(compact, discount, schedule)
+    one, other = solve(mdp, discount, method), solve(compact, discount, method)
     assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
     assert (one.choice.tolist(), one.error_bound) == (other.choice.tolist(), other.error_bound)
     policy = np.repeat(1 / np.diff(mdp.state_ptr), np.diff(mdp.state_ptr))
@@ -168,13 +168,13 @@ def test_start_at_the_solution_needs_one_sweep():
 # Fields of a solution
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_log_has_one_entry_for_each_sweep(schedule):
+@pytest.mark.parametrize("method", SWEEP_METHODS)
+def test_log_has_one_entry_for_each_sweep(method):
     told = []
-    solution = solve(from_rows(TWO_STATES), method=schedule, sweeps=7, progress=lambda *args: told.append(args))
+    solution = solve(from_rows(TWO_STATES), method=method, sweeps=7, progress=lambda *args: told.append(args))
     assert len(solution.log.residual) == len(solution.log.seconds) == solution.sweeps == 7
     assert solution.residual == solution.log.residual[-1]
-    n_published = 7 if schedule == "jacobi" else 0
+    n_published = 7 if method == "jacobi" else 0
     assert len(solution.log.rmse) == len(solution.log.choice_changes) == n_published
     assert [(stage, sweep) for stage, sweep, _ in told] == [("solve", k) for k in range(1, 8)]
     bounds = [bound for _, _, bound in told]

@@ -101,7 +101,7 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
         ("discount", [1.01, np.nan], "is not allowed; it must be from 0 to 1"),
         ("objective", ["draw"], "'draw' is unknown; it must be one of discounted, reach-probability"),
         ("error_bound", [-1.0, np.nan], "is not allowed"),
-        ("schedule", ["sideways"], "is unknown"),
+        ("method", ["sideways"], "is unknown"),
         ("sweeps", [-1], "-1 is not allowed; it must be at least 0"),
         ("rules", ["", "{", "[]", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'], ""),
         ("enemy", [*NOT_A_NOTE], "not a JSON object"),

@@ -43,7 +43,7 @@ def assert_same_arrays(one, other):
 
 def assert_same_solution(one, other):
     assert_same_arrays(one, other)
-    fields = "objective discount schedule tolerance sweeps residual error_bound fingerprint converged log"
+    fields = "objective discount method tolerance sweeps residual error_bound fingerprint converged log"
     for name in fields.split():
         assert getattr(one, name) == getattr(other, name), name
 

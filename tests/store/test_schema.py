@@ -63,7 +63,7 @@ def test_root_attributes(game, originals):
         "rules_digest": game.space.rules.digest,
         "discount": 0.95,
         "objective": "discounted",
-        "schedule": "layered",
+        "method": "layered",
         "tolerance": 1e-10,
         **{name: getattr(game.solution, name) for name in names},
     }

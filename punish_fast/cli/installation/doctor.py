@@ -97,5 +97,5 @@ def _self_test() -> dict[str, bool]:
         "911 rows and 4,111 nonzeros": (mdp.n_rows, mdp.nnz) == (911, 4111),
         "probabilities add up to 1": bool(np.abs(sums - 1).max() < 1e-12),
         "a known value": bool(abs(layered.v[index] - _KNOWN_VALUE) <= layered.error_bound + 1e-14),
-        "both schedules agree": bool(np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound),
+        "both methods agree": bool(np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound),
     }

@@ -29,7 +29,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
     """Return the settings of a solution, its error bound, and the values of a win and a loss."""
     from punish_fast.store.reader import final_values
 
-    names = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "converged")
+    names = ("discount", "objective", "method", "tolerance", "sweeps", "residual", "error_bound", "converged")
     report = {name: getattr(solution, name) for name in (*names, "policies", "fingerprint")}
     best, worst = final_values(solution.discount, solution.objective)
     return report | {"worst_possible": worst, "best_possible": best}

@@ -40,8 +40,8 @@ class SolveOptions(ModelOptions):
         default=None,
     )
     objective: str | None = option(
-        "Maximize discounted rewards, or the probability of reaching a win (undiscounted); for a .umb file, a formula such as "
-        "'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the deck "
+        "Maximize discounted rewards or the (undiscounted) probability of reaching a win; for a .umb file, a formula "
+        "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the deck "
         "(as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
         complete=lambda given: [name for name in ("discounted", "reach-probability") if name.startswith(given)],
@@ -50,7 +50,7 @@ class SolveOptions(ModelOptions):
         "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
         metavar="G",
     )
-    schedule: Literal["layered", "jacobi"] = option(
+    method: Literal["layered", "jacobi"] = option(
         "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
         "as in the notebook.",
         default="layered",
@@ -113,7 +113,7 @@ def solve(options: SolveOptions) -> None:
         source = options.source(stored or rules, enemy, stages)
         if cluster is not None:
             source.executor = cluster.executor
-        if options.schedule != "jacobi":
+        if options.method != "jacobi":
             method["tolerance"] = SolverLimits(method["tolerance"], save=_saver(checkpoint, rules, method))
         SWEEPS.load_in_background()
         with _resumable(checkpoint), stages.progress.stage("solve"):
@@ -138,10 +138,10 @@ def _check(options: SolveOptions) -> None:
         raise UsageError("--tolerance and --sweeps cannot be combined")
     if options.normalize:
         raise UsageError("--normalize applies only to .umb files")
-    if options.start is not None and options.schedule == "jacobi":
-        raise UsageError("--from requires --schedule layered")
-    if options.objective == "reach-probability" and options.schedule == "jacobi":
-        raise UsageError("--objective reach-probability requires --schedule layered")
+    if options.start is not None and options.method == "jacobi":
+        raise UsageError("--from requires --method layered")
+    if options.objective == "reach-probability" and options.method == "jacobi":
+        raise UsageError("--objective reach-probability requires --method layered")
     check_name(options.cluster)
     if options.cluster is not None and not options.dry_run:
         if not options.no_tensor:
@@ -149,7 +149,7 @@ def _check(options: SolveOptions) -> None:
         if options.memory is not None:
             raise UsageError("--cluster and --memory cannot be combined")
     tolerance = 1.0 if options.tolerance is None else options.tolerance
-    check_options(options.discount, options.schedule, tolerance, options.sweeps, options.objective or "discounted")
+    check_options(options.discount, options.method, tolerance, options.sweeps, options.objective or "discounted")
 
 
 def _stored(options: SolveOptions, path: Path) -> SolutionFile:
@@ -173,13 +173,13 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
     # An agent for the two-player game should maximize its win probability; the notebook's model is discounted.
-    is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
+    is_real = rules.redeal == "reshuffle" and options.method != "jacobi" and options.discount is None
     objective = options.objective or ("reach-probability" if is_real else "discounted")
     default = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
     return {
         "objective": objective,
         "discount": default if options.discount is None else options.discount,
-        "method": options.schedule,
+        "method": options.method,
         "tolerance": DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance,
         "sweeps": options.sweeps,
     }

@@ -49,7 +49,7 @@ class Log:
 
 
 class Iteration:
-    """Base class of the schedules."""
+    """Base class of the methods that sweep through layers or states."""
 
     # Row probabilities of the policy to evaluate; None to find optimal values.
     _policy: np.ndarray | None = None

@@ -136,9 +136,9 @@ def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, 
     assert second.terminal_values == (win, loss)
 
 
-@pytest.mark.parametrize("schedule", ["layered", "jacobi"])
-def test_undiscounted_agents_come_back(game, tmp_path, schedule):
-    solution = solve(game.mdp, discount=1, method=schedule, tolerance=1e-6)
+@pytest.mark.parametrize("method", ["layered", "jacobi"])
+def test_undiscounted_agents_come_back(game, tmp_path, method):
+    solution = solve(game.mdp, discount=1, method=method, tolerance=1e-6)
     content, _, second = round_trip(game, tmp_path, solution, discount=1)
     assert content.terminals == (1.0, -1.0)
     assert second.solution().q.tobytes() == content.q.tobytes()
