@@ -26,15 +26,15 @@ def strategy_of(space: StateSpace, policy: np.ndarray) -> reference.Strategy:
     return chosen
 
 
-def random_policy(space: StateSpace, seed: int, covered: float = 0.7) -> np.ndarray:
+def random_policy(space: StateSpace, seed: int, support: float = 0.7) -> np.ndarray:
     """The policy of `random_table`."""
-    return policy_of_table(space, *random_table(space, seed, covered))
+    return policy_of_table(space, *random_table(space, seed, support))
 
 
-def random_table(space: StateSpace, seed: int, covered: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
+def random_table(space: StateSpace, seed: int, support: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
     """Some states and their action table; the strategy never plays some of the legal actions."""
     generator = np.random.default_rng(seed)
-    rows = np.flatnonzero(generator.random(space.n_states) < covered)
+    rows = np.flatnonzero(generator.random(space.n_states) < support)
     p = np.zeros((len(rows), len(ACTIONS)))
     for i, row in enumerate(rows.tolist()):
         legal = [ACTIONS.index(action) for action in reference.legal_actions(space.rules, twin_of(space.state(row)))]

@@ -29,7 +29,7 @@ from punish_fast.study.selfplay import self_play
 LEAST_VISITS = 1e-7
 
 
-def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def thinned(space: StateSpace, policy: np.ndarray, support: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the uint8 arrays of the file, ``covered`` and ``units``.
 
     The bits of ``covered`` say which states are kept; ``units`` has the probabilities of their rows in fifteenths.
@@ -38,8 +38,8 @@ def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple
     units = np.rint(policy * veteran.UNITS)
     # The most probable action makes up for rounding.
     units[first_best(space.state_ptr, policy)] += veteran.UNITS - np.add.reduceat(units, begins)
-    rows = np.repeat(covered, np.diff(space.state_ptr))
-    return np.packbits(covered), units[rows].astype(np.uint8)
+    rows = np.repeat(support, np.diff(space.state_ptr))
+    return np.packbits(support), units[rows].astype(np.uint8)
 
 
 def make(strategy: Path) -> None:
@@ -50,9 +50,9 @@ def make(strategy: Path) -> None:
     policy = file.policy(space)
     visits = self_play(GameGraph(space), policy).state_visits
     # The graph leaves out the states after the last breath, where there is no choice.
-    covered = np.zeros(space.n_states, dtype=np.bool_)
-    covered[: len(visits)] = visits >= LEAST_VISITS
-    bits, units = thinned(space, policy, covered)
+    support = np.zeros(space.n_states, dtype=np.bool_)
+    support[: len(visits)] = visits >= LEAST_VISITS
+    bits, units = thinned(space, policy, support)
     np.savez_compressed(veteran.FILE, covered=bits, units=units)
 
 

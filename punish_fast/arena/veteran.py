@@ -46,8 +46,8 @@ def veteran_policy(space: StateSpace) -> np.ndarray:
     """Return the policy of the veteran, float64 ``[n_rows]``, in the states of ``view``."""
     must_support(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
-        covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)
+        support = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)
         units = file["units"]
     policy = uniform_policy(space)
-    policy[np.repeat(covered, np.diff(space.state_ptr))] = units / UNITS
+    policy[np.repeat(support, np.diff(space.state_ptr))] = units / UNITS
     return policy

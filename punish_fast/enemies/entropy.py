@@ -45,15 +45,15 @@ def entropy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(-np.add.reduceat(terms, space.state_ptr[:-1]), 0.0))
 
 
-def entropies(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> Entropies:
+def entropies(space: StateSpace, policy: np.ndarray, support: np.ndarray | None = None) -> Entropies:
     """Return the mean entropies of a strategy, breath by breath.
 
     Args:
         space: The states of the game.
         policy: float64 ``[n_rows]``.
-        covered: bool ``[n_states]``, True for the states to average over; by default, all states.
+        support: bool ``[n_states]``, True for the states to average over; by default, all states.
     """
-    state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
+    state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
     layer = np.searchsorted(space.layer_ptr, state, side="right") - 1
     n_layers = len(space.layer_ptr) - 1
     n_covered = np.bincount(layer, minlength=n_layers)

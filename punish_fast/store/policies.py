@@ -27,7 +27,7 @@ def save_policy(
     path: str | Path,
     space: StateSpace,
     policy: np.ndarray,
-    covered: np.ndarray | None = None,
+    support: np.ndarray | None = None,
     name: str | None = None,
     origin: dict[str, Any] | None = None,
     response: np.ndarray | None = None,
@@ -38,7 +38,7 @@ def save_policy(
         path: Output file.
         space: The states of the game, under any information model.
         policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
-        covered: bool ``[n_states]``, True for each state to store; by default, all states are stored. Readers use the
+        support: bool ``[n_states]``, True for each state to store; by default, all states are stored. Readers use the
             uniform policy in all other states.
         name: Name of the strategy; the file name without its suffix if None.
         origin: Record of how the strategy was computed, to be stored as JSON.
@@ -58,14 +58,14 @@ def save_policy(
         attributes["information"] = space.information.name
     with new_file(path, "strategy", space.rules, **attributes) as out:
         if space.is_view:
-            state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
+            state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
             out.array("/strategy/state", state)
             # Most entries are 0, because most actions are illegal in most states, so the table compresses well.
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
             units = np.rint(policy * _UNITS).astype(np.uint16)
-            if covered is not None:
-                units[~np.repeat(covered, np.diff(space.state_ptr))] = 0
+            if support is not None:
+                units[~np.repeat(support, np.diff(space.state_ptr))] = 0
             out.array("/strategy/rows", units)
         if response is not None:
             out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])

@@ -217,8 +217,8 @@ class SolutionFile(CheckedFile):
         except StrategyError as error:
             raise ReadError(f"{self.path}: {error}") from None
 
-    def covered(self, space: StateSpace) -> np.ndarray:
-        """Return a mask of the states that an agent or strategy covers, bool ``[n_states]``; an agent covers all.
+    def support(self, space: StateSpace) -> np.ndarray:
+        """Return a mask of the states that an agent or strategy defines, bool ``[n_states]``; an agent defines all.
 
         Raises the errors of `strategy`.
         """

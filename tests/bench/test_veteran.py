@@ -27,11 +27,11 @@ def at_home(tmp_path, monkeypatch):
 def test_a_policy_is_thinned_to_fifteenths():
     space = StateSpace(PRESETS["tiny"])
     policy = mixed(space, 1)
-    covered = np.arange(space.n_states) % 3 > 0
-    bits, units = thinned(space, policy, covered)
+    support = np.arange(space.n_states) % 3 > 0
+    bits, units = thinned(space, policy, support)
     np.savez_compressed(veteran.FILE, covered=bits, units=units)
     found = veteran_policy(space)
-    rows = np.repeat(covered, np.diff(space.state_ptr))
+    rows = np.repeat(support, np.diff(space.state_ptr))
     lengths = np.repeat(np.diff(space.state_ptr), np.diff(space.state_ptr))
     assert np.add.reduceat(found, space.state_ptr[:-1]) == pytest.approx(1)
     assert found[~rows] == pytest.approx(1 / lengths[~rows])

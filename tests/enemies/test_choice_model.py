@@ -230,9 +230,9 @@ def test_a_greedy_agent_has_no_entropy(tiny, tiny_mdp):
 
 
 def test_means_are_those_of_single_states(tiny):
-    state, p = random_table(tiny, 1, covered=0.3)
-    covered = np.isin(np.arange(tiny.n_states), state)
-    found = entropies(tiny, policy_of_table(tiny, state, p), covered)
+    state, p = random_table(tiny, 1, support=0.3)
+    support = np.isin(np.arange(tiny.n_states), state)
+    found = entropies(tiny, policy_of_table(tiny, state, p), support)
     single = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1)
     for layer in range(len(tiny.layer_ptr) - 1):
         inside = (tiny.layer_ptr[layer] <= state) & (state < tiny.layer_ptr[layer + 1])

@@ -41,8 +41,8 @@ def make(folder: Path) -> dict[str, Path]:
     export_notebook(folder / "q.json", space, Values(solution.q, (20.0, -20.0)))
     import_notebook(folder / "q.json", path("imported"), RULES)
     soft = softmax(mdp.state_ptr, solution.q, 1.0)
-    covered = np.arange(space.n_states) % 3 > 0
-    save_policy(path("strategy"), space, soft, covered, None, {"method": "softmax", "temperature": 1.0}, soft)
+    support = np.arange(space.n_states) % 3 > 0
+    save_policy(path("strategy"), space, soft, support, None, {"method": "softmax", "temperature": 1.0}, soft)
     memory = StateSpace(TRUE_RULES, "memory")
     save_policy(path("memory"), memory, uniform_policy(memory), np.arange(memory.n_states) % 2 > 0)
     for name, share in (("self-play", 0.0), ("response", 0.5)):

@@ -32,7 +32,7 @@ from punish_fast.punish.transitions.tensor import build
 def test_states_without_an_entry_are_played_uniformly(space):
     assert np.array_equal(uniform_policy(space), uniform(space))
     assert np.array_equal(policy_of_table(space, np.zeros(0, dtype=np.int64), np.zeros((0, 11))), uniform(space))
-    state, p = random_table(space, seed=5, covered=0.5)
+    state, p = random_table(space, seed=5, support=0.5)
     policy = policy_of_table(space, state, p)
     is_covered = np.repeat(np.isin(np.arange(space.n_states), state), np.diff(space.state_ptr))
     assert np.array_equal(policy[~is_covered], uniform(space)[~is_covered])
@@ -43,7 +43,7 @@ def test_states_without_an_entry_are_played_uniformly(space):
 @given(house_rules(largest_hp=2, most_breaths=2))
 def test_the_table_of_a_policy_gives_the_policy(rules):
     space = StateSpace(rules)
-    state, p = random_table(space, 1, covered=1.0)
+    state, p = random_table(space, 1, support=1.0)
     assert state.tolist() == list(range(space.n_states))
     assert np.array_equal(table_of_policy(space, policy_of_table(space, state, p), state), p)
 

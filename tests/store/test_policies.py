@@ -41,7 +41,7 @@ def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory)
 def test_what_is_not_reached_plays_alike_and_is_compressed(tmp_path, memory):
     policy = mixed(memory, 1)
     reached = np.arange(memory.n_states) % 3 > 0
-    save_policy(tmp_path / "a.h5", memory, policy, covered=reached)
+    save_policy(tmp_path / "a.h5", memory, policy, support=reached)
     found = load(tmp_path / "a.h5").policy(memory)
     lengths = np.diff(memory.state_ptr)
     kept = np.repeat(reached, lengths)
@@ -51,7 +51,7 @@ def test_what_is_not_reached_plays_alike_and_is_compressed(tmp_path, memory):
     rules = PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2, hp=1, breaths=2)
     space = StateSpace(rules, "memory")
     policy, path = mixed(space, 1), tmp_path / "a.h5"
-    save_policy(path, space, policy, covered=np.arange(space.n_states) == 0)
+    save_policy(path, space, policy, support=np.arange(space.n_states) == 0)
     assert path.stat().st_size < 2 * len(space.action)
     found = load(path).policy(space)
     lengths = np.diff(space.state_ptr)

@@ -72,12 +72,12 @@ def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
 
 def test_strategy_survives_bit_by_bit(tiny, tmp_path):
     state, p = random_table(tiny, seed=5)
-    policy, covered = policy_of_table(tiny, state, p), np.isin(np.arange(tiny.n_states), state)
-    save_policy(tmp_path / "strategy.h5", tiny, policy, covered, origin={"kind": "test"})
+    policy, support = policy_of_table(tiny, state, p), np.isin(np.arange(tiny.n_states), state)
+    save_policy(tmp_path / "strategy.h5", tiny, policy, support, origin={"kind": "test"})
     file = load(tmp_path / "strategy.h5")
     assert_same_bits(file.strategy()[0], state.astype(np.int32))
     assert_same_bits(file.policy(tiny), policy)
-    assert_same_bits(file.covered(tiny), covered)
+    assert_same_bits(file.support(tiny), support)
     assert (file.kind, file.information, file.origin) == ("strategy", "view", {"kind": "test"})
     assert file.attributes["name"] == "strategy"
     save_policy(tmp_path / "nothing.h5", tiny, random_policy(tiny, 1), np.zeros(tiny.n_states, dtype=bool))
@@ -110,7 +110,7 @@ def test_one_row_and_policies_of_an_agent_are_read(game, originals):
     ptr, q = game.mdp.state_ptr, game.solution.q
     for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
         assert_same_bits(file.policy(game.space, temperature), weight)
-    assert file.covered(game.space).all()
+    assert file.support(game.space).all()
 
 
 def test_the_proved_choice_is_stored_only_if_values_do_not_tell_it(game, originals, tmp_path):

@@ -92,12 +92,12 @@ def write_strategy(
     policy: np.ndarray,
     name: str,
     origin: dict[str, Any],
-    covered: np.ndarray | None = None,
+    support: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Write a strategy, and return the fields of a report that describe it."""
     from punish_fast.store.policies import save_policy
 
-    save_policy(output, space, policy, covered, name, origin)
+    save_policy(output, space, policy, support, name, origin)
     size = {"output": output, "output_bytes": output.stat().st_size}
     return {"name": name, **rules_report(space.rules), "origin": origin, **size}
 

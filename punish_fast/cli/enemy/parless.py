@@ -38,9 +38,9 @@ def parless(options: ParlessOptions) -> None:
         told = f"none of the {len(choices)} choices was made in a state of this game"
         raise UsageError(f"--rules {options.rules}: {told}")
     name, counted = f"{options.whose} PARLESS", int(counts.count.sum())
-    policy, covered = method.parless(space, counts, options.prior), np.isin(np.arange(space.n_states), counts.state)
+    policy, support = method.parless(space, counts, options.prior), np.isin(np.arange(space.n_states), counts.state)
     report = {
-        **write_strategy(output, space, policy, name, made | {"choices": counted}, covered),
+        **write_strategy(output, space, policy, name, made | {"choices": counted}, support),
         "games": choices.n_games,
         "choices": len(choices),
         "counted": counted,

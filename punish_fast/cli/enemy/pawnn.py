@@ -84,7 +84,7 @@ def pawnn(options: PawnnOptions) -> None:
     check_outputs([output], [options.source], "learn from", endings=HDF5)
     with stages("states"):
         space = StateSpace(file.rules)
-        examples = examples_of(space, file.policy(space), np.flatnonzero(file.covered(space)))
+        examples = examples_of(space, file.policy(space), np.flatnonzero(file.support(space)))
     report: dict[str, Any] = {
         **rules_report(space.rules),
         "table": str(options.source),

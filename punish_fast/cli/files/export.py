@@ -99,7 +99,7 @@ def _export_content(file: SolutionFile | Player, rules: Rules, output: Path, clo
     with clock("write"):
         export_notebook(output, space, content)
     if isinstance(content, Probabilities):
-        return {"states": int(content.covered.sum())}
+        return {"states": int(content.support.sum())}
     assert not isinstance(file, Player)
     solution = file.solution()
     values = "win probability minus loss probability, from -1 to 1"

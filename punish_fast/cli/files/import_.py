@@ -44,7 +44,7 @@ def import_(options: ImportOptions) -> None:
     content = import_notebook(options.file, output, rules, discount=options.discount)
     report: dict[str, Any] = {"file": options.file, **rules_report(rules)}
     if isinstance(content, Probabilities):
-        report |= {"kind": "strategy", "states": content.covered.sum()}
+        report |= {"kind": "strategy", "states": content.support.sum()}
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": content.terminals}
         report["discount"] = options.discount

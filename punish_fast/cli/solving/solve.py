@@ -41,8 +41,8 @@ class SolveOptions(ModelOptions):
     )
     objective: str | None = option(
         "Maximize discounted rewards or the (undiscounted) probability of reaching a win; for a .umb file, a formula "
-        "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the deck "
-        "(as in tabletop) and --discount is not given; otherwise discounted]",
+        "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
+        "deck (as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
         complete=lambda given: [name for name in ("discounted", "reach-probability") if name.startswith(given)],
     )

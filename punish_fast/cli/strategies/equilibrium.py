@@ -192,10 +192,10 @@ def _run(
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with stages("store", "equilibrium: writing"), time_limit(math.inf):
-        covered = None if options.information == "view" else learner.reachable
+        support = None if options.information == "view" else learner.reachable
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
-        save_policy(output, space, learner.average, covered, origin=origin, response=response)
+        save_policy(output, space, learner.average, support, origin=origin, response=response)
     return results | {"exploiter_wins": 0.5 + run.exploitability / 100, "resume": path}
 
 

@@ -56,13 +56,13 @@ class Probabilities:
     """The probabilities of a strategy."""
 
     policy: np.ndarray  # float64 [n_rows], uniform in states that are not covered
-    covered: np.ndarray  # bool [n_states], True for states that the file contains
+    support: np.ndarray  # bool [n_states], True for states that the file contains
 
 
 def content_of(file: SolutionFile, space: StateSpace) -> Values | Probabilities:
     """Return the content of an agent or strategy file in a form that `export_notebook` can write."""
     if file.kind == "strategy":
-        return Probabilities(file.policy(space), file.covered(space))
+        return Probabilities(file.policy(space), file.support(space))
     require_states(file, space)
     solution = file.solution()
     if solution.objective == "reach-probability":
@@ -98,10 +98,10 @@ def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
 
 def _strategy_members(space: StateSpace, strategy: Probabilities) -> Iterator[str]:
     lengths = np.diff(space.state_ptr)
-    rows = np.repeat(strategy.covered, lengths)
-    ptr = np.concatenate([[0], np.cumsum(lengths[strategy.covered])])
+    rows = np.repeat(strategy.support, lengths)
+    ptr = np.concatenate([[0], np.cumsum(lengths[strategy.support])])
     numbers = checked_policy(space, strategy.policy)[rows]
-    return _members(decimals_of(space, np.flatnonzero(strategy.covered)), ptr, space.action[rows], numbers)
+    return _members(decimals_of(space, np.flatnonzero(strategy.support)), ptr, space.action[rows], numbers)
 
 
 def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
@@ -146,10 +146,10 @@ def import_notebook(
     space = StateSpace(rules)
     content = read_notebook(source, space, discount)
     if isinstance(content, Probabilities):
-        if not content.covered.any():
+        if not content.support.any():
             raise ReadError(f"{source}: has no states")
         origin = {"method": "imported", "file": source.name}
-        save_policy(target, space, content.policy, content.covered, source.stem, origin)
+        save_policy(target, space, content.policy, content.support, source.stem, origin)
         return content
     enemy = json.dumps({"kind": "unknown", "imported_from": source.name})
     with new_file(target, "agent", rules, enemy=enemy) as out:

@@ -125,10 +125,10 @@ class Cells:
             if number != 1:
                 text = "it must be 1 in a strategy, or missing; in a file of values, -2 has a negative value"
                 raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
-        covered = np.zeros(self._space.n_states, dtype=np.bool_)
-        covered[self._indices] = True
+        support = np.zeros(self._space.n_states, dtype=np.bool_)
+        support[self._indices] = True
         try:
-            return policy_of_table(self._space, self._indices, np.nan_to_num(self._table)), covered
+            return policy_of_table(self._space, self._indices, np.nan_to_num(self._table)), support
         except StrategyError as error:
             raise self._error(str(error)) from None
 

@@ -18,7 +18,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
     row, column = locate_choices(space, found.decimal, found.action)
     model = fit_choice_model(space, row, column, found.game)
     file = load("tiny-choice-model.h5")
-    assert file.covered(space).all()
+    assert file.support(space).all()
     assert file.policy(space).tobytes() == choice_model_policy(space, model).tobytes()
     assert (report["games"], report["choices"], report["states"]) == (30, 240, 558)
     assert report["origin"]["concentration"] == model.concentration

@@ -71,7 +71,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
     counts = count_choices(space, decimals, actions)
     file = load("tiny-general.h5")
     assert file.policy(space).tobytes() == parless(space, counts).tobytes()
-    assert np.flatnonzero(file.covered(space)).tolist() == counts.state.tolist()
+    assert np.flatnonzero(file.support(space)).tolist() == counts.state.tolist()
     assert (report["games"], report["choices"], report["illegal"]) == (30, 240, 0)
     assert report["rules_digest"] == space.rules.digest
 

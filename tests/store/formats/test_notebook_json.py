@@ -30,8 +30,8 @@ from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
 
-def random_strategy(space, seed, covered=0.7):
-    state, p = random_table(space, seed, covered)
+def random_strategy(space, seed, support=0.7):
+    state, p = random_table(space, seed, support)
     return Probabilities(policy_of_table(space, state, p), np.isin(np.arange(space.n_states), state))
 
 
@@ -65,21 +65,21 @@ def test_all_numbers_come_back_to_the_bit(tmp_path_factory, numbers, win, loss):
 
 @settings(max_examples=8)
 @given(house_rules(), st.integers(0, 99), st.floats(0, 1))
-def test_strategies_of_house_rules_come_back_to_the_bit(tmp_path_factory, rules, seed, covered):
+def test_strategies_of_house_rules_come_back_to_the_bit(tmp_path_factory, rules, seed, support):
     space = StateSpace(rules)
-    strategy = random_strategy(space, seed, covered)
+    strategy = random_strategy(space, seed, support)
     path = tmp_path_factory.mktemp("house") / "some.json"
     export_notebook(path, space, strategy)
     back = read_notebook(path, space)
     assert isinstance(back, Probabilities)
-    assert (back.policy.tobytes(), back.covered.tobytes()) == (strategy.policy.tobytes(), strategy.covered.tobytes())
+    assert (back.policy.tobytes(), back.support.tobytes()) == (strategy.policy.tobytes(), strategy.support.tobytes())
 
 
 def test_a_strategy_has_all_legal_actions_of_the_states_it_covers(game, tmp_path):
     strategy = random_strategy(game.space, 3)
     export_notebook(tmp_path / "s.json", game.space, strategy)
     content = json.loads((tmp_path / "s.json").read_text())
-    states = np.flatnonzero(strategy.covered)
+    states = np.flatnonzero(strategy.support)
     assert [int(key) for key in content] == decimals_of(game.space, states).tolist()
     for state, actions in zip(states.tolist(), content.values(), strict=True):
         rows = slice(*game.space.state_ptr[state : state + 2])
@@ -92,7 +92,7 @@ def test_a_strategy_that_covers_nothing_is_an_empty_object(game, tmp_path):
     assert json.loads((tmp_path / "empty.json").read_text()) == {}
     back = read_notebook(tmp_path / "empty.json", game.space)
     assert np.array_equal(back.policy, uniform_policy(game.space))
-    assert not back.covered.any()
+    assert not back.support.any()
 
 
 def round_trip(game, folder, solution, discount=0.95):
@@ -164,7 +164,7 @@ def test_strategies_come_back_from_the_notebook(game, tmp_path):
     assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
     file = load(tmp_path / "soft.h5")
     assert file.policy(game.space) == pytest.approx(game.policy, rel=1e-15)
-    assert file.covered(game.space).all()
+    assert file.support(game.space).all()
 
 
 def test_values_of_another_game_are_refused(game, written, tmp_path):

@@ -82,7 +82,7 @@ def test_a_state_that_no_game_reaches_is_named_and_whole_numbers_are_read(game, 
 def test_a_strategy_may_hold_the_terminals(game, tmp_path):
     content = {"-1": {"90": 1.0}, KNOWN: {"20": 1}, "-2": {"90": 1}}
     found = read_notebook(write(tmp_path / "x.json", content), game.space)
-    (state,) = np.flatnonzero(found.covered)
+    (state,) = np.flatnonzero(found.support)
     rows = slice(*game.space.state_ptr[state : state + 2])
     assert dict(zip(game.space.action[rows], found.policy[rows], strict=True)) == {20: 1, 21: 0, 40: 0, 41: 0}
 
