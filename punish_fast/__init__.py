@@ -8,35 +8,51 @@ from punish_fast.runtime.exports import import_later, on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from punish_fast.arena.players import Player
-    from punish_fast.duel.evaluation import head_to_head, simulate
-    from punish_fast.duel.graph import GameGraph
-    from punish_fast.enemies.counts import count_choices
+    from punish_fast.arena.players import Player, PlayerError, PolicyPlayer
+    from punish_fast.duel.evaluation import Duel, SimulationResult, head_to_head, simulate
+    from punish_fast.duel.graph import DuelError, GameGraph
+    from punish_fast.enemies.counts import Counts, count_choices
     from punish_fast.enemies.parless import parless
-    from punish_fast.equilibrium.exploitation.bayes import bayes_response
-    from punish_fast.equilibrium.exploitation.best_response import best_response
-    from punish_fast.equilibrium.exploitation.upper_bound import upper_bound
+    from punish_fast.equilibrium.exploitation.bayes import BayesResult, bayes_response
+    from punish_fast.equilibrium.exploitation.best_response import Exploiter, best_response
+    from punish_fast.equilibrium.exploitation.upper_bound import UpperBound, upper_bound
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.mdp import (
-        MDP,
-        Solution,
-        average_reward,
-        compare_solutions,
-        evaluate,
-        finite_horizon,
-        reach_probability,
-        solve,
-        total_reward,
-        validate,
-    )
-    from punish_fast.punish.bots import policy_from_function
-    from punish_fast.punish.codes import State
+    from punish_fast.mdp.comparison import compare_solutions
+    from punish_fast.mdp.conversion.objective_text import NamedProcess
+    from punish_fast.mdp.model import MDP, validate
+    from punish_fast.mdp.objectives.average_reward import average_reward
+    from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+    from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
+    from punish_fast.mdp.solution import Solution
+    from punish_fast.mdp.solver import evaluate, solve
+    from punish_fast.punish.bots import BotView, policy_from_function
+    from punish_fast.punish.codes import State, StateError
     from punish_fast.punish.position import position
-    from punish_fast.punish.rules import Rules, load_rules
+    from punish_fast.punish.rules import Rules, RulesError, load_rules
+    from punish_fast.punish.states.information import InformationError
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.strategy import policy_of_table, table_of_policy, to_finer_model, uniform_policy
+    from punish_fast.punish.strategy import (
+        StrategyError,
+        policy_of_table,
+        table_of_policy,
+        to_finer_model,
+        uniform_policy,
+    )
     from punish_fast.punish.transitions.tensor import TransitionPattern, build, build_compact
-    from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
+    from punish_fast.runtime.errors import (
+        ArgumentError,
+        ExtraError,
+        OutputError,
+        PunishFastError,
+        ReadError,
+        WriteError,
+    )
+    from punish_fast.store.formats.notebook_json import (
+        NotebookStrategy,
+        NotebookValues,
+        export_notebook,
+        import_notebook,
+    )
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
     from punish_fast.store.formats.umb_import import import_umb
@@ -47,16 +63,20 @@ if TYPE_CHECKING:
 # Rules, states and processes
 __all__ = ["Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "load_rules", "position"]
 # Solvers
-__all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon", "validate"]
-__all__ += ["reach_probability", "solve", "total_reward"]
+__all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon"]
+__all__ += ["reach_probability", "solve", "total_reward", "validate"]
 # Policies and players
-__all__ += ["Player", "count_choices", "parless", "policy_from_function", "policy_of_table", "table_of_policy"]
-__all__ += ["to_finer_model", "uniform_policy"]
-# Duels and equilibria
-__all__ += ["Equilibrium", "GameGraph", "bayes_response", "best_response", "head_to_head", "simulate", "upper_bound"]
+__all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
+__all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
+# Duels, best responses and equilibria
+__all__ += ["BayesResult", "Duel", "Equilibrium", "Exploiter", "GameGraph", "SimulationResult", "UpperBound"]
+__all__ += ["bayes_response", "best_response", "head_to_head", "simulate", "upper_bound"]
 # Files
-__all__ += ["SolutionFile", "export_notebook", "export_npz", "export_umb", "import_notebook", "import_umb", "load"]
-__all__ += ["save", "save_policy"]
+__all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
+__all__ += ["export_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
+# Errors
+__all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
+__all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "WriteError"]
 
 # `policy_of` accepts names and files of players after this module is imported.
 import_later["policy_of"] = f"{__name__}.arena.players"

@@ -163,7 +163,7 @@ class Player:
         Raises:
             ReadError: If the file is invalid, has a finer information model than ``space``, or was made for rules that
                 differ in more than the redeal.
-            VeteranError: If the player is the veteran and the rules are not the standard ones.
+            RulesError: If the player is the veteran and the rules are not the standard ones.
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
@@ -194,7 +194,7 @@ def require_support(player: Player, rules: Rules) -> None:
 
     Raises:
         ReadError: If the rules of the file differ in more than the redeal.
-        VeteranError: If the player is the veteran and the rules are not the standard ones.
+        RulesError: If the player is the veteran and the rules are not the standard ones.
     """
     if player.file is not None:
         require_rules(player.file, rules, any_redeal=True)

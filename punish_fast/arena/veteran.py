@@ -11,19 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
+from punish_fast.punish.rules import PRESETS, Rules, RulesError, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
 
 FILE = Path(__file__).with_name("veteran.npz")
 UNITS = 15
-
-
-class VeteranError(PunishFastError, ValueError):
-    """Raised when the veteran does not support the rules; the message names the rules."""
 
 
 def supports(rules: Rules) -> bool:
@@ -37,9 +32,9 @@ def default_opponent(rules: Rules) -> str:
 
 
 def must_support(rules: Rules) -> None:
-    """Raise `VeteranError` if the veteran does not support these rules."""
+    """Raise `RulesError` if the veteran does not support these rules."""
     if not supports(rules):
-        raise VeteranError(f"{NAME}: plays only under the standard rules, not {name_of(rules)}; use naive instead")
+        raise RulesError(f"{NAME}: plays only under the standard rules, not {name_of(rules)}; use naive instead")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:

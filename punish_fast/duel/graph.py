@@ -91,7 +91,7 @@ class GameGraph(Outline, LayeredGraph):
         self.layer_ptr = self.space.layer_ptr[: self.space.rules.breaths + 1]
         self.state_ptr = self.space.state_ptr[: len(self.full.ptr)]
         self.action = self.space.action
-        self.redeal = self.redeal_of(self._fill())
+        self.redeal = redeal_of(self, self._fill())
 
     def __repr__(self) -> str:
         return f"GameGraph({self.space!r}, {self.n_full:,} full states)"
@@ -213,31 +213,32 @@ class GameGraph(Outline, LayeredGraph):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
-    def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
-        """Return the deals that follow the nodes with the given keys, int64 ``[n]``, even if no game reaches a node.
 
-        A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
-        """
-        space, layout = self.space, self.space.layout
-        layer = space.layers[0]
-        dealer = Dealer(space, self.draws, self.decks[0])
-        n_decks = np.diff(dealer.deal_ptr)
-        cards, hps = np.divmod(keys, layout.hp**2)
-        pair = np.union1d(np.zeros(min(1, space.n_states), dtype=np.int64), cards)
-        ptr, deal, p = dealer.deals(np.stack(split_pairs(layout, pair), axis=1))
-        own_hp, enemy_hp = np.divmod(hps, layout.hp)
-        statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
-        within = np.arange(dealer.deal_ptr[-1]) - np.repeat(dealer.deal_ptr[:-1], n_decks)
-        return _graph.Redeal(
-            pair=pair,
-            ptr=ptr,
-            deal=deal,
-            p=p,
-            first=np.repeat(self.full.ptr[layer.first[:-1]], n_decks) + within,
-            stride=np.repeat(n_decks, n_decks),
-            node_pair=np.searchsorted(pair, cards).astype(np.int32),
-            node_status=layer.rank[:1, statuses].ravel().astype(np.int32),
-        )
+def redeal_of(graph: GameGraph, keys: np.ndarray) -> _graph.Redeal:
+    """Return the deals that follow the nodes with the given keys, int64 ``[n]``, even if no game reaches a node.
+
+    A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
+    """
+    space, layout = graph.space, graph.space.layout
+    layer = space.layers[0]
+    dealer = Dealer(space, graph.draws, graph.decks[0])
+    n_decks = np.diff(dealer.deal_ptr)
+    cards, hps = np.divmod(keys, layout.hp**2)
+    pair = np.union1d(np.zeros(min(1, space.n_states), dtype=np.int64), cards)
+    ptr, deal, p = dealer.deals(np.stack(split_pairs(layout, pair), axis=1))
+    own_hp, enemy_hp = np.divmod(hps, layout.hp)
+    statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
+    within = np.arange(dealer.deal_ptr[-1]) - np.repeat(dealer.deal_ptr[:-1], n_decks)
+    return _graph.Redeal(
+        pair=pair,
+        ptr=ptr,
+        deal=deal,
+        p=p,
+        first=np.repeat(graph.full.ptr[layer.first[:-1]], n_decks) + within,
+        stride=np.repeat(n_decks, n_decks),
+        node_pair=np.searchsorted(pair, cards).astype(np.int32),
+        node_status=layer.rank[:1, statuses].ravel().astype(np.int32),
+    )
 
 
 def must_be_graph(graph: object) -> None:

@@ -32,11 +32,12 @@ from math import comb
 
 import numpy as np
 
-from punish_fast.enemies.counts import Counts, CountsError, count_located, folds_of
+from punish_fast.enemies.counts import Counts, count_located, folds_of
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
+from punish_fast.runtime.errors import ArgumentError
 
 # Factor ``r`` of the ridge penalty.
 RIDGE = 5.0
@@ -72,7 +73,7 @@ def fit_choice_model(space: StateSpace, state: np.ndarray, column: np.ndarray, g
     fold = folds_of(game, FOLDS, groups="games")
     counts = count_located(space, state, column)
     if not _is_free(counts).any():
-        raise CountsError(
+        raise ArgumentError(
             f"choices: 0 of {len(state):,} were between two or more legal actions; at least 1 is needed to learn from"
         )
     weights = _fit_weights(space, counts)

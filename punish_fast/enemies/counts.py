@@ -14,10 +14,6 @@ from punish_fast.punish.strategy import COLUMN, legal_mask
 from punish_fast.runtime.errors import PunishFastError
 
 
-class CountsError(PunishFastError, ValueError):
-    """Raised when choices or options cannot be used; the message states the reason."""
-
-
 @dataclass(frozen=True)
 class Counts:
     """Counts of legal choices."""

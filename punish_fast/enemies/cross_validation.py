@@ -24,13 +24,14 @@ from itertools import count
 import numpy as np
 
 from punish_fast.enemies.choice_model import FOLDS, choice_probabilities, fit_choice_model
-from punish_fast.enemies.counts import CountsError, count_located, folds_of, require_folds
+from punish_fast.enemies.counts import count_located, folds_of, require_folds
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import probabilities
 from punish_fast.enemies.training import TrainingOptions, examples_of, train
 from punish_fast.punish.codes import digits_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
+from punish_fast.runtime.errors import ArgumentError
 from punish_fast.runtime.intervals import Z_95
 
 
@@ -136,13 +137,13 @@ def held_out_losses(
     is_free = free_choices(space, choices)
     if not is_free.any():
         n = len(is_free)
-        raise CountsError(
+        raise ArgumentError(
             f"choices: 0 of {n:,} were between two or more legal actions; at least 1 is needed to predict"
         )
     losses = {}
     for name in models:
         if name not in MODELS:
-            raise CountsError(f"model: {name!r} is unknown; the models are {', '.join(MODELS)}")
+            raise ArgumentError(f"model: {name!r} is unknown; the models are {', '.join(MODELS)}")
         loss = np.zeros(len(fold))
         for number in range(n_folds):
             test = (fold == number) & is_free

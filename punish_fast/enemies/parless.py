@@ -14,9 +14,10 @@ import math
 
 import numpy as np
 
-from punish_fast.enemies.counts import Counts, CountsError
+from punish_fast.enemies.counts import Counts
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table
+from punish_fast.runtime.errors import ArgumentError
 
 PRIOR = 3.0
 
@@ -38,4 +39,4 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
 def check_prior(prior: float) -> None:
     """Check that the prior is finite and above 0."""
     if not (math.isfinite(prior) and prior > 0):
-        raise CountsError(f"prior: {prior} is not allowed; it must be above 0")
+        raise ArgumentError(f"prior: {prior} is not allowed; it must be above 0")

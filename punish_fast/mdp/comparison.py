@@ -11,14 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.policy import first_best
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import ArgumentError
 
 # Disagreements up to this fraction of the largest absolute row value count as ties.
 _TIE = 1e-9
-
-
-class ComparisonError(PunishFastError, ValueError):
-    """Raised if values cannot be compared; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +62,11 @@ def compare_solutions(
         choices: int64 ``[2, n_states]``, the row that each agent takes in each state; by default the greedy rows.
 
     Raises:
-        ComparisonError: If an array does not have one finite value per row.
+        ArgumentError: If an array does not have one finite value per row.
     """
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():
-            raise ComparisonError(f"first, second: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
+            raise ArgumentError(f"first, second: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
     if choices is None:
         choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
     own, others = choices

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import GameGraph, redeal_of
 from punish_fast.punish.codes import join_pairs, split_pairs, split_statuses
 from punish_fast.punish.rules import CARDS
 from punish_fast.study.selfplay import SelfPlay
@@ -94,7 +94,7 @@ def _fill_gaps(graph: GameGraph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -
     own = gaps.own[gap]
     own[np.arange(len(gap)), kind] += 1
     keys, inverse = np.unique(_keys(graph, own, gaps.enemy[gap], gaps.hps[gap]), return_inverse=True)
-    value[gap, kind] = graph.back_up_nodes(v, graph.redeal_of(keys))[inverse, 0]
+    value[gap, kind] = graph.back_up_nodes(v, redeal_of(graph, keys))[inverse, 0]
     return value
 
 

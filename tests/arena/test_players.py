@@ -25,14 +25,14 @@ from punish_fast.arena.players import (
     recorded_enemy,
     require_support,
 )
-from punish_fast.arena.veteran import VeteranError, veteran_policy
+from punish_fast.arena.veteran import veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
-from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.rules import PRESETS, RulesError, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of, to_finer_model, uniform_policy
 from punish_fast.punish.transitions.tensor import build
@@ -294,9 +294,9 @@ def test_names_are_brief_but_different():
 
 
 def test_other_rules_are_refused():
-    with pytest.raises(VeteranError, match="plays only under the standard rules, not tiny; use naive"):
+    with pytest.raises(RulesError, match="plays only under the standard rules, not tiny; use naive"):
         veteran_policy(StateSpace(PRESETS["tiny"]))
-    with pytest.raises(VeteranError, match="not tiny"):
+    with pytest.raises(RulesError, match="not tiny"):
         require_support(Player("veteran"), PRESETS["tiny"])
     require_support(Player("veteran"), PRESETS["notebook"])
 

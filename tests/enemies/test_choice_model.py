@@ -21,7 +21,7 @@ from punish_fast.enemies.choice_model import (
     features_of,
     fit_choice_model,
 )
-from punish_fast.enemies.counts import CountsError, FoldsError, count_choices, folds_of
+from punish_fast.enemies.counts import FoldsError, count_choices, folds_of
 from punish_fast.enemies.entropy import entropies, entropy
 from punish_fast.enemies.parless import parless
 from punish_fast.mdp.policy import greedy
@@ -29,6 +29,7 @@ from punish_fast.punish.codes import ACTIONS, decimals_of, digits_of, from_decim
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table, table_of_policy, uniform_policy
+from punish_fast.runtime.errors import ArgumentError
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def test_nothing_to_learn_is_said(space):
     forced = np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[:6]
     column = legal_mask(space)[forced].argmax(axis=1)
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 6 were between two or more legal actions; at least 1 is needed to learn"
+        ArgumentError, match=r"^choices: 0 of 6 were between two or more legal actions; at least 1 is needed to learn"
     ):
         fit_choice_model(space, forced, column, np.arange(6))
 
@@ -350,7 +351,7 @@ def test_probabilities_are_the_posterior_means(space, choices, prior):
 
 @pytest.mark.parametrize("prior", [0, -1, np.nan, np.inf])
 def test_a_prior_that_is_none_is_refused(space, prior):
-    with pytest.raises(CountsError, match=f"^prior: {prior} is not allowed; it must be above 0$"):
+    with pytest.raises(ArgumentError, match=f"^prior: {prior} is not allowed; it must be above 0$"):
         parless(space, count_choices(space, [KNOWN], [40]), prior)
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from enemies.recorded import recorded, recorded_counts, taste
 from punish_fast.enemies import cross_validation
-from punish_fast.enemies.counts import CountsError, FoldsError, count_choices, folds_of, locate_choices
+from punish_fast.enemies.counts import FoldsError, count_choices, folds_of, locate_choices
 from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
 from punish_fast.enemies.training import Examples, TrainingOptions, cross_validate, examples_of, train
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.strategy import legal_mask, table_of_policy
-from punish_fast.runtime.errors import ExtraError
+from punish_fast.runtime.errors import ArgumentError, ExtraError
 
 TINY = RULES["tiny"]
 QUICK = TrainingOptions(hidden=(6, 5), dropout=(0.5,), epochs=3)
@@ -323,14 +323,14 @@ def test_so_many_games_are_needed_and_enough(space, choices):
 
 def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(
-        CountsError, match=r"^model: 'oracle' is unknown; the models are uniform, parless, pawnn, choice-model$"
+        ArgumentError, match=r"^model: 'oracle' is unknown; the models are uniform, parless, pawnn, choice-model$"
     ):
         held_out_losses(space, choices, ["oracle"])
     with pytest.raises(FoldsError, match=r"^folds: 1 is not allowed"):
         held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 2 were between two or more legal actions; at least 1 is needed to predict"
+        ArgumentError, match=r"^choices: 0 of 2 were between two or more legal actions; at least 1 is needed to predict"
     ):
         held_out_losses(space, nobody, ["uniform"], n_folds=2)
 

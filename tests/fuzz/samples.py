@@ -13,7 +13,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.bundles import save_bundle
-from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
+from punish_fast.store.formats.notebook_json import NotebookValues, export_notebook, import_notebook
 from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
 from punish_fast.store.tensors import ModelSource, save, save_values, solve_file
 
@@ -38,7 +38,7 @@ def make(folder: Path) -> dict[str, Path]:
     save(path("jacobi"), space, mdp, solve(mdp, method="jacobi", sweeps=5), note)
     solve_file(path("wins"), ModelSource(space), keep_tensor=False, objective="reach-probability")
     save_values(path("checkpoint"), RULES, solution.v, "discounted", 0.95)
-    export_notebook(folder / "q.json", space, Values(solution.q, (20.0, -20.0)))
+    export_notebook(folder / "q.json", space, NotebookValues(solution.q, (20.0, -20.0)))
     import_notebook(folder / "q.json", path("imported"), RULES)
     soft = softmax(mdp.state_ptr, solution.q, 1.0)
     support = np.arange(space.n_states) % 3 > 0

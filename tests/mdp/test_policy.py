@@ -12,11 +12,12 @@ from processes import compacted, ending_processes, exact_values, random_processe
 from punish_fast.mdp.bounds import improvement
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.comparison import ComparisonError, compare_solutions
+from punish_fast.mdp.comparison import compare_solutions
 from punish_fast.mdp.conversion.row_lists import from_rows
 from punish_fast.mdp.policy import TIE, PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.solver import solve
+from punish_fast.runtime.errors import ArgumentError
 
 PTR = np.array([0, 3, 5])
 
@@ -106,7 +107,7 @@ def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second)
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
 def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
     for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
-        with pytest.raises(ComparisonError, match=r"^first, second: values of shape .*; pass 6 finite numbers"):
+        with pytest.raises(ArgumentError, match=r"^first, second: values of shape .*; pass 6 finite numbers"):
             compare_solutions(STATE_PTR, LAYER_PTR, *pair)
 
 

@@ -8,7 +8,6 @@ from policies import mixed
 
 from bench import reference
 from punish_fast.arena.players import Player, PlayerError
-from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.explain.coach import Coach, enemy_hands
 from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
@@ -18,7 +17,7 @@ from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.position import position
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, RulesError
 from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
@@ -144,7 +143,7 @@ def test_the_best_choices_against_a_player_are_solved_for_here(tabletop_like):
     found = explainer_against(Player("random"), PRESETS["tiny"])
     assert found.data.space.rules == tabletop_like.data.space.rules
     assert found.solution.q == pytest.approx(tabletop_like.solution.q, abs=1e-9)
-    with pytest.raises(VeteranError, match="plays only under the standard rules"):
+    with pytest.raises(RulesError, match="plays only under the standard rules"):
         explainer_against(Player("veteran"), PRESETS["tiny"])
 
 

@@ -22,7 +22,7 @@ from punish_fast.punish.states.outcomes import (
     PICK_OF,
     RESOLVED_OF,
 )
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.states.space import StateSpace, outcomes_of
 from tests.kernels import calling
 
 pytestmark = pytest.mark.kernels
@@ -69,7 +69,7 @@ def listed_outcomes(outcomes, status, way):
 
 
 def assert_outcomes(space, is_last, statuses):
-    outcomes = space.outcomes_of(space.rules.breaths - 1 if is_last else -1)
+    outcomes = outcomes_of(space, space.rules.breaths - 1 if is_last else -1)
     for status in statuses:
         for way in range(N_WAYS):
             expected = expected_outcomes(space, status, way, is_last)

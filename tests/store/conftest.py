@@ -16,7 +16,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
-from punish_fast.store.formats.notebook_json import Values, export_notebook
+from punish_fast.store.formats.notebook_json import NotebookValues, export_notebook
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import save
 
@@ -65,12 +65,14 @@ def copies(originals: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.fixture
-def values(game: Game) -> Values:
-    return Values(game.solution.q, (20.0, -20.0))
+def values(game: Game) -> NotebookValues:
+    return NotebookValues(game.solution.q, (20.0, -20.0))
 
 
 @pytest.fixture
-def written(game: Game, values: Values, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], Path]:
+def written(
+    game: Game, values: NotebookValues, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[dict[str, Any], Path]:
     """Values as a Python object, and the path of the file, which is written in several pieces."""
     monkeypatch.setattr("punish_fast.store.formats.notebook_json._STATES_AT_ONCE", 100)
     path = tmp_path / "q.json"

@@ -7,7 +7,7 @@ from policies import mixed
 from positions import nodes_of
 
 from bench import reference
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import GameGraph, redeal_of
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.study import kept_cards as kept_module
@@ -93,6 +93,6 @@ def test_what_is_never_kept_has_no_worth():
 @pytest.mark.parametrize("name", ["view", "memory"])
 def test_nodes_are_found_again_by_their_hands(play, name):
     graph = play.graph if name == "view" else GameGraph(StateSpace(RULES, name))
-    again = graph.redeal_of(kept_module._keys(graph, *hands_of_nodes(graph)))
+    again = redeal_of(graph, kept_module._keys(graph, *hands_of_nodes(graph)))
     assert again.pair[again.node_pair].tolist() == graph.redeal.pair[graph.redeal.node_pair].tolist()
     assert again.node_status.tolist() == graph.redeal.node_status.tolist()

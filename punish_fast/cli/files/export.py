@@ -88,17 +88,18 @@ def _export_content(file: SolutionFile | Player, rules: Rules, output: Path, clo
 
     from punish_fast.arena.players import Player
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.store.formats.notebook_json import Probabilities, Values, content_of, export_notebook
+    from punish_fast.store.formats.notebook_json import NotebookStrategy, NotebookValues, content_of, export_notebook
 
     with clock("read"):
         space = StateSpace(rules)
         if isinstance(file, Player):
-            content: Values | Probabilities = Probabilities(file.policy(space), np.ones(space.n_states, dtype=np.bool_))
+            support = np.ones(space.n_states, dtype=np.bool_)
+            content: NotebookValues | NotebookStrategy = NotebookStrategy(file.policy(space), support)
         else:
             content = content_of(file, space)
     with clock("write"):
         export_notebook(output, space, content)
-    if isinstance(content, Probabilities):
+    if isinstance(content, NotebookStrategy):
         return {"states": int(content.support.sum())}
     assert not isinstance(file, Player)
     solution = file.solution()

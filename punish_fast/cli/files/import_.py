@@ -31,7 +31,7 @@ def import_(options: ImportOptions) -> None:
     output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solution import check_options
-    from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
+    from punish_fast.store.formats.notebook_json import NotebookStrategy, import_notebook
 
     clock = Stopwatch()
     check_inputs(options.file)
@@ -43,7 +43,7 @@ def import_(options: ImportOptions) -> None:
         default_output(output, settings, lambda path: settings | _imported_with(path))
     content = import_notebook(options.file, output, rules, discount=options.discount)
     report: dict[str, Any] = {"file": options.file, **rules_report(rules)}
-    if isinstance(content, Probabilities):
+    if isinstance(content, NotebookStrategy):
         report |= {"kind": "strategy", "states": content.support.sum()}
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": content.terminals}

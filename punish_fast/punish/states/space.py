@@ -99,10 +99,6 @@ class StateSpace:
     def __repr__(self) -> str:
         return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
 
-    def outcomes_of(self, number: int) -> BreathOutcomes:
-        """Return the outcomes of the breath in layer ``number``."""
-        return self._outcomes[number == self.rules.breaths - 1]
-
     @cached_property
     def _outcomes(self) -> list[BreathOutcomes]:
         """Outcomes of the last breath of a measure (index 1) and of all others (index 0)."""
@@ -121,7 +117,7 @@ class StateSpace:
         # Blocks of the same kind are adjacent.
         order = np.argsort(before.kind, kind="stable")
         weights = cumulated(np.diff(before.first)[order])
-        for_chunks(self._discover, weights, self.outcomes_of(number - 1), before, order, rooms)
+        for_chunks(self._discover, weights, outcomes_of(self, number - 1), before, order, rooms)
         found = [(room.cards[: room.n], room.statuses[: room.n]) for room in rooms]
         cards = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(cards for cards, _ in found)]))
         what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
@@ -305,6 +301,11 @@ def must_be_space(space: object) -> None:
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
         raise TypeError(f"space: {kind} is not allowed; it must be a StateSpace, such as StateSpace(rules)")
+
+
+def outcomes_of(space: StateSpace, number: int) -> BreathOutcomes:
+    """Return the outcomes of the breath in layer ``number``."""
+    return space._outcomes[number == space.rules.breaths - 1]
 
 
 def require_view(space: StateSpace) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.punish.states import _redeal
-from punish_fast.punish.states.space import StateSpace, must_be_space, require_view
+from punish_fast.punish.states.space import StateSpace, must_be_space, outcomes_of, require_view
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions._tensor import TensorRows, place_rows
@@ -49,7 +49,7 @@ def count_rows(
     """
     layer, rows = space.layers[number], (space.state_ptr, first_row, length, owner)
     if number < space.rules.breaths:
-        _tensor.count_entries(blocks, space.layout, space.outcomes_of(number), layer, space.action, rows)
+        _tensor.count_entries(blocks, space.layout, outcomes_of(space, number), layer, space.action, rows)
     else:
         _redeal.count_redeals(blocks, space.layout, _reshuffles(space), layer, rows)
 
@@ -97,7 +97,7 @@ class RowBuilder:
         if number < space.rules.breaths:
             following = space.layers[number + 1]
             layers = (layer, following, following.rank.ravel())
-            game = (space.layout, space.places, space.outcomes_of(number), layers, self._policy)
+            game = (space.layout, space.places, outcomes_of(space, number), layers, self._policy)
             _tensor.fill_blocks(blocks, *game, space.action, rows)
         else:
             deals = (layer, space.layers[0])

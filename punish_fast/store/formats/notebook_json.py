@@ -44,34 +44,34 @@ _STATES_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
-class Values:
-    """The values of an agent."""
+class NotebookValues:
+    """Values of an agent, from or for a file of the notebook."""
 
     q: np.ndarray  # float64 [n_rows], values of state-action pairs
     terminals: tuple[float, float]  # values of win and loss
 
 
 @dataclass(frozen=True)
-class Probabilities:
-    """The probabilities of a strategy."""
+class NotebookStrategy:
+    """Policy of a strategy, from or for a file of the notebook."""
 
     policy: np.ndarray  # float64 [n_rows], uniform in states that are not covered
     support: np.ndarray  # bool [n_states], True for states that the file contains
 
 
-def content_of(file: SolutionFile, space: StateSpace) -> Values | Probabilities:
+def content_of(file: SolutionFile, space: StateSpace) -> NotebookValues | NotebookStrategy:
     """Return the content of an agent or strategy file in a form that `export_notebook` can write."""
     if file.kind == "strategy":
-        return Probabilities(file.policy(space), file.support(space))
+        return NotebookStrategy(file.policy(space), file.support(space))
     require_states(file, space)
     solution = file.solution()
     if solution.objective == "reach-probability":
         win, loss = final_values(discount=1.0).tolist()
-        return Values(2 * solution.q - 1, (win, loss))
-    return Values(solution.q, file.terminal_values)
+        return NotebookValues(2 * solution.q - 1, (win, loss))
+    return NotebookValues(solution.q, file.terminal_values)
 
 
-def export_notebook(path: str | Path, space: StateSpace, content: Values | Probabilities) -> None:
+def export_notebook(path: str | Path, space: StateSpace, content: NotebookValues | NotebookStrategy) -> None:
     """Write values or probabilities in the notebook's format; ``space`` contains the states of the game.
 
     Raises:
@@ -79,7 +79,11 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
         OutputError: If the path is not writable.
         WriteError: If writing fails.
     """
-    members = _value_members(space, content) if isinstance(content, Values) else _strategy_members(space, content)
+    members: Iterator[str]
+    if isinstance(content, NotebookValues):
+        members = _value_members(space, content)
+    else:
+        members = _strategy_members(space, content)
     with replacing(Path(path)) as temporary, temporary.open("w", encoding="ascii") as file:
         file.write("{")
         for number, piece in enumerate(members):
@@ -87,7 +91,7 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
         file.write("}\n")
 
 
-def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
+def _value_members(space: StateSpace, values: NotebookValues) -> Iterator[str]:
     if values.q.shape != space.action.shape:
         raise ValueError(f"export: shape of the values is {values.q.shape}; it must be {space.action.shape}")
     return chain(
@@ -96,7 +100,7 @@ def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
     )
 
 
-def _strategy_members(space: StateSpace, strategy: Probabilities) -> Iterator[str]:
+def _strategy_members(space: StateSpace, strategy: NotebookStrategy) -> Iterator[str]:
     lengths = np.diff(space.state_ptr)
     rows = np.repeat(strategy.support, lengths)
     ptr = np.concatenate([[0], np.cumsum(lengths[strategy.support])])
@@ -117,7 +121,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
         yield ",".join([f'"{decimal}":{{{",".join(cells[first:last])}}}' for decimal, first, last in states])
 
 
-def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
+def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> NotebookValues | NotebookStrategy:
     """Read values or probabilities from a notebook file; raise `ReadError` if the file is invalid.
 
     Values must be between the values of a loss and a win at ``discount``.
@@ -125,13 +129,13 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
     check_options(discount)
     cells = Cells(Path(path), space)
     if cells.kind() == "agent":
-        return Values(*cells.values(discount))
-    return Probabilities(*cells.strategy())
+        return NotebookValues(*cells.values(discount))
+    return NotebookStrategy(*cells.strategy())
 
 
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, discount: float = 0.95
-) -> Values | Probabilities:
+) -> NotebookValues | NotebookStrategy:
     """Convert a notebook file to an agent or strategy file, and return its content.
 
     An imported agent has no tensor, its rewards are NaN, and its error bound is infinite. ``discount`` is the discount
@@ -145,7 +149,7 @@ def import_notebook(
     source, target = Path(source), Path(target)
     space = StateSpace(rules)
     content = read_notebook(source, space, discount)
-    if isinstance(content, Probabilities):
+    if isinstance(content, NotebookStrategy):
         if not content.support.any():
             raise ReadError(f"{source}: has no states")
         origin = {"method": "imported", "file": source.name}
@@ -160,7 +164,7 @@ def import_notebook(
     return content
 
 
-def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
+def _solution(space: StateSpace, values: NotebookValues, discount: float) -> Solution:
     """Convert values to a solution with unknown error."""
     return Solution(
         v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),

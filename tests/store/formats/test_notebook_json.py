@@ -19,8 +19,8 @@ from punish_fast.punish.strategy import policy_of_table, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import OutputError, ReadError
 from punish_fast.store.formats.notebook_json import (
-    Probabilities,
-    Values,
+    NotebookStrategy,
+    NotebookValues,
     content_of,
     export_notebook,
     import_notebook,
@@ -32,7 +32,7 @@ from punish_fast.store.tensors import save
 
 def random_strategy(space, seed, support=0.7):
     state, p = random_table(space, seed, support)
-    return Probabilities(policy_of_table(space, state, p), np.isin(np.arange(space.n_states), state))
+    return NotebookStrategy(policy_of_table(space, state, p), np.isin(np.arange(space.n_states), state))
 
 
 def test_every_state_and_action_has_its_value(game, written):
@@ -57,7 +57,7 @@ def test_all_numbers_come_back_to_the_bit(tmp_path_factory, numbers, win, loss):
     space = StateSpace(PRESETS["tiny"])
     path = tmp_path_factory.mktemp("numbers") / "q.json"
     q = np.resize(numbers, len(space.action))
-    export_notebook(path, space, Values(q, (win, loss)))
+    export_notebook(path, space, NotebookValues(q, (win, loss)))
     back = read_notebook(path, space)
     assert back.q.tobytes() == q.tobytes()
     assert back.terminals == (win, loss)
@@ -71,7 +71,7 @@ def test_strategies_of_house_rules_come_back_to_the_bit(tmp_path_factory, rules,
     path = tmp_path_factory.mktemp("house") / "some.json"
     export_notebook(path, space, strategy)
     back = read_notebook(path, space)
-    assert isinstance(back, Probabilities)
+    assert isinstance(back, NotebookStrategy)
     assert (back.policy.tobytes(), back.support.tobytes()) == (strategy.policy.tobytes(), strategy.support.tobytes())
 
 
@@ -87,7 +87,7 @@ def test_a_strategy_has_all_legal_actions_of_the_states_it_covers(game, tmp_path
 
 
 def test_a_strategy_that_covers_nothing_is_an_empty_object(game, tmp_path):
-    empty = Probabilities(random_policy(game.space, 1), np.zeros(game.space.n_states, dtype=bool))
+    empty = NotebookStrategy(random_policy(game.space, 1), np.zeros(game.space.n_states, dtype=bool))
     export_notebook(tmp_path / "empty.json", game.space, empty)
     assert json.loads((tmp_path / "empty.json").read_text()) == {}
     back = read_notebook(tmp_path / "empty.json", game.space)
@@ -102,7 +102,7 @@ def round_trip(game, folder, solution, discount=0.95):
     content = content_of(first, game.space)
     export_notebook(folder / "a.json", game.space, content)
     imported = import_notebook(folder / "a.json", folder / "b.h5", game.space.rules, discount=discount)
-    assert isinstance(imported, Values)
+    assert isinstance(imported, NotebookValues)
     return content, first, load(folder / "b.h5")
 
 
@@ -158,9 +158,9 @@ def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
 
 
 def test_strategies_come_back_from_the_notebook(game, tmp_path):
-    strategy = Probabilities(game.policy, np.ones(game.space.n_states, dtype=bool))
+    strategy = NotebookStrategy(game.policy, np.ones(game.space.n_states, dtype=bool))
     export_notebook(tmp_path / "soft.json", game.space, strategy)
-    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), Probabilities)
+    assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), NotebookStrategy)
     assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
     file = load(tmp_path / "soft.h5")
     assert file.policy(game.space) == pytest.approx(game.policy, rel=1e-15)
@@ -172,9 +172,9 @@ def test_values_of_another_game_are_refused(game, written, tmp_path):
     with pytest.raises(ReadError, match=r"x\.json: |q\.json: "):
         read_notebook(written[1], other)
     with pytest.raises(ValueError, match="shape of the values"):
-        export_notebook(tmp_path / "x.json", game.space, Values(np.zeros(3), (1.0, -1.0)))
+        export_notebook(tmp_path / "x.json", game.space, NotebookValues(np.zeros(3), (1.0, -1.0)))
     with pytest.raises(PolicyError, match=r"^policy: float64 "):
-        export_notebook(tmp_path / "x.json", other, Probabilities(game.policy, np.ones(other.n_states, dtype=bool)))
+        export_notebook(tmp_path / "x.json", other, NotebookStrategy(game.policy, np.ones(other.n_states, dtype=bool)))
     assert not (tmp_path / "x.json").exists()
 
 
