@@ -20,7 +20,7 @@ from bench.report import markdown
 from punish_fast.games.connect4.game import N_SQUARES, WIDTH, Connect4, Connect4State
 from punish_fast.games.connect4.known_scores import SETS, position_sets
 from punish_fast.games.connect4.oracle import opening_book
-from punish_fast.games.connect4.solver import Connect4Solver, compile_search, value_of
+from punish_fast.games.connect4.search import Connect4Solver, compile_search, value_of
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()

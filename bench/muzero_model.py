@@ -20,13 +20,13 @@ import numpy as np
 from bench.report import markdown
 from punish_fast.games.connect4.known_scores import position_sets
 from punish_fast.games.contract import GameError, Oracle, VectorBoardGame
+from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.muzero.network import ModelShape, mean_of, networks_of
 from punish_fast.games.learn.networks import on_processor
 from punish_fast.games.registry import make_game, perfect_play
-from punish_fast.games.solve.positions import enumerate_positions
 
 if TYPE_CHECKING:
     import jax

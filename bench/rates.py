@@ -25,7 +25,7 @@ from punish_fast.duel.evaluation import head_to_head, simulate
 from punish_fast.duel.graph import GameGraph
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
-from punish_fast.games.gwent.players import play_games
+from punish_fast.games.gwent.movers import play_games
 from punish_fast.games.registry import make_game, vectorize
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.states.space import StateSpace

@@ -124,8 +124,8 @@ def tictactoe() -> Any:
 @pytest.fixture(scope="session")
 def tapnswap() -> Any:
     """The positions of TapnSwap."""
+    from punish_fast.games.enumeration.positions import enumerate_positions
     from punish_fast.games.registry import make_game
-    from punish_fast.games.solve.positions import enumerate_positions
 
     return enumerate_positions(make_game("tapnswap", {}))
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from punish_fast.play.punish.player import PunishPlayer
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.web.app import ServerConfig
 from punish_fast.web.limits import Limits
-from punish_fast.web.players import AnyPlayer
+from punish_fast.web.player_registry import AnyPlayer
 
 TINY = true_rules(PRESETS["tiny"])
 BASE = "http://127.0.0.1:8000"

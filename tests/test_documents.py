@@ -34,8 +34,8 @@ SHORTER = {
     "bench.make.lessons equilibrium.h5": "bench.make.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
     "punish-fast games play": "punish-fast games play < /dev/null",
-    "judge incan-gold": "judge incan-gold --games 9",
-    "judge gwent": "judge gwent --games 20",
+    "evaluate incan-gold": "evaluate incan-gold --games 9",
+    "evaluate gwent": "evaluate gwent --games 20",
     "--method muzero --games 1000": "--method muzero --set simulations=2 --set width=4 --games 200",
     "--method dqn --games 20000": "--method dqn --games 2000",
     "illegal=punish --games 5000": "illegal=punish --games 500",
@@ -127,7 +127,7 @@ def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
     if page.parent.name == "games":
         # Compiling searches, and judging by long ones, takes most of the time.
         request.getfixturevalue("fast_compilation")
-        monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
+        monkeypatch.setattr(learner, "EVALUATED_SIMULATIONS", (0, 2))
     follow(page, run_line)
 
 

@@ -20,7 +20,7 @@ from punish_fast.games.connect4 import known_scores as connect4_sets
 from punish_fast.games.connect4.game import Connect4, Connect4State, line_squares
 from punish_fast.games.connect4.known_scores import FULL, SETS, PositionSet
 from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, NO_COLUMN, OpeningBook, read_book
-from punish_fast.games.connect4.solver import Connect4Solver, distance_to_center, plies_to_end
+from punish_fast.games.connect4.search import Connect4Solver, distance_to_center, plies_to_end
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()

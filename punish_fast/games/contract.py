@@ -38,8 +38,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from punish_fast.games.events import Event, Moved, Step
 from punish_fast.runtime.errors import PunishFastError, printable
+from punish_fast.runtime.events import Event, Moved, Step
 
 # Value of ``player(s)`` in a chance state.
 CHANCE = -1

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, Oracle, VectorGame
+from punish_fast.games.enumeration.retrograde import RetrogradeOracle
+from punish_fast.games.enumeration.vector_games import VectorPositions
 from punish_fast.games.gwent.decks import decks_of_file
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
-from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
+from punish_fast.games.gwent.movers import rule_of_thumb as gwent_rule
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
-from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
-from punish_fast.games.solve.retrograde import RetrogradeOracle
-from punish_fast.games.solve.vector_games import VectorPositions
+from punish_fast.games.incan_gold.movers import rule_of_thumb as incan_gold_rule
 from punish_fast.games.squares import NoOptions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
@@ -47,7 +47,7 @@ class GameEntry(NamedTuple):
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
-_OF_BOARDS = ("solve", "show", "train", "league", "judge", "play")
+_OF_BOARDS = ("solve", "show", "train", "league", "evaluate", "play")
 VERBS = (*_OF_BOARDS, "decks")
 
 
@@ -101,7 +101,7 @@ GAMES = {
             "four in a row, dropped into seven columns",
             Connect4,
             NoOptions,
-            ("solve", "show", "train", "judge", "play"),
+            ("solve", "show", "train", "evaluate", "play"),
             "4455",
             attrgetter("vector"),
             Connect4Oracle,
@@ -112,7 +112,7 @@ GAMES = {
             "three players decide when to leave a temple",
             IncanGold,
             IncanGoldVariant,
-            ("solve", "show", "train", "judge", "play"),
+            ("solve", "show", "train", "evaluate", "play"),
             "7 stay stay leave fire",
             attrgetter("vector"),
             None,
@@ -125,7 +125,7 @@ GAMES = {
             "two players spend their cards on three rounds",
             Gwent,
             _gwent_variant,
-            ("show", "train", "judge", "play", "decks"),
+            ("show", "train", "evaluate", "play", "decks"),
             "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
             attrgetter("vector"),
             None,

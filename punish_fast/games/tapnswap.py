@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError
-from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.enumeration.positions import enumerate_positions
 
 # Higher limits would make the tables of positions too large.
 _MAX_LIMIT = 16

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.squares import SquareGame
 
 _SIDE = 3

@@ -5,8 +5,8 @@ Seats are numbered from 0. All events are public, except for dealt hands and oth
 
 from dataclasses import dataclass, replace
 
-from punish_fast.games.events import Event
 from punish_fast.punish.rules import Five
+from punish_fast.runtime.events import Event
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.events import Event
 from punish_fast.play.events import End
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.events import Event
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules

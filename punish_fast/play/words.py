@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal, SharedEnd
 from punish_fast.play.explain.guide import unhurt
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Rules, cards_text
+from punish_fast.runtime.events import Event
 
 
 def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:

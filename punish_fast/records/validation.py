@@ -46,7 +46,7 @@ REASONS = {
 }
 
 
-def judge(
+def breath_verdicts(
     space: StateSpace,
     own: np.ndarray,
     enemy: np.ndarray,
@@ -61,7 +61,7 @@ def judge(
         enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror the winner's states.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
-        suspects: bool ``[n]``, breaths to judge, all by default; the verdict on all others is `FITS`.
+        suspects: bool ``[n]``, breaths to check, all by default; the verdict on all others is `FITS`.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1
@@ -74,12 +74,12 @@ def judge(
             cards = CARD[list(drawn)].sum(axis=0)
             which = alike[((cards == 0) | (cards <= left[alike])).all(axis=1)]
             if len(which):
-                found = _judge_draw(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
+                found = _draw_verdict(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
                 verdicts[which] = np.maximum(verdicts[which], found)
     return verdicts
 
 
-def _judge_draw(
+def _draw_verdict(
     space: StateSpace,
     own: np.ndarray,
     enemy: np.ndarray,
@@ -206,11 +206,11 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
-    # Judge a breath only if its two views are consistent, and it is the last breath or the next two views are as well.
+    # Check a breath only if its two views are consistent, and it is the last breath or the next two views are as well.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
-    judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
-    verdicts = judge(space, own, enemy, pairs.actions, pairs.after, judged)
-    others = _judge_other_feints(space, pairs, verdicts != FITS)
+    checked = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
+    verdicts = breath_verdicts(space, own, enemy, pairs.actions, pairs.after, checked)
+    others = _other_feint_verdicts(space, pairs, verdicts != FITS)
     for k in np.flatnonzero(verdicts != FITS):
         kind = FEINTS if others[k] == FITS else SUCCESSION
         yield int(pairs.game[k]), Fault(kind, f"after breath {pairs.number[k] + 1}: {REASONS[int(verdicts[k])]}")
@@ -221,7 +221,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game does not begin with full HP")
 
 
-def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
+def _other_feint_verdicts(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
     """Return the best verdict on each suspect breath over all possible feints of both players."""
     own, enemy = pairs.digits
     may = [
@@ -231,7 +231,9 @@ def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) 
     best = np.zeros(len(own), dtype=np.int64)
     for feints in ((0, 0), (0, 1), (1, 0), (1, 1)):
         flags = np.column_stack([feints[0] & may[0], feints[1] & may[1]])
-        best = np.maximum(best, judge(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after, suspects))
+        best = np.maximum(
+            best, breath_verdicts(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after, suspects)
+        )
     return best
 
 

@@ -23,7 +23,7 @@ from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.open_sessions import OpenSessions
-from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
+from punish_fast.web.player_registry import AnyPlayer, PlayerRegistry, player_routes
 from punish_fast.web.sessions import session_routes
 from punish_fast.web.workers import Workers
 

@@ -11,7 +11,7 @@ from punish_fast.records.schema import LAST_ID
 from punish_fast.runtime.errors import printable
 from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.limits import costs
-from punish_fast.web.players import PlayerRegistry
+from punish_fast.web.player_registry import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
@@ -56,13 +56,13 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         return await workers.run("reader", lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
-    async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
+    async def review_game(game: GameId, model: ModelHash) -> dict[str, Any]:
         """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
         found = registry.find_punish(model, "review")
         recorded = await workers.run("reader", lambda: database.game(game))
-        judged = await workers.answer(lambda: found.review(recorded), found.is_known("judge"))
+        reviewed = await workers.answer(lambda: found.review(recorded), found.is_known("judge"))
         against = found.facts()["against"]
-        return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
+        return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **reviewed}
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:

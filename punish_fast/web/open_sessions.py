@@ -14,7 +14,7 @@ from fastapi import HTTPException
 
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.players import AnyPlayer
+from punish_fast.web.player_registry import AnyPlayer
 from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 
 # Seconds without a request after which a running game and a finished game, respectively, expire.

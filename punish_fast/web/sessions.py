@@ -7,14 +7,14 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.built_in_players import RESERVED
-from punish_fast.play.games.player import GamePlayer
+from punish_fast.play.games.game_player import GamePlayer
 from punish_fast.play.session import ChoiceError, UndoError
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
 from punish_fast.web.game_database import GameRecorder
 from punish_fast.web.limits import costs
 from punish_fast.web.open_sessions import QUIET, OpenSessions
-from punish_fast.web.players import PlayerRegistry, of_punish
+from punish_fast.web.player_registry import PlayerRegistry, of_punish
 from punish_fast.web.table import YOU
 from punish_fast.web.workers import Workers
 

@@ -9,12 +9,12 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from punish_fast.play.games.game_player import GamePlayer
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import PlaySession, SessionPlayer
 from punish_fast.web.limits import Client
-from punish_fast.web.players import AnyPlayer
+from punish_fast.web.player_registry import AnyPlayer
 from punish_fast.web.workers import Workers
 
 YOU = "you"

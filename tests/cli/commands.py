@@ -57,7 +57,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games show": ("tapnswap:limit=3", "1-1/1-1"),
     "games train": ("tapnswap", "--games", "20"),
     "games league": ("tapnswap", "agents", "--set", "epsilon=0.5", "--games", "20"),
-    "games judge": ("tictactoe", "perfect"),
+    "games evaluate": ("tictactoe", "perfect"),
     "games decks": ("gwent", "--set", "games=2", "--generations", "2"),
     "games play": ("tapnswap:limit=3", "--level", "random", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db"),

@@ -21,7 +21,7 @@ from numba import config
 from cli.commands import all_verbs, shown_arguments
 from punish_fast.cli.frame import errors
 from punish_fast.cli.installation import doctor
-from punish_fast.games.solve.retrograde import CertificateError
+from punish_fast.games.enumeration.retrograde import CertificateError
 from punish_fast.punish.states import space
 from punish_fast.runtime.errors import ReadError
 

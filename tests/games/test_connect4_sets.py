@@ -6,7 +6,7 @@ import pytest
 from bench.make.connect4 import STONES, is_win, set_of
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.connect4.known_scores import FULL, SETS, PositionSet, position_sets, search_policy, shares
-from punish_fast.games.connect4.solver import plies_to_end
+from punish_fast.games.connect4.search import plies_to_end
 
 GAME = Connect4()
 

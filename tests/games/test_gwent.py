@@ -8,11 +8,11 @@ import pytest
 from games.gwent_twin import Duel, features
 from games.laws import LawError, check_game, check_vector_game
 from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
 from punish_fast.games.gwent.game import N_MOVES, Gwent, GwentVariant
 from punish_fast.games.gwent.state import PASS, state_of_words, words_of
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = Gwent()
 # Both have four cards, hold two and draw one.

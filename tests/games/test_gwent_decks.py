@@ -20,7 +20,7 @@ from punish_fast.games.gwent.decks import (
     random_decks,
     repaired_deck,
 )
-from punish_fast.games.gwent.players import play_games
+from punish_fast.games.gwent.movers import play_games
 
 
 def test_decks_at_the_limits_are_allowed_and_others_refused():

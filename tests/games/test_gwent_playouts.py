@@ -7,7 +7,7 @@ from games.gwent_twin import Duel, by_rule
 from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, decks_text, random_decks
 from punish_fast.games.gwent.game import Gwent, GwentVariant
-from punish_fast.games.gwent.players import play_games, rule_of_thumb
+from punish_fast.games.gwent.movers import play_games, rule_of_thumb
 from punish_fast.games.gwent.state import PASS
 from punish_fast.runtime._jit import set_threads, threads
 from punish_fast.runtime._random import draw_words

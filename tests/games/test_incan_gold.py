@@ -8,9 +8,9 @@ import pytest
 from games.incan_gold_twin import HAZARDS, Table, features
 from games.laws import check_game, check_vector_game
 from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
 from punish_fast.games.incan_gold.state import ARTIFACT, CARDS, LEAVE, STAY, TREASURES, words_of
-from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = IncanGold()
 PRINTED = IncanGold(IncanGoldVariant("taken"))

@@ -11,11 +11,11 @@ from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games import registry
 from punish_fast.games.contract import GameError
-from punish_fast.games.matches import Score, best_response, both_scores
+from punish_fast.games.enumeration.evaluation import evaluate_policy, losing_lines, unfold_policy, winning_policy
+from punish_fast.games.enumeration.matches import Score, best_response, both_scores
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import solve_game
 from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
-from punish_fast.games.solve.judgement import judge, losing_lines, unfold_policy, winning_policy
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.mdp.policy import check_policy
@@ -237,20 +237,20 @@ def test_lines_are_counted_and_agents_judged_by_hand(perfect):
     assert astuple(losing_lines(positions, always_one)) == (1, 2)
     # All of 1111 and 22, and of 112, 121 and 211.
     assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
-    judgement = judge(perfect, choose(perfect.positions, AGENTS["the center only"]))
+    evaluation = evaluate_policy(perfect, choose(perfect.positions, AGENTS["the center only"]))
     # As X it takes the center and then again; as O it takes it unless X has it.
-    assert astuple(judgement.losing_lines) == (8, 8 * 7 + 1)
-    assert (judgement.first.illegal, judgement.second.illegal) == pytest.approx((1, 1))
-    assert (judgement.first.win, judgement.second.win) == pytest.approx((0, 0))
-    judgement = judge(perfect, perfect.policy())
-    assert astuple(judgement.losing_lines) == (0, 0)
-    assert (judgement.keeps_value, judgement.keeps_choice) == (1, 1)
-    assert (judgement.first.loss, judgement.second.loss, judgement.first.illegal) == pytest.approx((0, 0, 0))
+    assert astuple(evaluation.losing_lines) == (8, 8 * 7 + 1)
+    assert (evaluation.first.illegal, evaluation.second.illegal) == pytest.approx((1, 1))
+    assert (evaluation.first.win, evaluation.second.win) == pytest.approx((0, 0))
+    evaluation = evaluate_policy(perfect, perfect.policy())
+    assert astuple(evaluation.losing_lines) == (0, 0)
+    assert (evaluation.keeps_value, evaluation.keeps_choice) == (1, 1)
+    assert (evaluation.first.loss, evaluation.second.loss, evaluation.first.illegal) == pytest.approx((0, 0, 0))
 
 
 def test_symmetry_changes_no_judgement_of_random_play(perfect):
     folded = solve_game(enumerate_positions(TicTacToe()))
-    found = [judge(each, each.positions.uniform()) for each in (perfect, folded)]
+    found = [evaluate_policy(each, each.positions.uniform()) for each in (perfect, folded)]
     for seat in ("first", "second"):
         assert asdict(getattr(found[0], seat)) == pytest.approx(asdict(getattr(found[1], seat)))
     assert astuple(found[0].losing_lines) == astuple(found[1].losing_lines) == (77_904, 131_184)
@@ -264,14 +264,14 @@ def test_a_policy_is_unfolded_by_turning_each_board(perfect):
     assert (perfect.keeps_value()[policy > 0]).all()
     random = unfold_policy(folded.positions, folded.positions.uniform(), perfect.positions)
     assert np.array_equal(random, perfect.positions.uniform())
-    scores = [judge(perfect, policy).first, judge(folded, folded.policy()).first]
+    scores = [evaluate_policy(perfect, policy).first, evaluate_policy(folded, folded.policy()).first]
     assert astuple(scores[0]) == pytest.approx(astuple(scores[1]))
 
 
 def test_safe_responses_never_lose_and_the_best_ones_may(perfect):
     positions = perfect.positions
     for allowed, win, loses in ((perfect.is_safe(), 866 / 945, False), (None, 887 / 945, True)):
-        score = judge(perfect, winning_policy(positions, positions.uniform(), allowed)).second
+        score = evaluate_policy(perfect, winning_policy(positions, positions.uniform(), allowed)).second
         assert score.win == pytest.approx(win)
         assert (score.loss > 1e-9) == loses
 
@@ -280,10 +280,10 @@ def test_illegal_moves_lose_and_endless_games_are_refused():
     perfect = solve_game(enumerate_positions(Nim(2)))
     # With 2 left, take 1 or 2; with 1 left, take it.
     assert perfect.positions.action.tolist() == [1, 2, 1]
-    judgement = judge(perfect, np.array([0.25, 0.5, 0.0]))
-    assert astuple(judgement.first) == pytest.approx((0.5, 0, 0.25, 0.25))
+    evaluation = evaluate_policy(perfect, np.array([0.25, 0.5, 0.0]))
+    assert astuple(evaluation.first) == pytest.approx((0.5, 0, 0.25, 0.25))
     # The enemy takes 2 and wins, or leaves 1, where the policy has no legal move.
-    assert astuple(judgement.second) == pytest.approx((0, 0, 0.5, 0.5))
+    assert astuple(evaluation.second) == pytest.approx((0, 0, 0.5, 0.5))
     perfect = solve_game(enumerate_positions(TapnSwap()))
     with pytest.raises(GameError, match=r"^tapnswap: play can continue forever, so agents cannot be judged$"):
-        judge(perfect, perfect.positions.uniform())
+        evaluate_policy(perfect, perfect.positions.uniform())

@@ -9,10 +9,10 @@ from games.laws import check_vector_game
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.contract import GameError
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
+from punish_fast.games.enumeration.vector_games import VectorPositions
 from punish_fast.games.registry import GAMES, make_game, vectorize
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
-from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 pytestmark = pytest.mark.kernels
@@ -157,7 +157,7 @@ def test_without_folding_every_state_is_a_position(tapnswap):
 def test_games_of_chance_and_too_large_ones_are_refused(monkeypatch):
     with pytest.raises(GameError, match=r"^coin-nim: games with chance states cannot be enumerated$"):
         enumerate_positions(Nim(dice=True))
-    monkeypatch.setattr("punish_fast.games.solve.positions._MAX_POSITIONS", 100)
+    monkeypatch.setattr("punish_fast.games.enumeration.positions._MAX_POSITIONS", 100)
     with pytest.raises(GameError, match=r"^tapnswap: has more than 100 positions$"):
         enumerate_positions(TapnSwap())
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import check_perfect_play, solve_game
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import check_perfect_play, solve_game
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeState
 
 GAME = TicTacToe()

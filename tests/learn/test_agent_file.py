@@ -10,17 +10,17 @@ from bench.make import pretrained as maker
 from learn.muzero.test_learner import grown
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.known_scores import position_sets, shares
-from punish_fast.games.gwent.players import rule_player
-from punish_fast.games.incan_gold.players import player_named
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.episodes import ValueMover, play_match, random_mover
+from punish_fast.games.gwent.movers import rule_player
+from punish_fast.games.incan_gold.movers import player_named
 from punish_fast.games.learn import agent_file, networks
 from punish_fast.games.learn.agent_file import load_agent, load_as, load_policies, save_agent, train
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
-from punish_fast.games.learn.episodes import ValueMover, play_match, random_mover
 from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy, strength_of
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.runtime.errors import ReadError
@@ -93,7 +93,7 @@ def test_a_file_of_muzero_goes_on_to_the_same_bits(muzero_learner, path):
     for each in (again, other):
         each.learn_round()
     assert again.digest == other.digest != muzero_learner.digest
-    assert list(again.judged()) == [0, 25, 100]
+    assert list(again.value_functions()) == [0, 25, 100]
 
 
 def test_what_is_not_a_table_is_refused(path, table):

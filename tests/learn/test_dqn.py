@@ -9,6 +9,8 @@ from games.small import Corridor
 
 from learn.test_networks import by_hand
 from punish_fast.games.contract import GameError
+from punish_fast.games.enumeration.retrograde import solve_game
+from punish_fast.games.enumeration.vector_games import VectorPositions
 from punish_fast.games.learn import strength
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
 from punish_fast.games.learn.hyperparameters import LearnError
@@ -16,8 +18,6 @@ from punish_fast.games.learn.networks import Architecture, random_weights
 from punish_fast.games.learn.qlearning import assess
 from punish_fast.games.learn.strength import SampledStrength, strength_of
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.solve.vector_games import VectorPositions
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
@@ -192,7 +192,7 @@ def test_illegal_moves_are_mistakes_and_networks_play_once(exact, networks):
         return networks[0](states)
 
     measures = exact.measure(values, True)
-    assert exact.judge(values, True)["keeps_value"] == pytest.approx(measures["perfect"])
+    assert exact.evaluate(values, True)["keeps_value"] == pytest.approx(measures["perfect"])
     assert asked == [len(exact.positions.live)]
     assert exact.measure(networks[1], True) != measures == exact.measure(networks[0], True)
 

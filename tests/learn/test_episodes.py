@@ -6,11 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
-from punish_fast.games.gwent.players import play_games, rule_player
-from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.players import best_responder, player_named
-from punish_fast.games.learn.episodes import (
+from punish_fast.games.enumeration.vector_games import VectorPositions
+from punish_fast.games.episodes import (
     NONE,
     EpisodeError,
     ValueMover,
@@ -24,8 +21,11 @@ from punish_fast.games.learn.episodes import (
     retrace,
     softmax,
 )
+from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.gwent.movers import play_games, rule_player
+from punish_fast.games.incan_gold.game import IncanGold
+from punish_fast.games.incan_gold.movers import best_responder, player_named
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 

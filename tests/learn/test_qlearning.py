@@ -8,15 +8,15 @@ from games.small import Corridor, Nim
 from numba import config
 
 from learn.twin import Table, learn_by_author, learn_negamax
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import solve_game
+from punish_fast.games.enumeration.vector_games import VectorPositions
+from punish_fast.games.episodes import NONE, play, random_mover, retrace
 from punish_fast.games.learn import qlearning
 from punish_fast.games.learn.dqn import Samples, drawn_samples, samples_of
-from punish_fast.games.learn.episodes import NONE, play, random_mover, retrace
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.solve.vector_games import VectorPositions
 from punish_fast.games.tapnswap import TapnSwap
 
 pytestmark = pytest.mark.kernels

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.frame.settings import changes_of
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import solve_game
 from punish_fast.games.gwent.deck_search import SearchMethod
 from punish_fast.games.learn import league
 from punish_fast.games.learn.agent_file import load_agent, save_agent, train
@@ -19,8 +21,6 @@ from punish_fast.games.learn.qlearning import Hyperparameters, assess, hyperpara
 from punish_fast.games.learn.strength import strength_of
 from punish_fast.games.learn.trainer import stream_of
 from punish_fast.games.registry import make_game, vectorize
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")

@@ -12,16 +12,16 @@ from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.events import Moved, Step, Told
 from punish_fast.games.gwent.game import Gwent, GwentVariant
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.state import LEAVE, STAY
 from punish_fast.play.events import End, SharedEnd
+from punish_fast.play.games.game_player import GamePresentation
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.games.policies import CARD_LEVELS, policy_at
 from punish_fast.play.session import HumanPlayer, PlaySession, UndoError
 from punish_fast.play.words import ending_of
+from punish_fast.runtime.events import Moved, Step, Told
 
 INCAN_GOLD = IncanGold()
 THREE = ["you", "Ben", "Cleo"]

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import RetrogradeOracle
 from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.games.registry import perfect_play
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.play.games.game_player import file_player, level_players
 from punish_fast.play.games.match import GameView
-from punish_fast.play.games.player import file_player, level_players
 from punish_fast.play.games.policies import LEVELS
 from punish_fast.play.session import HumanPlayer, NoAnswerError, PlaySession
 

@@ -6,6 +6,8 @@ import pytest
 from bench.make.pretrained import save_pretrained
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.contract import CHANCE
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.learn import networks
@@ -15,13 +17,11 @@ from punish_fast.games.learn.networks import evaluate
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy
 from punish_fast.games.registry import vectorize
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games import policies as game_policies
+from punish_fast.play.games.game_player import file_player
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.games.player import file_player
 from punish_fast.play.games.policies import LEVELS, file_policy, levels_of, policy_at, q_network_policy
 from punish_fast.runtime.errors import ReadError
 

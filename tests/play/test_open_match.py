@@ -7,12 +7,12 @@ import pytest
 from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
-from punish_fast.games.events import Moved
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.events import End, Exhaustion
+from punish_fast.play.games.game_player import GamePresentation
 from punish_fast.play.games.match import GameMatch, GameView
-from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
+from punish_fast.runtime.events import Moved
 
 PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")
 

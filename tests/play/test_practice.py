@@ -7,7 +7,13 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.explain.practice import MOST_OF_RIGHT, Question, judged, recorded_questions, simulated_questions
+from punish_fast.play.explain.practice import (
+    MOST_OF_RIGHT,
+    Question,
+    recorded_questions,
+    simulated_questions,
+    verdict_on,
+)
 from punish_fast.play.explain.why import explainer_against
 from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.practice_terminal import PracticeTerminal
@@ -93,11 +99,11 @@ def test_an_answer_is_judged_by_what_it_loses(explainer):
     for question in simulated_questions(explainer, 6, seed=3):
         best, second, *_ = reasons = explainer.explain(question.state).reasons
         for reason in reasons:
-            verdict = judged(explainer, question, reason.action)
+            verdict = verdict_on(explainer, question, reason.action)
             assert verdict.loss == best.value - reason.value
             assert verdict.is_right == (verdict.loss < MOST_OF_RIGHT)
             assert verdict.why.startswith("The enemy's ")
-        assert judged(explainer, question, best.action).why == judged(explainer, question, second.action).why
+        assert verdict_on(explainer, question, best.action).why == verdict_on(explainer, question, second.action).why
 
 
 def quiz_of(explainer, answers, waits=False):

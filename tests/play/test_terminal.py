@@ -6,8 +6,8 @@ from games.small import Nim
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.enumeration.retrograde import RetrogradeOracle
 from punish_fast.games.gwent.game import Gwent, GwentVariant
-from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.policies import policy_at

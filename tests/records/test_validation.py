@@ -17,8 +17,8 @@ from punish_fast.records.validation import (
     SUCCESSION,
     UNREACHABLE,
     VIEWS,
+    breath_verdicts,
     check_games,
-    judge,
 )
 
 
@@ -154,13 +154,13 @@ def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
     assert {tuple(fault.kind for fault in faults) for faults in check_games(space, shared)} == {(FEINTS,)}
 
 
-def judged(space: StateSpace, pairs: list[tuple[Breath, Breath | None]]) -> list[int]:
+def verdicts_on(space: StateSpace, pairs: list[tuple[Breath, Breath | None]]) -> list[int]:
     """The verdict on each breath, given what came after it."""
     breaths = [breath for breath, _ in pairs] + [after or breath for breath, after in pairs]
     digits = [split_digits(np.array([to_decimal(State(*breath[k])) for breath in breaths])) for k in (0, 1)]
     after = [len(pairs) + k if pair[1] else -1 for k, pair in enumerate(pairs)] + [-1] * len(pairs)
     actions = np.array([breath.actions for breath in breaths])
-    return judge(space, *digits, actions, np.array(after))[: len(pairs)].tolist()
+    return breath_verdicts(space, *digits, actions, np.array(after))[: len(pairs)].tolist()
 
 
 def successions(game: list[Breath]) -> list[tuple[Breath, Breath | None]]:
@@ -183,7 +183,7 @@ def test_what_may_follow_agrees_with_trying_all_draws(redeal):
     pairs += openings
     expected = [follows(rules, breath, after) for breath, after in pairs]
     assert 50 < sum(expected) < len(pairs) - 50
-    verdicts = judged(StateSpace(rules), pairs)
+    verdicts = verdicts_on(StateSpace(rules), pairs)
     assert [verdict == FITS for verdict in verdicts] == expected
     assert set(verdicts) - {FITS} <= set(REASONS)
     assert len(set(verdicts)) >= 6
@@ -210,11 +210,11 @@ def test_each_fault_is_named(space):
             after._replace(discard=(1, 1, 0, 0, 1)), against._replace(discard=(1, 1, 0, 0, 1)), (20, 30)
         ),
     }
-    assert judged(space, [(first, case) for case in cases.values()]) == list(cases)
+    assert verdicts_on(space, [(first, case) for case in cases.values()]) == list(cases)
     # A card that nobody drew.
     more = Breath(after._replace(hand=(0, 1, 1, 0, 0)), against, (20, 30))
-    assert judged(space, [(first, more)]) == [legality.OTHER_HAND]
+    assert verdicts_on(space, [(first, more)]) == [legality.OTHER_HAND]
     deadly = Breath(own._replace(enemy_hp=1), enemy._replace(own_hp=1), (40, 10))
-    assert judged(space, [(deadly, None), (deadly, second)]) == [FITS, legality.OVER]
+    assert verdicts_on(space, [(deadly, None), (deadly, second)]) == [FITS, legality.OVER]
     fatal = Breath(deadly.enemy, deadly.own, (10, 40))
-    assert judged(space, [(fatal, None)]) == [legality.LOST]
+    assert verdicts_on(space, [(fatal, None)]) == [legality.LOST]

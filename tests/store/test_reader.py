@@ -15,7 +15,7 @@ from fuzz.damage import change, editing, put, remove, set_attribute
 
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
-from punish_fast.play.punish.player import PunishPlayer
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.punish.codes import encode
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace

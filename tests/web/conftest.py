@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, models_of
 
-from punish_fast.play.punish.player import PunishPlayer
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.web import guard
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Limits

@@ -15,13 +15,13 @@ from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.contract import MoveValue
+from punish_fast.games.enumeration.retrograde import RetrogradeOracle
 from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.registry import perfect_play
-from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.games.player import GamePlayer, level_players
+from punish_fast.play.games.game_player import GamePlayer, level_players
 from punish_fast.play.games.policies import levels_of, policy_at
 from punish_fast.web import sessions
 from punish_fast.web import table as tables

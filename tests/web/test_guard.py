@@ -234,7 +234,7 @@ def test_the_log_of_a_failure_stays_on_the_server(models, monkeypatch, caplog):
     def fail(*_):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("punish_fast.web.players.PlayerRegistry.entries", fail)
+    monkeypatch.setattr("punish_fast.web.player_registry.PlayerRegistry.entries", fail)
     with TestClient(create_app(ServerConfig(models, rules=TINY)), base_url=BASE) as client:
         answer = client.get("/models")
     assert answer.status_code == 500

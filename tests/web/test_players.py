@@ -27,7 +27,7 @@ def test_the_values_of_a_state_are_those_of_the_agent(client, naive, models):
 
 def test_players_share_the_codes_of_their_states_and_load_no_optimizer(models):
     assert models[0].data.decimals is models[1].data.decimals
-    code = "import sys, punish_fast.play.punish.player; print('scipy.optimize' in sys.modules)"
+    code = "import sys, punish_fast.play.punish.punish_player; print('scipy.optimize' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

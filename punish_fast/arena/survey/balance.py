@@ -83,7 +83,7 @@ def deciding_card(result: dict[str, Any]) -> str:
     return str(max(CARDS, key=lambda card: abs(result["in_hand"][card] or 0.0)))
 
 
-def judge(
+def verdict_of(
     result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None
 ) -> tuple[bool | None, str]:
     """Return whether a game is balanced, and the verdict in one sentence with the ``n_faults`` worst faults or all.
@@ -159,7 +159,7 @@ def report_of(found: Balance) -> dict[str, Any]:
     pair = found.standard, found.changed
     sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
     return {
-        "verdict": judge(found.changed.result, found.rules, found.iterations)[1] if found.changed.result else None,
+        "verdict": verdict_of(found.changed.result, found.rules, found.iterations)[1] if found.changed.result else None,
         "criteria": list(CRITERIA),
         "change": found.change,
         "finding": None if None in [side["balanced"] for side in sides] else found.finding,
@@ -175,7 +175,7 @@ def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:
     return {
         "rules": name_of(rules),
         "rules_digest": rules.digest,
-        "balanced": judge(result, rules, iterations)[0] if result else None,
+        "balanced": verdict_of(result, rules, iterations)[0] if result else None,
         **{name: result.get(name) for name in ("exploitability", "full_states")},
         "reason": outcome.reason,
     }

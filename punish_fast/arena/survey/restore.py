@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player
-from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS, Balance, deciding_card, judge, worth_text
+from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS, Balance, deciding_card, verdict_of, worth_text
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
@@ -111,7 +111,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         if not outcome.is_final:
             not_tried.append(name if n < len(chosen) - len(best) else f"{name} (only screened)")
         if outcome.result is not None:
-            balanced, verdict = judge(outcome.result, each, DEFAULT_ITERATIONS, 2)
+            balanced, verdict = verdict_of(outcome.result, each, DEFAULT_ITERATIONS, 2)
             value = outcome.result["in_hand"][card] or 0.0
             iterations = outcome.result["iterations"]
             few = f" (after {iterations} of {DEFAULT_ITERATIONS} iterations)" if iterations < DEFAULT_ITERATIONS else ""

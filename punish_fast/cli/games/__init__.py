@@ -2,7 +2,7 @@
 
 from punish_fast.cli.frame.family import family
 
-_VERBS = ("list_", "solve", "show", "train", "methods", "league", "judge", "decks", "play")
+_VERBS = ("list_", "solve", "show", "train", "methods", "league", "evaluate", "decks", "play")
 
 games = family(
     "games",

@@ -1,4 +1,4 @@
-"""Connect Four for ``games solve`` and ``judge``: positions are solved by search."""
+"""Connect Four for ``games solve`` and ``games evaluate``: positions are solved by search."""
 
 import re
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import TRAINED, trained_values, unknown_agent
+from punish_fast.cli.games.evaluate import GamesEvaluateOptions
+from punish_fast.cli.games.evaluated_agents import TRAINED, trained_values, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.known_scores import PositionSet, position_sets, search_policy, shares
-from punish_fast.games.connect4.solver import Connect4Solver, compile_search, value_of
+from punish_fast.games.connect4.search import Connect4Solver, compile_search, value_of
 from punish_fast.games.contract import VectorGame
+from punish_fast.games.episodes import Values, first_best_actions
 from punish_fast.games.learn.agent_file import load_as
-from punish_fast.games.learn.episodes import Values, first_best_actions
 from punish_fast.games.learn.strength import SampledStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
 
@@ -49,25 +49,25 @@ def solve(game: Connect4, options: GamesSolveOptions, stages: Stages) -> dict[st
     }
 
 
-def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``: shares of good moves in sets of positions, and networks' match results."""
+def evaluate(game: Connect4, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games evaluate``: shares of good moves in sets of positions, and results of matches."""
     agents = []
     for name in options.agents or _YARDSTICKS:
-        with stages("judge", f"judge: {name}"):
-            agents += _judged(game, name)
+        with stages("evaluate", f"evaluate: {name}"):
+            agents += _evaluated(game, name)
     return {"agents": agents}
 
 
-def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
+def _evaluated(game: Connect4, name: str) -> list[dict[str, Any]]:
     """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
-        return [_judged_network(name, None, *trained_values(game), keeps_rules=True)]
+        return [_evaluated_network(name, None, *trained_values(game), keeps_rules=True)]
     if Path(name).suffix == ".h5":
         network = load_as(Path(name), NetworkTrainer, game)  # type: ignore[type-abstract]
         return [
-            _judged_network(name, simulations, network.vector, values, network.keeps_rules)
-            for simulations, values in network.judged().items()
+            _evaluated_network(name, simulations, network.vector, values, network.keeps_rules)
+            for simulations, values in network.value_functions().items()
         ]
     if name != "random" and not depth:
         raise unknown_agent(name, "random, search-N with N from 1 to 99 moves")
@@ -75,7 +75,7 @@ def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
     return [{"agent": name, "simulations": None} | sets | dict.fromkeys(("games", "first", "second"))]
 
 
-def _judged_network(
+def _evaluated_network(
     name: str, simulations: int | None, vector: VectorGame, values: Values, keeps_rules: bool
 ) -> dict[str, Any]:
     """Return the report of one network, or of MuZero with one number of simulations.

@@ -68,13 +68,13 @@ def decks(options: DecksOptions) -> None:
     }
     if options.output is not None:
         write_text(options.output, json.dumps(plain(report)))
-    options.print(report, _print)
+    options.print(report, _print_decks)
     named = f"gwent:decks={decks_text([best[0]['deck'], DEFAULT_DECK])}"
     played = [named] if options.output is None else [game.name, "--decks", options.output]
     options.suggest("games", "play", *played, how="with")
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print_decks(report: dict[str, Any]) -> None:
     """Print the strength of the best decks, their cards, and the course of the search."""
     best = report["best"]
     gain, error = 100 * best[0]["strength"], 100 * best[0]["strength_error"]

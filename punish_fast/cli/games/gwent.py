@@ -1,25 +1,25 @@
-"""Gwent Lite for ``games judge``: many games against random play and the rule of thumb, in both seats."""
+"""Gwent Lite for ``games evaluate``: many games against random play and the rule of thumb, in both seats."""
 
 from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report
+from punish_fast.cli.games.evaluate import GamesEvaluateOptions
+from punish_fast.cli.games.evaluated_agents import GAMES, agents_of, match_report
+from punish_fast.games.episodes import play_match
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
-from punish_fast.games.gwent.players import PLAYERS
+from punish_fast.games.gwent.movers import PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
-from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorize
 from punish_fast.runtime.errors import printable
 
 _SHARES = ("win", "tie", "loss")
 
 
-def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge`` with the given decks, or with the default deck and with random decks."""
+def evaluate(game: Gwent, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games evaluate`` with the given decks, or with the default deck and with random decks."""
     decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.game == game.name else [game.variant.decks]
     games = [Gwent(game.variant._replace(decks=each)) for each in decks]
     n_games, seed, reports = options.games or GAMES, options.seed or 0, []

@@ -1,22 +1,22 @@
-"""Incan Gold for ``games solve`` (first round) and ``games judge`` (many games, and the best single threshold)."""
+"""Incan Gold for ``games solve`` (first round) and ``games evaluate`` (many games, and the best single threshold)."""
 
 from functools import partial
 from typing import Any
 
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report
+from punish_fast.cli.games.evaluate import GamesEvaluateOptions
+from punish_fast.cli.games.evaluated_agents import GAMES, agents_of, match_report
 from punish_fast.cli.games.solve import GamesSolveOptions
+from punish_fast.games.episodes import play_match
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.players import NAMES, best_responder, player_named
+from punish_fast.games.incan_gold.movers import NAMES, best_responder, player_named
 from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_equilibrium, solve_solo
 from punish_fast.games.incan_gold.state import N_PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
-from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorize
 
-# Every agent plays against two copies of each of these agents, which are also judged by default.
+# Every agent plays against two copies of each of these agents, which are also evaluated by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
@@ -58,8 +58,8 @@ def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int |
     return [None if points >= most else points for points in thresholds]
 
 
-def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``."""
+def evaluate(game: IncanGold, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games evaluate``."""
     n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorize(game), []
     with stages("agents"):
         load, names = partial(load_as, wanted=DqnLearner, game=game), f"{', '.join(NAMES)} with N from 1 to 99"

@@ -64,13 +64,13 @@ def league(options: LeagueOptions) -> None:
         plans = grid_plans(grid, options.games)
         rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
     report = {"game": game.name, "folder": options.folder, "rounds": rounds}
-    options.print(report | {"seconds": clock.seconds}, _print)
+    options.print(report | {"seconds": clock.seconds}, _print_rounds)
     best = rounds[-1].agents[0]
     path = options.folder / f"round-{rounds[-1].round}" / f"{best.name}.h5"
     options.suggest("games", "play", options.game, "--agent", path)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print_rounds(report: dict[str, Any]) -> None:
     columns = ("name", "games", "win_share", "mistakes", "score", "is_rejected")
     for each in report["rounds"]:
         agents = [{column: agent[column] for column in columns} for agent in each["agents"]]

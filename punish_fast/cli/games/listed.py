@@ -1,4 +1,4 @@
-"""``games solve`` and ``games judge`` for games whose positions can be enumerated; results are exact."""
+"""``games solve`` and ``games evaluate`` for games whose positions can be enumerated; results are exact."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import TRAINED, unknown_agent
+from punish_fast.cli.games.evaluate import GamesEvaluateOptions
+from punish_fast.cli.games.evaluated_agents import TRAINED, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
+from punish_fast.games.enumeration.evaluation import evaluate_policy, last_first, unfold_policy, winning_policy
+from punish_fast.games.enumeration.matches import best_response, both_scores
+from punish_fast.games.enumeration.positions import Positions, enumerate_positions
+from punish_fast.games.enumeration.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
 from punish_fast.games.learn.agent_file import load_policies
-from punish_fast.games.matches import best_response, both_scores
-from punish_fast.games.solve.judgement import judge as judge_policy
-from punish_fast.games.solve.judgement import last_first, unfold_policy, winning_policy
-from punish_fast.games.solve.positions import Positions, enumerate_positions
-from punish_fast.games.solve.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
 from punish_fast.play.games.policies import trained_table
 
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
@@ -67,20 +66,20 @@ def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[boo
     return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": response.error_bound}
 
 
-def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``."""
+def evaluate(game: Game, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games evaluate``."""
     with stages("solve"):
         # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
         last_first(perfect.positions)
     agents = []
     for name in options.agents or _BUILT_IN:
-        with stages("judge", f"judge: {name}"):
-            agents += _judged(name, perfect)
+        with stages("evaluate", f"evaluate: {name}"):
+            agents += _evaluated(name, perfect)
     return {"agents": agents}
 
 
-def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
+def _evaluated(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
     positions = perfect.positions
     policies: dict[int | None, np.ndarray]
@@ -95,7 +94,7 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
         raise unknown_agent(name, ", ".join(_BUILT_IN))
     return [
         {"agent": name, "simulations": simulations}
-        | asdict(judge_policy(perfect, unfold_policy(told_apart, policy, positions)))
+        | asdict(evaluate_policy(perfect, unfold_policy(told_apart, policy, positions)))
         for simulations, policy in policies.items()
     ]
 

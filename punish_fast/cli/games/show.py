@@ -55,11 +55,11 @@ def show(options: GameShowOptions) -> None:
         report = position | _values(oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))
-    options.print(report, lambda report: _print(report, board))
+    options.print(report, lambda report: _print_position(report, board))
 
 
 def _values(oracle: Oracle, state: Any) -> dict[str, Any]:
-    from punish_fast.games.solve.retrograde import OUTCOMES
+    from punish_fast.games.enumeration.retrograde import OUTCOMES
 
     game, moves = oracle.game, oracle.move_values(state)
     best = oracle.best_action(state) if moves else None
@@ -90,7 +90,7 @@ def _print_text(text: str, moves: list[dict[str, str]]) -> None:
     print_text(f"next: {', '.join(each['move'] for each in moves) or 'the game is over'}")
 
 
-def _print(report: dict[str, Any], board: str) -> None:
+def _print_position(report: dict[str, Any], board: str) -> None:
     print(board)
     print()
     print(f"the player to move: {_ending(report['value'], report['plies'])}")

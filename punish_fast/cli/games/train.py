@@ -93,8 +93,8 @@ def train(options: TrainOptions) -> None:
         clock.seconds["games"] = _train(trainer, strength, output, options, progress)
     with time_limit(math.inf):
         save_agent(output, trainer)
-    with clock("judge"):
-        judged = _judged(trainer, strength, progress)
+    with clock("evaluate"):
+        judged = _evaluated(trainer, strength, progress)
     if options.plot is not None:
         from punish_fast.games.learn.plots import draw_learning, draw_strength
 
@@ -112,7 +112,7 @@ def train(options: TrainOptions) -> None:
         "plot": options.plot,
         "seconds": clock.seconds,
     }
-    options.print(report, _print)
+    options.print(report, _print_training)
     options.suggest("games", "play", options.game, "--agent", output)
 
 
@@ -156,13 +156,13 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
 
 def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     """Return the agent with all training games planned, and the means of judging its strength."""
+    from punish_fast.games.enumeration.retrograde import solve_game
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.hyperparameters import MAX_GAMES
     from punish_fast.games.learn.qlearning import QLearner
     from punish_fast.games.learn.strength import strength_of
     from punish_fast.games.learn.trainer import NetworkTrainer
     from punish_fast.games.registry import vectorize
-    from punish_fast.games.solve.retrograde import solve_game
 
     if options.former is None:
         trainer = _new(options, game)
@@ -218,7 +218,7 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
     return settings | {"name": trainer.name, "games": trainer.games_wanted}
 
 
-def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
+def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
     """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table.
 
     Judgements are omitted if time runs out.
@@ -228,18 +228,18 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
     if isinstance(trainer, QLearner):
         return {}
     judged = []
-    for simulations, values in trainer.judged().items():
-        stage = "judge" if simulations is None else f"judge: {simulations} simulations, after compiling"
+    for simulations, values in trainer.value_functions().items():
+        stage = "evaluate" if simulations is None else f"evaluate: {simulations} simulations, after compiling"
         with suppress(TimeLimitError), time_limit(has_overtime=False), progress.stage(stage):
             check_time()
-            judgement = {"judgement": strength.judge(values, trainer.keeps_rules)}
+            judgement = {"judgement": strength.evaluate(values, trainer.keeps_rules)}
             if simulations is None:
                 return judgement
             judged.append({"simulations": simulations} | strength.measure(values, trainer.keeps_rules) | judgement)
     return {"searches": judged} if trainer.kind == _KINDS["muzero"] else {"judgement": None}
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print_training(report: dict[str, Any]) -> None:
     """Print the strength of the agent in words, the learning curve, and the settings."""
     last = report["curve"][-1]
     told = f"After {last['games']:,.0f} games of training, {report['output']} wins {last['win_share']:.1%} of its games"

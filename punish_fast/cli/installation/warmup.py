@@ -35,8 +35,8 @@ _COMMANDS = (
     "games solve incan-gold",
     "games show connect4 444444326555553233322676235",
     "games train tapnswap --games 20 -o FOLDER/learner.h5",
-    "games judge incan-gold --games 9",
-    "games judge gwent --games 20",
+    "games evaluate incan-gold --games 9",
+    "games evaluate gwent --games 20",
     "games decks gwent --set games=2 --generations 1",
 )
 

@@ -222,7 +222,7 @@ class _Session:
             self.is_new = False
             say(f"your games are saved in {self.database}; choose another database with --db")
         if self.coach and not self.options.hotseat and (sys.stdin.isatty() or self.options.as_json):
-            self.games[-1]["worst"] = self._judge(self.coach, game)
+            self.games[-1]["worst"] = self._costliest_choice(self.coach, game)
         if not sys.stdin.isatty():
             return
         if self.database is not None:
@@ -232,7 +232,7 @@ class _Session:
             for line in folded(f"punish-fast records review {game_id}{place}"):
                 self.console.print(f"  {line}", soft_wrap=True)
 
-    def _judge(self, coach: Coach, game: Finished) -> str | None:
+    def _costliest_choice(self, coach: Coach, game: Finished) -> str | None:
         """Print and return the person's worst choice, None if no choice lost a point.
 
         The game is solved first unless the coach has been used before.

@@ -74,7 +74,7 @@ def practice(options: PracticeOptions) -> None:
     if options.player is not None and options.database is None:
         options = replace(options, database=played_database(None))
     seed = seed_of(options.seed)
-    explainer, judge, enemy = _judge(options)
+    explainer, judge, enemy = _explainer(options)
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         rounds = _questions(options, explainer, seed)
@@ -95,7 +95,7 @@ def practice(options: PracticeOptions) -> None:
             print_json(report | {"questions": questions} | totals)
 
 
-def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
+def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
     """Return the explainer that judges answers, a description of the judge, and the enemy's name."""
     from punish_fast.arena.players import Player, recorded_enemy, require_support
     from punish_fast.arena.veteran import default_opponent

@@ -20,8 +20,8 @@ from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.runtime.errors import printable, require
 
 if TYPE_CHECKING:
-    from punish_fast.play.games.player import GamePlayer
-    from punish_fast.play.punish.player import PunishPlayer
+    from punish_fast.play.games.game_player import GamePlayer
+    from punish_fast.play.punish.punish_player import PunishPlayer
     from punish_fast.web.app import ServerConfig
 
 _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
@@ -94,12 +94,12 @@ def serve(options: ServeOptions) -> None:
         if options.check:
             for model in config.players:
                 model.open()
-            _print(options, report)
+            _print_address(options, report)
             return
         from punish_fast.web.app import create_app
 
         say_if_interrupted("stopped; all finished games are saved")
-        answer(create_app(config), listening, lambda: _print(options, report), proxies)
+        answer(create_app(config), listening, lambda: _print_address(options, report), proxies)
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
@@ -130,7 +130,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     """Return the requested and the built-in agents of Punish, and the rules of the built-in agents."""
     from punish_fast.arena.players import PlayerGroup, names_of
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.punish.player import PunishPlayer
+    from punish_fast.play.punish.punish_player import PunishPlayer
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
@@ -153,7 +153,7 @@ def _boards(files: list[str], decks: Path | None) -> list[GamePlayer]:
     from punish_fast.arena.players import names_of
     from punish_fast.games.gwent.decks import decks_of_file
     from punish_fast.games.registry import GAMES, make_game, perfect_play
-    from punish_fast.play.games.player import file_player, level_players
+    from punish_fast.play.games.game_player import file_player, level_players
 
     given = {} if decks is None else {"gwent": {"decks": decks_of_file(str(decks))}}
     games = [make_game(name, given.get(name, {})) for name, entry in GAMES.items() if "play" in entry.verbs]
@@ -180,7 +180,7 @@ def _token() -> str | None:
     return token
 
 
-def _print(options: ServeOptions, report: dict[str, Any]) -> None:
+def _print_address(options: ServeOptions, report: dict[str, Any]) -> None:
     if options.as_json:
         print(json.dumps(plain(report)))
     else:

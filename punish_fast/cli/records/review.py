@@ -46,11 +46,11 @@ def review(options: ReviewOptions) -> None:
     another redeal, win probabilities are computed from its policy, and stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
-    from punish_fast.play.explain.review import review as judge
+    from punish_fast.play.explain.review import review as review_game
 
     game = read_game(played_database(options.db), options.game)
     jury, agent, enemy = _jury(options.agent, game, options.quiet)
-    players = [side.report() for side in judge(jury, game)]
+    players = [side.report() for side in review_game(jury, game)]
     report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 

@@ -27,10 +27,10 @@ def summary(options: SummaryOptions) -> None:
 
     results = read_results(options.database, options.selection())
     report = summarize(results, StateSpace(load_rules(options.rules)))
-    options.print({"database": str(options.database), **report}, _print)
+    options.print({"database": str(options.database), **report}, _print_summary)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print_summary(report: dict[str, Any]) -> None:
     lengths, states_in_all = report["durations"], report["states_in_all"] - 2  # without win and loss
     print_report(
         {name: report[name] for name in ("database", "games")}

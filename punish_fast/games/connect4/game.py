@@ -33,7 +33,7 @@ import numpy as np
 
 from punish_fast.games.connect4 import _game as kernels
 from punish_fast.games.contract import GameError
-from punish_fast.games.solve.vector_games import GameKernels, PackedGame
+from punish_fast.games.enumeration.vector_games import GameKernels, PackedGame
 from punish_fast.games.squares import SquareGame
 from punish_fast.runtime.errors import printable
 

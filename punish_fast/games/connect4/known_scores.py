@@ -1,6 +1,6 @@
 """Connect Four positions with the score of every move, for evaluating policies.
 
-``bench/make/connect4.py`` created four sets of 1,000 positions by random play and scored them with ``solver.py``.
+``bench/make/connect4.py`` created four sets of 1,000 positions by random play and scored them with ``search.py``.
 Positions in *ends* have 26 to 32 stones; those in *middles* have 14 to 24. With perfect play, *easy* positions are won
 or lost within 12 moves; *hard* positions end later or in a draw.
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.connect4.game import Connect4State
-from punish_fast.games.connect4.solver import plies_to_end
+from punish_fast.games.connect4.search import plies_to_end
 
 SETS = ("easy-ends", "hard-ends", "easy-middles", "hard-middles")
 # Marks full columns in `PositionSet.scores`.

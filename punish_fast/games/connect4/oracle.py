@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
-from punish_fast.games.connect4.solver import Connect4Solver, OutOfTimeError, compile_search, plies_to_end
+from punish_fast.games.connect4.search import Connect4Solver, OutOfTimeError, compile_search, plies_to_end
 from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class OpeningBook:
     """Scores and best columns of positions and their mirror images."""
 
     def __init__(self) -> None:
-        # Scores by position (`Connect4.position`), as defined in ``solver.py``.
+        # Scores by position (`Connect4.position`), as defined in ``search.py``.
         self.scores: dict[Connect4State, int] = {}
         # Best column of some positions; ties go to the column nearest to the center.
         self.columns: dict[Connect4State, int] = {}

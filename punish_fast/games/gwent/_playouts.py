@@ -1,4 +1,4 @@
-"""Kernels for the rule of thumb and for simulated games of Gwent Lite; ``players.py`` states the rule.
+"""Kernels for the rule of thumb and for simulated games of Gwent Lite; ``movers.py`` states the rule.
 
 Simulated games store cards in arrays. A player's pile is a prefix of a row of ``piles``. A card that is drawn is
 replaced by the last card of the pile and inserted into a row of ``hands``, which is in ascending order.

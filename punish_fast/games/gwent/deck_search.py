@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.gwent.decks import MIN_CARDS, deck_rows, random_decks, repaired_deck
-from punish_fast.games.gwent.players import POLICIES, play_games
+from punish_fast.games.gwent.movers import POLICIES, play_games
 from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, hyperparameter
 from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.errors import brief, is_whole

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, Game, GameError
-from punish_fast.games.events import Event, Moved, Step, Told
+from punish_fast.games.enumeration.vector_games import GameKernels, PackedGame, filled
 from punish_fast.games.gwent import _game as _gwent
 from punish_fast.games.gwent.decks import (
     DEFAULT_DECK,
@@ -38,7 +38,7 @@ from punish_fast.games.gwent.decks import (
     decks_text,
 )
 from punish_fast.games.gwent.state import PASS, Cards, GwentState, state_of_words, words_of
-from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
+from punish_fast.runtime.events import Event, Moved, Step, Told
 
 N_PLAYERS = 2
 N_ROUNDS = 3

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, Game, GameError
-from punish_fast.games.events import Event, Moved, Step, Told
+from punish_fast.games.enumeration.vector_games import GameKernels, PackedGame, filled
 from punish_fast.games.incan_gold import _game as _incan_gold
 from punish_fast.games.incan_gold.state import (
     ARTIFACT,
@@ -55,8 +55,8 @@ from punish_fast.games.incan_gold.state import (
     state_of_words,
     words_of,
 )
-from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
 from punish_fast.runtime.errors import printable
+from punish_fast.runtime.events import Event, Moved, Step, Told
 
 _ANSWERS = ("leave", "stay")
 ARTIFACT_VALUES = ("drawn", "taken")

@@ -10,15 +10,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, VectorBoardGame
+from punish_fast.games.enumeration.positions import Positions, enumerate_positions
+from punish_fast.games.episodes import EpisodeError
 from punish_fast.games.learn.dqn import DqnLearner
-from punish_fast.games.learn.episodes import EpisodeError
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.qlearning import QLearner, learner_of
 from punish_fast.games.learn.strength import ExactStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
 from punish_fast.games.registry import describe, game_of, in_words, vectorize
-from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
@@ -104,12 +104,12 @@ def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, n
     """Return the positions of a game and the policies of an agent in a file.
 
     If the agent is a network, positions are not folded. Policies, float64 ``[n_rows]``, are keyed by number of
-    simulations, as in `NetworkTrainer.judged`. In positions in which a network chooses an illegal action, the
+    simulations, as in `NetworkTrainer.value_functions`. In positions in which a network chooses an illegal action, the
     probabilities of all actions are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):
         return agent.positions, {None: agent.policy()}
     strength = ExactStrength(cast(VectorBoardGame, agent.vector))
-    policies = {n: strength.policy(values, agent.keeps_rules) for n, values in agent.judged().items()}
+    policies = {n: strength.policy(values, agent.keeps_rules) for n, values in agent.value_functions().items()}
     return strength.positions, policies

@@ -39,7 +39,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, VectorGame
-from punish_fast.games.learn.episodes import NONE, ValueMover, Values, play, retrace
+from punish_fast.games.episodes import NONE, ValueMover, Values, play, retrace
 from punish_fast.games.learn.hyperparameters import TINY, LearnError, NetworkMethod, hyperparameter, is_duel
 from punish_fast.games.learn.networks import Architecture, action_values, compiled_steps, evaluate
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, NetworkTrainer, located, trimmed

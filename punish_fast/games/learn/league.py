@@ -27,6 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Game
+from punish_fast.games.enumeration.matches import pair_points
+from punish_fast.games.enumeration.retrograde import PerfectPlay, solve_game
 from punish_fast.games.learn.agent_file import load_as, positions_of, save_agent, train
 from punish_fast.games.learn.qlearning import (
     Hyperparameters,
@@ -37,8 +39,6 @@ from punish_fast.games.learn.qlearning import (
     new_learner,
 )
 from punish_fast.games.learn.trainer import check_games, check_seed
-from punish_fast.games.matches import pair_points
-from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from punish_fast.games.learn.episodes import SEATS
+from punish_fast.games.episodes import SEATS
 from punish_fast.runtime.figures import FAINT, INK, LOOKS, picture, set_headline
 
 LearningCurve = Sequence[Mapping[str, Any]]

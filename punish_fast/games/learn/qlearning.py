@@ -13,6 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from punish_fast.games.contract import Game
+from punish_fast.games.enumeration.matches import both_scores
+from punish_fast.games.enumeration.positions import Positions
+from punish_fast.games.enumeration.retrograde import PerfectPlay
 from punish_fast.games.learn import _qlearning
 from punish_fast.games.learn.hyperparameters import (
     LAST_SEED,
@@ -23,9 +26,6 @@ from punish_fast.games.learn.hyperparameters import (
     hyperparameter,
 )
 from punish_fast.games.learn.trainer import check_curve, check_games, check_seed, digest_of
-from punish_fast.games.matches import both_scores
-from punish_fast.games.solve.positions import Positions
-from punish_fast.games.solve.retrograde import PerfectPlay
 from punish_fast.mdp.policy import greedy
 from punish_fast.runtime.errors import is_whole
 from punish_fast.runtime.interrupts import uninterrupted

@@ -1,6 +1,6 @@
 """Strength of networks against the random player, perfect play and other networks.
 
-A network is represented by a function that computes action values (`movers.Values`), and takes the action of maximum
+A network is represented by a function that computes action values (`episodes.Values`), and takes the action of maximum
 value.
 
 If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks may evaluate
@@ -17,11 +17,11 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
-from punish_fast.games.learn.episodes import SEATS, ValueMover, Values, play, random_mover, retrace
-from punish_fast.games.matches import both_scores, pair_points
-from punish_fast.games.solve.judgement import judge
-from punish_fast.games.solve.positions import Positions, enumerate_positions
-from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
+from punish_fast.games.enumeration.evaluation import evaluate_policy
+from punish_fast.games.enumeration.matches import both_scores, pair_points
+from punish_fast.games.enumeration.positions import Positions, enumerate_positions
+from punish_fast.games.enumeration.retrograde import PerfectPlay, solve_game
+from punish_fast.games.episodes import SEATS, ValueMover, Values, play, random_mover, retrace
 from punish_fast.mdp.policy import greedy
 
 # Number of games in a match (divided equally among the seats) and, for each game, the maximum number of plies and the
@@ -66,10 +66,10 @@ class ExactStrength:
         own = self.play(values)[0]
         return [pair_points(self.positions, own, self.play(other)[0]) for other in others]
 
-    def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """Return the result of `judgement.judge` as JSON values, or None if the game might not terminate."""
+    def evaluate(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
+        """Return the result of `evaluation.evaluate_policy` as JSON values, or None if the game might not terminate."""
         try:
-            return asdict(judge(self._perfect, self.policy(values, keeps_rules)))
+            return asdict(evaluate_policy(self._perfect, self.policy(values, keeps_rules)))
         except GameError:
             return None
 
@@ -111,8 +111,8 @@ class SampledStrength:
             found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / len(shares))
         return found
 
-    def judge(self, _values: Values, _keeps_rules: bool) -> None:
-        """Return None, because judging requires an enumeration of the game."""
+    def evaluate(self, _values: Values, _keeps_rules: bool) -> None:
+        """Return None, because the evaluation requires an enumeration of the game."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from punish_fast.games.contract import Game, VectorGame
-from punish_fast.games.learn.episodes import NONE, SEATS, Values
+from punish_fast.games.episodes import NONE, SEATS, Values
 from punish_fast.games.learn.hyperparameters import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.games.learn.networks import n_weights_of, on_processor, random_weights
 from punish_fast.games.learn.strength import Strength
@@ -200,8 +200,8 @@ class NetworkTrainer(ABC):
     def values_of(self, weights: np.ndarray) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
 
-    def judged(self) -> dict[int | None, Values]:
-        """Return the action-value functions to judge, keyed by number of simulations (None if there is no search)."""
+    def value_functions(self) -> dict[int | None, Values]:
+        """Return the action-value functions to evaluate, keyed by number of simulations (None without a search)."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod

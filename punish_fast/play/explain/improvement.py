@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.play.explain.practice import Question, judged, recorded_questions
+from punish_fast.play.explain.practice import Question, recorded_questions, verdict_on
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import action_name, to_decimal
@@ -110,7 +110,7 @@ def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
 def position_report(explainer: Explainer, question: Question) -> dict[str, Any]:
     """Return a position of `worst_positions` and its explanation as a JSON-like object."""
     assert question.played is not None
-    verdict = judged(explainer, question, question.played)
+    verdict = verdict_on(explainer, question, question.played)
     best = verdict.explanation.reasons[0]
     return {
         "state": str(to_decimal(question.state)),

@@ -59,7 +59,7 @@ class Verdict:
         return self.explanation.contrast(self.action) or ""
 
 
-def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
+def verdict_on(explainer: Explainer, question: Question, action: int) -> Verdict:
     """Judge an answer, one of the legal actions."""
     explanation = explainer.explain(question.state)
     value = next(reason.value for reason in explanation.reasons if reason.action == action)

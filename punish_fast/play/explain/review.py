@@ -122,9 +122,9 @@ class Judge:
         breath = split_digits(states)[:, BREATH].astype(np.int64)
         measure = 1 + np.cumsum(np.diff(breath, prepend=0) <= 0)
         numbered = zip(side.number, measure.tolist(), side.states, indices.tolist(), side.actions, strict=True)
-        return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
+        return ReviewedSide(side.name, won, tuple(self._reviewed(*each) for each in numbered))
 
-    def _judged(self, number: int, measure: int, decimal: int, index: int, action: int) -> ReviewedChoice:
+    def _reviewed(self, number: int, measure: int, decimal: int, index: int, action: int) -> ReviewedChoice:
         first, last = self._space.state_ptr[index : index + 2].tolist()
         actions = self._space.action[first:last].tolist()
         win = float(self._v[index])

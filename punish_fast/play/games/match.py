@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, Game
-from punish_fast.games.events import Event, Step
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
+from punish_fast.runtime.events import Event, Step
 
 # Function that maps a state to weights of its legal actions, in the order of `Game.actions`; not all weights are 0.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]

@@ -7,13 +7,13 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import Game, Oracle, VectorBoardGame
+from punish_fast.games.enumeration.positions import Positions, enumerate_positions
+from punish_fast.games.episodes import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.agent_file import load_agent
-from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.networks import Architecture, evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
 from punish_fast.games.registry import entry_of
-from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.play.games.match import GamePolicy
 from punish_fast.runtime.errors import are_installed, require
 

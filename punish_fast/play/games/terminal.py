@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.games.contract import Game, Oracle, numbers_of
-from punish_fast.games.events import Event, Moved
-from punish_fast.games.solve.retrograde import outcome_text
+from punish_fast.games.enumeration.retrograde import outcome_text
 from punish_fast.play.events import End
+from punish_fast.play.games.game_player import GamePresentation
 from punish_fast.play.games.match import GameView
-from punish_fast.play.games.player import GamePresentation
 from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.runtime.errors import printable
+from punish_fast.runtime.events import Event, Moved
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]

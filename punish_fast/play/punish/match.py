@@ -17,7 +17,6 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.graph import DuelError
-from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View, five, unseen_cards
 from punish_fast.play.session import PlaySession, SessionPlayer, UndoError
@@ -32,6 +31,7 @@ from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.schema import new_id
+from punish_fast.runtime.events import Event
 
 _MOST_BREATHS = 100_000
 

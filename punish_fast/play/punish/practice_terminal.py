@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from punish_fast.play.explain.guide import guide
-from punish_fast.play.explain.practice import Question, Verdict, judged
+from punish_fast.play.explain.practice import Question, Verdict, verdict_on
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import View, view_of
@@ -37,7 +37,7 @@ class PracticeTerminal:
             self.screen.say(moves_text(view.actions))
             replied = partial(self._replied, view)
             move = ask_move(self.ask, self.screen.say, "  Your move (? for help): ", view.actions, replied)
-            verdict = judged(self.explainer, question, move)
+            verdict = verdict_on(self.explainer, question, move)
             self.verdicts.append(verdict)
             self._tell(verdict)
             if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in LEAVE:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide, unhurt
 from punish_fast.play.punish.game_data import View, unseen_cards
@@ -16,6 +15,7 @@ from punish_fast.punish.codes import State, action_name, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, load_rules, name_of, true_rules
+from punish_fast.runtime.events import Event
 
 
 class PunishPresentation:

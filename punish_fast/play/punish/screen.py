@@ -19,12 +19,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from punish_fast.games.events import Event
 from punish_fast.play.events import Damage, End, Heal, Reveal
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import told_of, words_of
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, Rules
+from punish_fast.runtime.events import Event
 from punish_fast.runtime.figures import INK, is_dark
 
 _WIDEST, _NARROWEST = 100, 40
@@ -155,14 +155,14 @@ class Screen:
         line = Text("  ").append(f"{title:<{_TITLE}}", style)
         for number, part in enumerate(parts):
             if number and len(line) + gap + len(part) > self.console.width:
-                self._print(line)
+                self._print_line(line)
                 line = Text(" " * (2 + _TITLE))
             elif number:
                 line.append(" " * gap)
             line.append_text(part)
-        self._print(line)
+        self._print_line(line)
 
-    def _print(self, line: Text) -> None:
+    def _print_line(self, line: Text) -> None:
         line.rstrip()
         self.console.print(line, no_wrap=True)
 

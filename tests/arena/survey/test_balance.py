@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from punish_fast.arena.survey.balance import Balance, balance, deciding_card, judge, report_of
+from punish_fast.arena.survey.balance import Balance, balance, deciding_card, report_of, verdict_of
 from punish_fast.arena.survey.balance_plot import draw_balance
 from punish_fast.arena.survey.jobs import Watch
 from punish_fast.arena.survey.restore import deciding_change, neighbors, restore, undone
@@ -33,16 +33,16 @@ def made_up(**changes):
 
 def test_a_game_is_balanced_if_no_card_is_worth_too_much_and_each_is_played():
     fair = {"iterations": 20, "in_hand": dict.fromkeys(CARDS, 0.09), "plays": dict.fromkeys(PLAYS, 0.2)}
-    assert judge(fair, TINY, 40) == (True, "Balanced: all criteria hold.")
+    assert verdict_of(fair, TINY, 40) == (True, "Balanced: all criteria hold.")
     changes = {"in_hand": fair["in_hand"] | {"strike": -0.3, "dodge": None}, "plays": fair["plays"] | {"guard": 0.04}}
     unfair = fair | changes
     worst = "Not balanced: one more strike in hand is worth -30.0 points of win rate"
-    assert judge(unfair, TINY, 40) == (False, f"{worst}; guard is 4.0 % of all choices.")
-    assert judge(unfair, TINY, 40, 1) == (False, f"{worst}.")
-    assert judge(unfair, TINY, 41) == (None, "Too few iterations for a verdict (20 of 41); see --time.")
+    assert verdict_of(unfair, TINY, 40) == (False, f"{worst}; guard is 4.0 % of all choices.")
+    assert verdict_of(unfair, TINY, 40, 1) == (False, f"{worst}.")
+    assert verdict_of(unfair, TINY, 41) == (None, "Too few iterations for a verdict (20 of 41); see --time.")
     assert deciding_card(unfair) == "strike"
     without = TINY._replace(copies=(0, 2, 2, 2, 1))
-    assert judge(unfair, without, 40) == (False, f"{worst}.")
+    assert verdict_of(unfair, without, 40) == (False, f"{worst}.")
 
 
 @pytest.fixture

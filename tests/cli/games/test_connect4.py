@@ -35,13 +35,13 @@ def test_solve_scores_every_move_and_show_values_them(run):
 
 
 def test_yardsticks_are_judged_by_positions(run):
-    report = run("games", "judge", "connect4", "--json").report
+    report = run("games", "evaluate", "connect4", "--json").report
     agents = {each["agent"]: each["sets"] for each in report["agents"]}
     assert list(agents) == ["random", "search-2", "search-4", "search-8"]
     for better, worse in (("search-2", "random"), ("search-4", "search-2"), ("search-8", "search-4")):
         for name, found in agents[better].items():
             assert all(found[key] > agents[worse][name][key] for key in ("keeps_value", "best_score"))
-    (perfect,) = run("games", "judge", "connect4", "search-42", "--json").report["agents"]
+    (perfect,) = run("games", "evaluate", "connect4", "search-42", "--json").report["agents"]
     assert all(shares == {"keeps_value": 1, "best_score": 1} for shares in perfect["sets"].values())
 
 
@@ -51,7 +51,7 @@ def test_networks_of_files_are_judged(run, illegal):
     pytest.importorskip("jax")
     size = ["--games", "32", "--set", "filters=2", "--set", "hidden=4", "--set", f"illegal={illegal}"]
     assert run("games", "train", "connect4", "--method", "dqn", *size, "--quiet").code == 0
-    (agent,) = run("games", "judge", "connect4", "connect4.h5", "--json").report["agents"]
+    (agent,) = run("games", "evaluate", "connect4", "connect4.h5", "--json").report["agents"]
     assert all(0 < shares["best_score"] <= shares["keeps_value"] < 1 for shares in agent["sets"].values())
     for seat in ("first", "second"):
         assert sum(agent[seat].values()) == pytest.approx(1)
@@ -65,7 +65,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
         connect4, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))
     )
     monkeypatch.setattr(connect4, "_GAMES", 20)
-    (agent,) = run("games", "judge", "connect4", "trained", "--json").report["agents"]
+    (agent,) = run("games", "evaluate", "connect4", "trained", "--json").report["agents"]
     assert (agent["games"], sum(agent["first"].values())) == (20, pytest.approx(1))
     for name, found in position_sets().items():
         leftmost = np.eye(7)[vector.legal(found.boards).argmax(axis=1)]
@@ -78,7 +78,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
         (["solve", "connect4", "8"], "position: '8' is wrong; use the columns played, 1 to 7"),
         (["show", "connect4", "4444444"], "position: '4444444' is wrong: before move 7, column 4 is full"),
         (["solve", "tapnswap", "44"], "tapnswap: POSITION and --value-only apply only to connect4"),
-        (["judge", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
+        (["evaluate", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
         (["league", "connect4", "x"], "connect4: does not offer 'league'"),
         (["train", "connect4", "--method", "q", "-q"], "connect4: has more than 2,000,000 positions"),
     ],

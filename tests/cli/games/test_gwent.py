@@ -21,7 +21,7 @@ SMALL = ("--set", "pool=6", "--set", "games=2", "--set", "survivors=2", "--set",
 
 @pytest.mark.compiled
 def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
-    report = run("games", "judge", "gwent", "--games", "101", "--seed", "3", "--json").report
+    report = run("games", "evaluate", "gwent", "--games", "101", "--seed", "3", "--json").report
     assert [variant["decks"] for variant in report["variants"]] == ["default", "random"]
     assert [agent["agent"] for agent in report["agents"]] == ["random", "rule-of-thumb"]
     for agent in report["agents"]:
@@ -42,7 +42,9 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
 
 @pytest.mark.compiled
 def test_players_are_judged_with_given_decks(run):
-    (rule,) = run("games", "judge", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "40", "--json").report["agents"]
+    (rule,) = run("games", "evaluate", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "40", "--json").report[
+        "agents"
+    ]
     assert (rule["agent"], [*map(len, rule["matches"])]) == ("rule-of-thumb", [len(DECKS)])
 
 
@@ -51,11 +53,11 @@ def test_players_are_judged_with_given_decks(run):
 def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folder):
     vector = vectorize(make_game("gwent", {"decks": "random"}))
     save_agent(folder / "net.h5", DqnLearner.new(vector, DqnMethod(hidden=(4,)), 1))
-    report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--json").report
+    report = run("games", "evaluate", "gwent", "net.h5", "--games", "20", "--json").report
     assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.03)]
     assert list(report["agents"][0]["matches"]) == ["default", "random"]
     # The network that comes with the package is stronger than one that has learned nothing.
-    report = run("games", "judge", "gwent:decks=default", "trained", "net.h5", "--games", "20", "--json").report
+    report = run("games", "evaluate", "gwent:decks=default", "trained", "net.h5", "--games", "20", "--json").report
     wins = [each["matches"]["default"]["rule-of-thumb"]["both"]["win"] for each in report["agents"]]
     assert min(wins[:2]) > max(wins[2:])
 
@@ -64,9 +66,9 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
     other = DqnLearner.new(vectorize(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)
     for line, problem in (
-        ("judge gwent perfect", "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"),
-        ("judge gwent other.h5", "other.h5: its game is tictactoe, not gwent"),
-        ("solve gwent", "gwent: does not offer 'solve', only show, train, judge"),
+        ("evaluate gwent perfect", "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"),
+        ("evaluate gwent other.h5", "other.h5: its game is tictactoe, not gwent"),
+        ("solve gwent", "gwent: does not offer 'solve', only show, train, evaluate"),
         ("train gwent --method q", "to train a network instead of a table, use --method dqn"),
         ("show gwent:decks=random --decks x.json", "--decks cannot be combined with decks=random"),
         ("decks tapnswap", "tapnswap: does not offer 'decks', only solve, show"),

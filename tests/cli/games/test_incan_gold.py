@@ -25,7 +25,7 @@ def test_solve_reports_the_first_round(run):
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_players_are_judged_by_games(run):
-    report = run("games", "judge", "incan-gold", "leave-at-12", "equilibrium", "--games", "31", "--json").report
+    report = run("games", "evaluate", "incan-gold", "leave-at-12", "equilibrium", "--games", "31", "--json").report
     first, second = report["agents"]
     assert (first["agent"], first["play"], first["temperature"]) == ("leave-at-12", "built-in", None)
     assert list(first["matches"]) == ["random", "leave-at-12", "rule-of-thumb", "equilibrium"]
@@ -43,9 +43,9 @@ def test_players_are_judged_by_games(run):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("judge incan-gold leave-at-0", "leave-at-0: unknown agent; use random, leave-at-N, "),
-        ("judge tictactoe --games 9", "tictactoe: --games and --seed apply only to incan-gold and gwent"),
-        ("judge connect4 --seed 9", "connect4: --games and --seed apply only to"),
+        ("evaluate incan-gold leave-at-0", "leave-at-0: unknown agent; use random, leave-at-N, "),
+        ("evaluate tictactoe --games 9", "tictactoe: --games and --seed apply only to incan-gold and gwent"),
+        ("evaluate connect4 --seed 9", "connect4: --games and --seed apply only to"),
         ("solve incan-gold 4455", "incan-gold: POSITION and --value-only apply only to connect4"),
         ("solve incan-gold:artifact_value=found", "'found' is not allowed; it must be drawn or taken"),
         ("show incan-gold 99", "position: word 1, '99', is wrong"),

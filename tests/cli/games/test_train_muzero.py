@@ -22,7 +22,7 @@ SMALL = ("--method", "muzero", "--games", "200", "--set", "simulations=2", "--se
 @pytest.mark.usefixtures("fast_compilation")
 def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, monkeypatch):
     # Rounds are small, and judges search no more than agents do.
-    monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
+    monkeypatch.setattr(learner, "EVALUATED_SIMULATIONS", (0, 2))
     monkeypatch.setattr(MuZeroMethod, "for_game", partial(MuZeroMethod.for_game, games=100, steps=2, batch=16))
     whole = run(*TRAIN, *SMALL, "--json").report
     assert (whole["games"], whole["played"], whole["output"]) == (200, 200, "tictactoe.h5")
@@ -46,7 +46,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
     # An agent is judged alike wherever it is.
     (point,) = whole["curve"]
     assert point.items() >= {name: whole["searches"][1][name] for name in ("first", "second", "mistakes")}.items()
-    judged = run("games", "judge", "tictactoe", "x.h5", "random", "--json").report["agents"]
+    judged = run("games", "evaluate", "tictactoe", "x.h5", "random", "--json").report["agents"]
     assert [(each["agent"], each["simulations"]) for each in judged] == [("x.h5", 0), ("x.h5", 2), ("random", None)]
     for each, other in zip(judged[:2], whole["searches"], strict=True):
         assert each["first"] == pytest.approx(other["first"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.episodes import NONE
+from punish_fast.games.episodes import NONE
 from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero import learner as learner_module
 from punish_fast.games.learn.muzero.learner import MuZeroLearner

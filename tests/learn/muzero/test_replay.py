@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.games.learn.episodes import NONE, random_mover
+from punish_fast.games.episodes import NONE, random_mover
 from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.muzero.replay import LEAST_ERROR, draw, empty_games, remember
 from punish_fast.games.registry import make_game, vectorize

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.episodes import NONE, random_mover, retrace
+from punish_fast.games.episodes import NONE, random_mover, retrace
 from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero.learner import MuZeroLearner, play_searched, without_ends
 from punish_fast.games.learn.muzero.search import after_actions, plan_of, policy_logits, search

@@ -21,15 +21,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.learn.episodes import NONE, Values, random_mover
+from punish_fast.games.episodes import NONE, Values, random_mover
 from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYZE, NetworkTrainer, located, stream_of
 
-# Numbers of simulations with which MuZero is judged; with 0, the policy network plays without a search.
-JUDGED_SIMULATIONS = (0, 25, 100)
+# Numbers of simulations with which MuZero is evaluated; with 0, the policy network plays without a search.
+EVALUATED_SIMULATIONS = (0, 25, 100)
 _LAST_SEED = 2**31 - 1
 
 
@@ -64,9 +64,9 @@ class MuZeroLearner(NetworkTrainer):
 
         return values
 
-    def judged(self) -> dict[int | None, Values]:
-        """Return the action-value functions to judge, keyed by each of `JUDGED_SIMULATIONS`."""
-        return {simulations: self.values_of(self.weights, simulations) for simulations in JUDGED_SIMULATIONS}
+    def value_functions(self) -> dict[int | None, Values]:
+        """Return the action-value functions to evaluate, keyed by each of `EVALUATED_SIMULATIONS`."""
+        return {simulations: self.values_of(self.weights, simulations) for simulations in EVALUATED_SIMULATIONS}
 
     def _empty_games(self, n: int, n_plies: int) -> SearchedGames:
         return empty_games(n, n_plies, self.vector.n_moves)

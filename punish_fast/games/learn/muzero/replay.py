@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.learn.episodes import NONE, retrace
+from punish_fast.games.episodes import NONE, retrace
 from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.trainer import located, trimmed
 

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.slow
 def test_built_in_agents_are_judged_exactly(run):
-    report = run("games", "judge", "tictactoe", "--json").report
+    report = run("games", "evaluate", "tictactoe", "--json").report
     agents = {each["agent"]: each for each in report["agents"]}
     assert list(agents) == ["random", "perfect", "best-response", "safe-response"]
     assert agents["best-response"]["second"]["win"] == pytest.approx(887 / 945, rel=1e-12)
@@ -18,7 +18,7 @@ def test_built_in_agents_are_judged_exactly(run):
 def test_agents_of_files_are_judged(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     run("games", "train", "tapnswap:taps_only=true", "--games", "300", "--quiet")
-    done = run("games", "judge", "tapnswap:taps_only=true", "tapnswap.h5", "perfect")
+    done = run("games", "evaluate", "tapnswap:taps_only=true", "tapnswap.h5", "perfect")
     assert (done.code, done.err) == (0, "")
     words = [line.split() for line in done.out.splitlines()]
     (header,) = [line for line in words if line[:1] == ["agent"]]
@@ -30,9 +30,9 @@ def test_agents_of_files_are_judged(run, monkeypatch):
 
 
 def test_variants_that_end_are_judged_and_others_refused(run):
-    (agent,) = run("games", "judge", "tapnswap:taps_only=true", "best-response", "--json").report["agents"]
+    (agent,) = run("games", "evaluate", "tapnswap:taps_only=true", "best-response", "--json").report["agents"]
     assert (agent["first"]["win"], agent["second"]["win"]) == pytest.approx((15 / 16, 1))
-    (table,) = run("games", "judge", "tapnswap:taps_only=true", "trained", "--json").report["agents"]
+    (table,) = run("games", "evaluate", "tapnswap:taps_only=true", "trained", "--json").report["agents"]
     assert (table["agent"], table["first"]["win"], table["keeps_value"]) == ("trained", pytest.approx(15 / 16), 1)
-    run("games", "judge", "tapnswap").refused("tapnswap: play can continue forever, so agents cannot be judged")
-    run("games", "judge", "tictactoe", "\x1b[31m").refused("unknown agent; use random, perfect, best-response")
+    run("games", "evaluate", "tapnswap").refused("tapnswap: play can continue forever, so agents cannot be judged")
+    run("games", "evaluate", "tictactoe", "\x1b[31m").refused("unknown agent; use random, perfect, best-response")

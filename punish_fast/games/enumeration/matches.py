@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.games.solve.positions import Positions
+from punish_fast.games.enumeration.positions import Positions
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution

@@ -24,7 +24,7 @@ def follow_policy(words, policy, stay):
 
     Args:
         words: int64 ``[n, 8]``, states in which a player has to answer.
-        policy: float64 ``[3, 6, N_HELD]``; see ``players.py``.
+        policy: float64 ``[3, 6, N_HELD]``; see ``movers.py``.
         stay: float64 ``[n]``; filled with the probabilities of staying.
     """
     states = words.view(np.int16)

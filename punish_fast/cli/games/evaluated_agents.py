@@ -1,4 +1,4 @@
-"""Agents of ``games judge``: names, policies in games with chance, and match reports."""
+"""Agents of ``games evaluate``: names, policies in games with chance, and match reports."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.games.contract import Game, GameError, Mover, VectorGame
+from punish_fast.games.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.dqn import DqnLearner, values_of
-from punish_fast.games.learn.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.networks import pretrained_network
 from punish_fast.games.registry import vectorize
 from punish_fast.runtime.errors import printable, require
@@ -19,12 +19,12 @@ TRAINED = "trained"
 
 
 # How an agent is named in reports, and its moves.
-JudgedAgent = tuple[dict[str, Any], Mover]
+EvaluatedAgent = tuple[dict[str, Any], Mover]
 
 
 def agents_of(
     name: str, game: Game, named: Callable[[str], Mover], names: str, load: Callable[[Path], DqnLearner]
-) -> list[JudgedAgent]:
+) -> list[EvaluatedAgent]:
     """Return the agents for a name: a built-in agent, or a network with greedy and with mixed play.
 
     Args:

@@ -1,4 +1,4 @@
-"""``punish-fast games judge``: compare agents with random and perfect play."""
+"""``punish-fast games evaluate``: compare agents with random and perfect play."""
 
 from itertools import starmap
 from typing import Any
@@ -18,12 +18,12 @@ _COLUMNS = {
 }
 
 
-class JudgeOptions(GameOptions):
-    """Options of ``games judge``."""
+class GamesEvaluateOptions(GameOptions):
+    """Options of ``games evaluate``."""
 
     agents: list[str] | None = argument(
         "AGENT",
-        "Agents to judge: agent files, `trained` (the default opponent in `games play`), or built-in agents: "
+        "Agents to evaluate: agent files, `trained` (the default opponent in `games play`), or built-in agents: "
         "random, perfect, best-response (the best response to random play), safe-response (the same, without moves "
         "that let the opponent force a win). Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
         "random, leave-at-N (leaves when it holds N points in the round), rule-of-thumb, equilibrium. "
@@ -39,28 +39,28 @@ class JudgeOptions(GameOptions):
 
 
 @verb(
-    "punish-fast games judge tictactoe",
-    "punish-fast games judge tictactoe perfect tictactoe.h5",
-    "punish-fast games judge connect4 random search-4 search-8",
-    "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
+    "punish-fast games evaluate tictactoe",
+    "punish-fast games evaluate tictactoe perfect tictactoe.h5",
+    "punish-fast games evaluate connect4 random search-4 search-8",
+    "punish-fast games evaluate incan-gold leave-at-12 rule-of-thumb --games 300",
 )
-def judge(options: JudgeOptions) -> None:
-    """Judge agents: exact scores against the random player, losing lines, and mistakes compared with perfect play.
+def evaluate(options: GamesEvaluateOptions) -> None:
+    """Evaluate agents: exact scores against the random player, losing lines, and mistakes compared with perfect play.
 
     For Connect Four, the report gives the share of moves that keep the value of a position, and the share of best
     moves, in four sets of positions. For Incan Gold, each agent plays many games against two copies each of random,
     leave-at-12, rule-of-thumb and equilibrium; the report also gives the N for which leave-at-N wins most often against
     two copies of the agent. For Gwent Lite, each agent plays many games in both seats against random and rule-of-thumb,
-    with the given decks, or with the default deck and with random decks. MuZero is judged without a search, and with
+    with the given decks, or with the default deck and with random decks. MuZero is evaluated without a search, and with
     searches of 25 and 100 simulations.
     """
-    game = options.make("judge")
+    game = options.make("evaluate")
     if game.is_open and (options.games, options.seed) != (None, None):
         raise UsageError(f"{game.name}: --games and --seed apply only to incan-gold and gwent")
-    report_on(game, "judge", options, _print)
+    report_on(game, "evaluate", options, _print_evaluation)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print_evaluation(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     print_report(report)

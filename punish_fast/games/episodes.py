@@ -25,7 +25,7 @@ def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Ge
     return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
 
 
-# Softmax temperature with which networks trained at a positive temperature play and are judged. In Incan Gold, mixed
+# Softmax temperature with which networks trained at a positive temperature play and are evaluated. In Incan Gold, mixed
 # networks are almost as strong as greedy networks, but harder to exploit: the best threshold player takes 22 % of first
 # places against two mixed networks, but 75 % against two greedy networks (docs/games/incan-gold.md).
 PLAY_TEMPERATURE = 0.03

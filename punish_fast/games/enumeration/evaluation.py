@@ -1,8 +1,8 @@
-"""Judgement of agents by comparison with the exact solution of a small game.
+"""Evaluation of agents by comparison with the exact solution of a small game.
 
 Three measures describe an agent: the score against random play (how well the agent punishes mistakes), the number of
 losing lines of play (how easily the agent can be beaten), and the share of positions in which the agent preserves the
-value under perfect play. A neural network may treat symmetric positions differently, so judge networks on unfolded
+value under perfect play. A neural network may treat symmetric positions differently, so evaluate networks on unfolded
 positions (``is_folded=False`` in `positions.enumerate_positions`).
 """
 
@@ -12,9 +12,9 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.matches import Score, best_response, both_scores
-from punish_fast.games.solve.positions import Positions
-from punish_fast.games.solve.retrograde import PerfectPlay
+from punish_fast.games.enumeration.matches import Score, best_response, both_scores
+from punish_fast.games.enumeration.positions import Positions
+from punish_fast.games.enumeration.retrograde import PerfectPlay
 from punish_fast.mdp.policy import SUM_TOLERANCE, greedy
 
 # Win probabilities are rounded to this number of decimal places before they are compared.
@@ -30,7 +30,7 @@ class LosingLines:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Evaluation:
     """Measures of an agent's quality."""
 
     # Exact scores against random play, when moving first and when moving second.
@@ -82,8 +82,8 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
     return greedy(positions.live_ptr, win if allowed is None else win - 2.0 * ~allowed)
 
 
-def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
-    """Judge an agent by comparison with perfect play; see `losing_lines` for the format of ``policy``.
+def evaluate_policy(perfect: PerfectPlay, policy: np.ndarray) -> Evaluation:
+    """Evaluate an agent by comparison with perfect play; see `losing_lines` for the format of ``policy``.
 
     Raise `GameError` if positions can repeat.
     """
@@ -95,7 +95,7 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
     first, second = both_scores(positions, np.where((errs[row] > 0) & (policy >= 0), legal, policy), uniform, errs)
     kept = np.bincount(row, policy * keeps, len(positions))
     is_choice = np.bincount(row, ~keeps, len(positions)) > 0
-    return Judgement(
+    return Evaluation(
         first,
         second,
         losing_lines(positions, policy),

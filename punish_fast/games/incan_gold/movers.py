@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorGame
-from punish_fast.games.incan_gold import _players as kernels
+from punish_fast.games.enumeration.vector_games import filled
+from punish_fast.games.episodes import MatchResult, match_of, play_match, returns_in_seat
+from punish_fast.games.incan_gold import _movers as kernels
 from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, solve_equilibrium
 from punish_fast.games.incan_gold.state import N_PLAYERS, IncanGoldState, words_of
-from punish_fast.games.learn.episodes import MatchResult, match_of, play_match, returns_in_seat
-from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.errors import printable
 
 # Length of a policy along the axis of points; larger numbers of points use the last entry.

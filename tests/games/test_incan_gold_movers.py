@@ -7,7 +7,7 @@ from games.incan_gold_round_twin import round_of_three, solo_points, symmetric_p
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.incan_gold._rounds import equilibrium_of_three, equilibrium_of_two
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.players import (
+from punish_fast.games.incan_gold.movers import (
     LEAVE_AT,
     N_HELD,
     equilibrium_mover,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path
 
-from punish_fast.play.games.player import GamePlayer
-from punish_fast.play.punish.player import PunishPlayer
+from punish_fast.play.games.game_player import GamePlayer
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.runtime.errors import StoreError
 from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers

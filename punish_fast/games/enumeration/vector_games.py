@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError
-from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.enumeration.positions import enumerate_positions
 
 
 class GameKernels(NamedTuple):

@@ -12,14 +12,14 @@ import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import Game, Oracle, numbers_of
-from punish_fast.games.events import Event, Moved, Told
+from punish_fast.games.enumeration.retrograde import OUTCOMES
 from punish_fast.games.registry import describe, entry_of, perfect_play
-from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
 from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at
 from punish_fast.play.session import NoAnswerError, ServedPlayer, numbered
 from punish_fast.play.words import ending_of, told_of
+from punish_fast.runtime.events import Event, Moved, Told
 
 _ABOUT = {
     "random": "plays at random",

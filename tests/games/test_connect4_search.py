@@ -18,10 +18,10 @@ from punish_fast.games.connect4.oracle import (
     opening_book,
     read_book,
 )
-from punish_fast.games.connect4.solver import Connect4Solver, distance_to_center, plies_to_end, value_of
+from punish_fast.games.connect4.search import Connect4Solver, distance_to_center, plies_to_end, value_of
 from punish_fast.games.contract import GameError
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import solve_game
+from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.games.enumeration.retrograde import solve_game
 from punish_fast.runtime._jit import config, set_threads, threads
 
 pytestmark = pytest.mark.kernels
@@ -90,7 +90,7 @@ def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     try:
         set_threads(1)
         whole = Connect4Solver(memory=1).solve_many(states)
-        monkeypatch.setattr("punish_fast.games.connect4.solver._BUDGET", 7)
+        monkeypatch.setattr("punish_fast.games.connect4.search._BUDGET", 7)
         steps = Connect4Solver(memory=1).solve_many(states)
         assert np.array_equal(whole.nodes, steps.nodes)
     finally:

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover
+from punish_fast.games.enumeration.vector_games import filled
+from punish_fast.games.episodes import random_mover
 from punish_fast.games.gwent import _playouts as _gwent_playouts
 from punish_fast.games.gwent.decks import MAX_CARD, MAX_SUM, MIN_CARDS
 from punish_fast.games.gwent.game import DRAWS, HAND_SIZE, N_PLAYERS
 from punish_fast.games.gwent.state import GwentState, words_of
-from punish_fast.games.learn.episodes import random_mover
-from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.parallel import for_each
 
 # Players of `play_games`: uniformly random play and the rule of thumb.

@@ -1,1 +1,0 @@
-"""Enumeration of positions, perfect play, judgement of agents, and implementations of vector games."""
