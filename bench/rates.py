@@ -26,7 +26,7 @@ from punish_fast.duel.graph import GameGraph
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent.movers import play_games
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.states.space import StateSpace
 
@@ -68,7 +68,7 @@ def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
     if name == "gwent":
         titles = {"at random": "random", "rule of thumb": "rule-of-thumb"}
         return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}
-    return {name: vector_games(vectorize(make_game(name, {})))}
+    return {name: vector_games(vector_game(make_game(name, {})))}
 
 
 def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str]:

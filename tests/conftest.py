@@ -116,9 +116,9 @@ def tabletop_mdp(tabletop: StateSpace) -> MDP:
 
 @pytest.fixture(scope="session")
 def tictactoe() -> Any:
-    from punish_fast.games.registry import make_game, vectorize
+    from punish_fast.games.registry import make_game, vector_game
 
-    return vectorize(make_game("tictactoe", {}))
+    return vector_game(make_game("tictactoe", {}))
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,8 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -49,17 +50,17 @@ CHANCE = -1
 # legal moves, bool [n, n_moves], and a random generator. It must not use information hidden from the player to move.
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
+# Function that returns the context manager of a stage of a long computation, given the stage's name and, optionally, a
+# longer description of the stage.
+Stage = Callable[..., AbstractContextManager[object]]
+
 
 class GameError(PunishFastError, ValueError):
     """Raised for an invalid action, state, option or game. The message states the reason."""
 
 
 class Game(Protocol):
-    """Rules of a game.
-
-    A game may define ``n_positions``, the number of its positions, so that a game with too many positions is rejected
-    before any position is enumerated.
-    """
+    """Rules of a game."""
 
     name: str  # Name of the game; the name and ``parameters()`` together identify the rules.
     n_players: int
@@ -70,6 +71,8 @@ class Game(Protocol):
     # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, people
     # type ``first_number + a`` or, if ``first_number`` is None, the index of ``a`` among the legal actions, from 1.
     first_number: int | None = None
+    # Number of positions, if it is known before the positions are enumerated; otherwise 0.
+    n_positions: int = 0
     # True if all players know the whole state, so that moves can be undone.
     is_open: bool = True
 
@@ -169,6 +172,10 @@ class Game(Protocol):
         """
         return state
 
+    def uncovered(self, state: Any, player: int) -> dict[str, Any] | None:  # noqa: ARG002 - as above
+        """Return the cards that ``player`` may see after the end of the game, by name; None if there are none."""
+        return None
+
     def story(self, steps: Sequence[Step]) -> list[Event]:
         """Return the events of the steps from one decision to the next; by default, the moves of players."""
         moves = [step for step in steps if self.player(step.state) != CHANCE]
@@ -224,6 +231,7 @@ class VectorGame(Protocol):
         """Return the result of `step` for actions that are known to be legal, such as those chosen by `legal`."""
 
 
+@runtime_checkable
 class VectorBoardGame(VectorGame, Protocol):
     """A vector game with perfect information that can encode the states of `Game`."""
 
@@ -231,6 +239,7 @@ class VectorBoardGame(VectorGame, Protocol):
         """Encode states of ``game`` in a uint64 array ``[n, n_words]``."""
 
 
+@runtime_checkable
 class VectorChanceGame(VectorGame, Protocol):
     """A vector game with chance states."""
 

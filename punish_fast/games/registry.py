@@ -32,7 +32,7 @@ class GameEntry(NamedTuple):
     variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, a subset of `VERBS`.
     example: str  # Example of a position in the format of ``state_of``.
-    vectorize: Callable[[Any], VectorGame] = VectorPositions
+    vector_game: Callable[[Any], VectorGame] = VectorPositions
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     rule_of_thumb: Callable[[Any], int] | None = None  # Chooses an action in a state by a simple rule.
@@ -181,9 +181,9 @@ def game_of(description: Mapping[str, Any]) -> Game:
     return entry.make(default._replace(**parameters))
 
 
-def vectorize(game: Game) -> VectorGame:
+def vector_game(game: Game) -> VectorGame:
     """Return the `VectorGame` of a game."""
-    return entry_of(game.name).vectorize(game)
+    return entry_of(game.name).vector_game(game)
 
 
 def perfect_play(game: Game) -> Oracle | None:

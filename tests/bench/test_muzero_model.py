@@ -10,7 +10,7 @@ from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.registry import perfect_play, vectorize
+from punish_fast.games.registry import perfect_play, vector_game
 from punish_fast.games.tictactoe import TicTacToe
 
 N_ACTIONS = 7
@@ -18,7 +18,7 @@ N_ACTIONS = 7
 
 @pytest.fixture(scope="module")
 def learner():
-    return MuZeroLearner.new(vectorize(TicTacToe()), METHOD, 1)
+    return MuZeroLearner.new(vector_game(TicTacToe()), METHOD, 1)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
 from punish_fast.games.gwent.game import N_MOVES, Gwent, GwentVariant
 from punish_fast.games.gwent.state import PASS, state_of_words, words_of
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 
 GAME = Gwent()
 # Both have four cards, hold two and draw one.
@@ -212,7 +212,7 @@ def test_words_are_those_of_the_state(name):
 
 
 def test_actions_may_have_any_integer_type_and_states_any_order():
-    vector = vectorize(make_game("gwent", {}))
+    vector = vector_game(make_game("gwent", {}))
     states = np.asfortranarray(vector.initial(2))
     for kind in (np.int8, np.int32, np.uint64):
         after, returns, ended = vector.step(states, np.array([8, 1], dtype=kind))

@@ -12,7 +12,7 @@ from punish_fast.games.contract import GameError
 from punish_fast.games.enumeration.positions import enumerate_positions
 from punish_fast.games.enumeration.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.enumeration.vector_games import VectorPositions
-from punish_fast.games.registry import GAMES, make_game, vectorize
+from punish_fast.games.registry import GAMES, make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 pytestmark = pytest.mark.kernels
@@ -164,7 +164,7 @@ def test_games_of_chance_and_too_large_ones_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
 def test_games_of_the_registry_are_the_same_many_at_once(name):
-    vector = vectorize(make_game(name, {}))
+    vector = vector_game(make_game(name, {}))
     assert vector.game.name == name
     assert check_vector_game(vector, 6) > 6
 

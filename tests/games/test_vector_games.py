@@ -8,9 +8,9 @@ from numba import config
 
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.enumeration.vector_games import PackedGame, VectorPositions
-from punish_fast.games.registry import GAMES, make_game, vectorize
+from punish_fast.games.registry import GAMES, make_game, vector_game
 
-VECTORS = {name: vectorize(make_game(name, {"limit": 3} if name == "tapnswap" else {})) for name in GAMES}
+VECTORS = {name: vector_game(make_game(name, {"limit": 3} if name == "tapnswap" else {})) for name in GAMES}
 PACKED = [vector for vector in VECTORS.values() if isinstance(vector, PackedGame)]
 
 

@@ -20,7 +20,7 @@ from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
 from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy, strength_of
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.runtime.errors import ReadError
@@ -41,7 +41,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def network():
-    vector = vectorize(TapnSwap(Variant(limit=3)))
+    vector = vector_game(TapnSwap(Variant(limit=3)))
     learner = DqnLearner.new(vector, METHOD, 2**63 - 1)
     if find_spec("jax") and find_spec("optax"):
         learner.plan(120)
@@ -166,7 +166,7 @@ def test_a_table_plays_positions_and_a_network_all_states(path, table, tmp_path)
     assert np.array_equal(policies[None], table.policy())
     if find_spec("jax") is None or find_spec("optax") is None:
         return
-    network = DqnLearner.new(vectorize(TapnSwap()), DqnMethod(hidden=(4,)))
+    network = DqnLearner.new(vector_game(TapnSwap()), DqnMethod(hidden=(4,)))
     save_agent(tmp_path / "network.h5", network)
     found, policies = load_policies(tmp_path / "network.h5", TapnSwap())
     assert not found.is_folded
@@ -176,7 +176,7 @@ def test_a_table_plays_positions_and_a_network_all_states(path, table, tmp_path)
 def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(path):
     pytest.importorskip("optax", reason="no network is made: pip install optax")
     game = TicTacToe()
-    network = DqnLearner.new(vectorize(game), DqnMethod(hidden=(4,), illegal="punish"))
+    network = DqnLearner.new(vector_game(game), DqnMethod(hidden=(4,), illegal="punish"))
     save_agent(path, network)
     positions, policies = load_policies(path, game)
     policy = policies[None]
@@ -190,7 +190,7 @@ def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
     assert file_of(Connect4()).exists()
     assert not file_of(TicTacToe()).exists()
     monkeypatch.setattr(networks, "FOLDER", tmp_path)
-    learner = DqnLearner.new(vectorize(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
+    learner = DqnLearner.new(vector_game(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
     save_agent(tmp_path / "network.h5", learner)
     assert pretrained_network(TicTacToe()) is None
     maker.main([str(tmp_path / "network.h5")])
@@ -206,7 +206,7 @@ def test_the_network_of_connect_four_knows_the_game():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
     game = Connect4()
     architecture, weights = pretrained_network(game)
-    vector = vectorize(game)
+    vector = vector_game(game)
     for name, least in (("easy-ends", 0.85), ("easy-middles", 0.85), ("hard-middles", 0.7)):
         found = position_sets()[name]
         values = evaluate(architecture, weights, vector.features(found.boards))

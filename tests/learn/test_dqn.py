@@ -17,7 +17,7 @@ from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.networks import Architecture, random_weights
 from punish_fast.games.learn.qlearning import assess
 from punish_fast.games.learn.strength import SampledStrength, strength_of
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
@@ -110,10 +110,10 @@ def test_a_short_game_is_learned():
 
 
 def test_methods_that_do_not_fit_a_game_are_refused():
-    vector = vectorize(make_game("tapnswap", {}))
+    vector = vector_game(make_game("tapnswap", {}))
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
         DqnLearner.new(vector, DqnMethod(), -1)
-    of_chance = vectorize(make_game("gwent", {}))
+    of_chance = vector_game(make_game("gwent", {}))
     with pytest.raises(LearnError, match=r"^target: 'td' is impossible; gwent is not a zero-sum game of two players "):
         DqnMethod(target="td").shape_for(of_chance)
 
@@ -128,7 +128,7 @@ def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
 
 
 def test_games_of_cards_are_learned_to_the_same_bits():
-    vector = vectorize(make_game("incan-gold", {}))
+    vector = vector_game(make_game("incan-gold", {}))
     method = DqnMethod.for_game(vector, games=8, memory=2, steps=2, batch=16, hidden=(8,))
     assert (method.temperature, method.discount) == (0.1, 1.0)
     one, other = (DqnLearner.new(vector, method, 5) for _ in range(2))

@@ -25,7 +25,7 @@ from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.gwent.movers import play_games, rule_player
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.movers import best_responder, player_named
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 
@@ -40,7 +40,7 @@ def lowest(states):
 
 @pytest.mark.parametrize(("name", "max_plies"), [("tictactoe", 9), ("incan-gold", 500)])
 def test_traces_agree_with_the_game(name, max_plies, generator):
-    vector = vectorize(make_game(name, {}))
+    vector = vector_game(make_game(name, {}))
     action = play(vector, [random_mover] * vector.game.n_players, 50, generator, max_plies)
     played, game = retrace(vector, action), vector.game
     for number, actions in enumerate(action):
@@ -76,7 +76,7 @@ def test_openings_are_random_and_long_games_stop(tictactoe, generator):
 
 
 def test_chance_draws_by_its_probabilities(generator):
-    vector = vectorize(make_game("incan-gold", {}))
+    vector = vector_game(make_game("incan-gold", {}))
     cards = play(vector, [random_mover] * 3, 4000, generator, 1)[:, 0]
     (expected,) = vector.probabilities(vector.initial(1))
     assert np.bincount(cards, minlength=len(expected)) / len(cards) == pytest.approx(expected, abs=0.02)
@@ -106,7 +106,7 @@ def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tict
 )
 def test_what_are_no_games_is_refused(name, action, text):
     with pytest.raises(EpisodeError, match=text):
-        retrace(vectorize(make_game(name, {})), np.array([action], dtype=np.int16))
+        retrace(vector_game(make_game(name, {})), np.array([action], dtype=np.int16))
 
 
 def test_first_places_are_shared():
@@ -144,7 +144,7 @@ def test_the_best_responder_is_found():
 
 
 def test_illegal_actions_lose():
-    vector = vectorize(make_game("gwent", {}))
+    vector = vector_game(make_game("gwent", {}))
     found = play_match(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
     # A full hand has a tenth slot, the next one has none.
     assert (found["both"].win, found["both"].tie, found["both"].loss) == (0, 0, 1)
@@ -152,7 +152,7 @@ def test_illegal_actions_lose():
 
 @pytest.mark.compiled
 def test_matches_agree_with_the_kernel_of_games():
-    vector = vectorize(make_game("gwent", {}))
+    vector = vector_game(make_game("gwent", {}))
     found = play_match(vector, rule_player, random_mover, 1000, seed=5)["both"]
     pairs = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
     returns = play_games(pairs, ("rule-of-thumb", "random"), 20_000, seed=7).returns

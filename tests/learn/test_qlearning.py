@@ -16,7 +16,7 @@ from punish_fast.games.learn import qlearning
 from punish_fast.games.learn.dqn import Samples, drawn_samples, samples_of
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap
 
 pytestmark = pytest.mark.kernels
@@ -194,7 +194,7 @@ def test_samples_are_drawn_from_all_parts_as_if_they_were_one(tictactoe):
 
 
 def test_three_players_learn_from_a_trajectory_each_and_chance_from_none():
-    vector = vectorize(make_game("incan-gold", {}))
+    vector = vector_game(make_game("incan-gold", {}))
     action = play(vector, [random_mover] * 3, 20, np.random.default_rng(4), 500)
     played, samples = retrace(vector, action), samples_of(vector, action, "mc", 1.0)
     moves = played.player >= 0

@@ -20,7 +20,7 @@ from punish_fast.games.learn.league import BEST, LeagueError, grid_plans, pair_p
 from punish_fast.games.learn.qlearning import Hyperparameters, assess, hyperparameters, new_learner, points_of
 from punish_fast.games.learn.strength import strength_of
 from punish_fast.games.learn.trainer import stream_of
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -35,7 +35,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def game():
-    vector = vectorize(TapnSwap(Variant(limit=3)))
+    vector = vector_game(TapnSwap(Variant(limit=3)))
     return vector, strength_of(vector)
 
 
@@ -169,20 +169,20 @@ def test_defaults_depend_on_the_scheme_the_model_and_the_game():
     assert changes_of(Hyperparameters, ["rate=none"]) == {"rate": None}
     assert (MuZeroMethod(unroll=7).n_unrolled, MuZeroMethod(unroll=7, model="rules").n_unrolled) == (7, 0)
     methods = {
-        name: MuZeroMethod.for_game(vectorize(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
+        name: MuZeroMethod.for_game(vector_game(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
     }
     assert [bool(method.filters) for method in methods.values()] == [False, True, False]
     assert methods["connect4"].opening > 0
-    assert MuZeroMethod.for_game(vectorize(make_game("connect4", {})), opening=3, filters=()).opening == 3
+    assert MuZeroMethod.for_game(vector_game(make_game("connect4", {})), opening=3, filters=()).opening == 3
 
 
 def test_games_with_chance_and_filters_without_places_are_refused():
     for name in ("incan-gold", "gwent"):
         message = rf"^muzero: {name} is not a zero-sum game of two players without chance$"
         with pytest.raises(LearnError, match=message):
-            MuZeroMethod().shape_for(vectorize(make_game(name, {})))
+            MuZeroMethod().shape_for(vector_game(make_game(name, {})))
     with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible; the features of tapnswap are not planes$"):
-        MuZeroMethod(filters=(8,)).shape_for(vectorize(make_game("tapnswap", {})))
+        MuZeroMethod(filters=(8,)).shape_for(vector_game(make_game("tapnswap", {})))
 
 
 GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}

@@ -16,7 +16,7 @@ from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.learn.networks import evaluate
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy
-from punish_fast.games.registry import vectorize
+from punish_fast.games.registry import vector_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games import policies as game_policies
@@ -64,7 +64,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     pytest.importorskip("jax")
     monkeypatch.setattr(networks, "FOLDER", tmp_path)
     assert levels_of(game) == ["random", "rule-of-thumb"]
-    network = DqnLearner.new(vectorize(game), DqnMethod(hidden=(8,)), seed=3)
+    network = DqnLearner.new(vector_game(game), DqnMethod(hidden=(8,)), seed=3)
     save_pretrained(network, networks.file_of(game))
     assert levels_of(game) == ["random", "rule-of-thumb", "trained"]
     trained = policy_at(game, None, "trained")
@@ -87,7 +87,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
 
 def test_a_network_chooses_the_legal_action_of_the_highest_value():
     pytest.importorskip("jax")
-    network = DqnLearner.new(vectorize(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
+    network = DqnLearner.new(vector_game(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
     positions = enumerate_positions(TicTacToe(), is_folded=False)
     values = network.values_of(network.weights)(live_states(network.vector, positions))
     expected = network_policy(positions, values)[0]
@@ -100,7 +100,7 @@ def test_a_network_chooses_the_legal_action_of_the_highest_value():
 def test_networks_of_card_games_mix_their_actions():
     pytest.importorskip("jax")
     game = Gwent()
-    network, state = DqnLearner.new(vectorize(game), DqnMethod(hidden=(8,)), seed=3), game.initial()
+    network, state = DqnLearner.new(vector_game(game), DqnMethod(hidden=(8,)), seed=3), game.initial()
     while game.player(state) == CHANCE:
         state = game.apply(state, game.actions(state)[0])
     greedy, mixed = (
@@ -121,7 +121,7 @@ def test_files_of_tables_and_networks_are_read(positions, tmp_path):
     with pytest.raises(ReadError, match=r"table\.h5: its game is"):
         file_policy(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
     pytest.importorskip("jax")
-    network = DqnLearner.new(vectorize(TicTacToe()), DqnMethod(hidden=(8,)))
+    network = DqnLearner.new(vector_game(TicTacToe()), DqnMethod(hidden=(8,)))
     save_agent(tmp_path / "network.h5", network)
     game, choices = file_policy(tmp_path / "network.h5", TicTacToe())
     assert game.name == "tictactoe"

@@ -280,6 +280,10 @@ EnemyOption = Annotated[
 KeptGamesOption = Annotated[
     Path | None, option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB")
 ]
+DecksOption = Annotated[
+    Path | None,
+    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
+]
 OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]

@@ -5,8 +5,9 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import print_report, print_text
-from punish_fast.cli.games.options import GameOptions, report_on
+from punish_fast.cli.games.options import GameOptions
 
 # Columns that need an explanation.
 _COLUMNS = {
@@ -57,7 +58,12 @@ def evaluate(options: GamesEvaluateOptions) -> None:
     game = options.make("evaluate")
     if game.is_open and (options.games, options.seed) != (None, None):
         raise UsageError(f"{game.name}: --games and --seed apply only to incan-gold and gwent")
-    report_on(game, "evaluate", options, _print_evaluation)
+    from punish_fast.games.commands import commands_of
+    from punish_fast.games.evaluated_agents import GAMES, EvaluationRequest
+
+    has_variant, stages = options.game != game.name, Stages(options.quiet)
+    request = EvaluationRequest(options.agents or (), options.games or GAMES, options.seed or 0, has_variant)
+    options.print_stages(game, commands_of(game).evaluate(game, request, stages), stages, _print_evaluation)
 
 
 def _print_evaluation(report: dict[str, Any]) -> None:

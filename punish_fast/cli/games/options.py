@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
@@ -24,12 +22,6 @@ def complete_games(incomplete: str) -> list[str]:
     from punish_fast.games.registry import GAMES
 
     return [name for name in GAMES if name.startswith(incomplete)]
-
-
-DecksOption = Annotated[
-    Path | None,
-    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
-]
 
 
 class GameOptions(CommonOptions):
@@ -58,6 +50,17 @@ class GameOptions(CommonOptions):
             given["decks"] = decks_of_file(str(decks))
         return make_game(name, given, verb)
 
+    def print_stages(
+        self,
+        game: Game,
+        report: dict[str, Any],
+        stages: Stages,
+        as_text: Callable[[dict[str, Any]], None] = print_report,
+    ) -> None:
+        """Print a report on a game, with the seconds of its stages."""
+        about = {"game": game.name, "variant": game.parameters()}
+        self.print(about | report | {"seconds": stages.clock.seconds_in_all()}, as_text)
+
 
 class LearningOptions(GameOptions):
     """Options that specify a game and the hyperparameters and random seed for learning it."""
@@ -66,14 +69,3 @@ class LearningOptions(GameOptions):
         "Change one hyperparameter (see `games methods`); can be repeated.", "--set", metavar="NAME=VALUE"
     )
     seed: FixedSeedOption = 0
-
-
-def report_on(
-    game: Game, verb: str, options: GameOptions, as_text: Callable[[dict[str, Any]], None] = print_report
-) -> None:
-    """Call the function ``verb`` in the module named like the game (`listed` if there is none); print its report."""
-    own = f"{__package__}.{game.name.replace('-', '_')}"
-    module = import_module(own if find_spec(own) else f"{__package__}.listed")
-    stages = Stages(options.quiet)
-    report = {"game": game.name, "variant": game.parameters()} | getattr(module, verb)(game, options, stages)
-    options.print(report | {"seconds": stages.clock.seconds_in_all()}, as_text)

@@ -10,11 +10,11 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import SeedOption, option, verb
+from punish_fast.cli.frame.options import DecksOption, SeedOption, option, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_json, terminal_width
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.games.options import DecksOption, GameOptions
+from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.playing.table import asks_on, table_stream, wants_more
 from punish_fast.runtime.errors import printable
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import argument, verb
+from punish_fast.cli.frame.options import DecksOption, argument, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_text
-from punish_fast.cli.games.options import DecksOption, GameOptions
+from punish_fast.cli.games.options import GameOptions
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Oracle

@@ -2,7 +2,8 @@
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
-from punish_fast.cli.games.options import GameOptions, report_on
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.games.options import GameOptions
 
 
 class GamesSolveOptions(GameOptions, ComputeOptions):
@@ -31,4 +32,8 @@ def solve(options: GamesSolveOptions) -> None:
     game = options.make("solve")
     if game.name != "connect4" and (options.position is not None or options.value_only):
         raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
-    report_on(game, "solve", options)
+    from punish_fast.games.commands import commands_of
+
+    solve_game, stages = commands_of(game).solve, Stages(options.quiet)
+    assert solve_game is not None
+    options.print_stages(game, solve_game(game, options.position or "", not options.value_only, stages), stages)

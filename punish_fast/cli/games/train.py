@@ -162,7 +162,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     from punish_fast.games.learn.qlearning import QLearner
     from punish_fast.games.learn.strength import strength_of
     from punish_fast.games.learn.trainer import NetworkTrainer
-    from punish_fast.games.registry import vectorize
+    from punish_fast.games.registry import vector_game
 
     if options.former is None:
         trainer = _new(options, game)
@@ -183,7 +183,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     if not is_begun:
         trainer.drop_plans()
         trainer.plan(options.games or (_GAMES if options.time is None else MAX_GAMES))
-    return trainer, strength_of(vectorize(game))
+    return trainer, strength_of(vector_game(game))
 
 
 def _new(options: TrainOptions, game: Game) -> Any:
@@ -192,7 +192,7 @@ def _new(options: TrainOptions, game: Game) -> Any:
     from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
     from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
-    from punish_fast.games.registry import vectorize
+    from punish_fast.games.registry import vector_game
     from punish_fast.runtime.errors import require
 
     settings = options.settings or ()
@@ -206,7 +206,7 @@ def _new(options: TrainOptions, game: Game) -> Any:
             return new_learner(positions, hyperparameters(**changes_of(Hyperparameters, settings)), options.seed)
     learner = MuZeroLearner if options.method == "muzero" else DqnLearner
     require("learn", "jax", "optax", *["mctx"] * (learner is MuZeroLearner))
-    vector, method = vectorize(game), learner.method_type
+    vector, method = vector_game(game), learner.method_type
     return learner.new(vector, method.for_game(vector, **changes_of(method, settings)), options.seed)
 
 

@@ -79,7 +79,7 @@ def _call_library() -> None:
 
     from punish_fast.duel.graph import GameGraph
     from punish_fast.equilibrium.solver import Equilibrium, compile_restricted_iteration
-    from punish_fast.games.registry import make_game, vectorize
+    from punish_fast.games.registry import make_game, vector_game
     from punish_fast.mdp import average_reward, evaluate, from_rows, softmax, solve
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build
@@ -105,5 +105,5 @@ def _call_library() -> None:
     for name in ("connect4", "gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())
-    board = vectorize(make_game("connect4", {}))
+    board = vector_game(make_game("connect4", {}))
     board.step(board.initial(1), board.legal(board.initial(1)).argmax(axis=1))

@@ -11,17 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
-from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules_option, option, verb
+from punish_fast.cli.frame.options import (
+    CommonOptions,
+    DecksOption,
+    KeptGamesOption,
+    argument,
+    game_rules_option,
+    option,
+    verb,
+)
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report
-from punish_fast.cli.games.options import DecksOption
 from punish_fast.cli.playing.table import games_database
 from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.runtime.errors import printable, require
 
 if TYPE_CHECKING:
-    from punish_fast.play.games.game_player import GamePlayer
     from punish_fast.play.punish.punish_player import PunishPlayer
+    from punish_fast.play.session import ServedPlayer
     from punish_fast.web.app import ServerConfig
 
 _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
@@ -143,7 +150,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     return models, main
 
 
-def _boards(files: list[str], decks: Path | None) -> list[GamePlayer]:
+def _boards(files: list[str], decks: Path | None) -> list[ServedPlayer]:
     """Return the agents of other games, one for each file and for each level of a game.
 
     Args:

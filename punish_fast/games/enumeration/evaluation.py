@@ -30,7 +30,7 @@ class LosingLines:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class AgentEvaluation:
     """Measures of an agent's quality."""
 
     # Exact scores against random play, when moving first and when moving second.
@@ -82,7 +82,7 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
     return greedy(positions.live_ptr, win if allowed is None else win - 2.0 * ~allowed)
 
 
-def evaluate_policy(perfect: PerfectPlay, policy: np.ndarray) -> Evaluation:
+def evaluate_policy(perfect: PerfectPlay, policy: np.ndarray) -> AgentEvaluation:
     """Evaluate an agent by comparison with perfect play; see `losing_lines` for the format of ``policy``.
 
     Raise `GameError` if positions can repeat.
@@ -95,7 +95,7 @@ def evaluate_policy(perfect: PerfectPlay, policy: np.ndarray) -> Evaluation:
     first, second = both_scores(positions, np.where((errs[row] > 0) & (policy >= 0), legal, policy), uniform, errs)
     kept = np.bincount(row, policy * keeps, len(positions))
     is_choice = np.bincount(row, ~keeps, len(positions)) > 0
-    return Evaluation(
+    return AgentEvaluation(
         first,
         second,
         losing_lines(positions, policy),

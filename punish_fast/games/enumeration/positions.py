@@ -120,7 +120,7 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
-    if first is None and getattr(game, "n_positions", 0) > _MAX_POSITIONS:
+    if first is None and game.n_positions > _MAX_POSITIONS:
         raise _too_many(game)
     states = [game.initial() if first is None else first]
     number = {_key(game, states[0], is_folded): 0}

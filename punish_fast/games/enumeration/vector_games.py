@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import Game, GameError
+from punish_fast.games.contract import Game, GameError, VectorChanceGame
 from punish_fast.games.enumeration.positions import enumerate_positions
 
 
@@ -39,7 +39,7 @@ class _CheckedGame:
         actions = np.asarray(actions, None if np.size(actions) else np.int64)
         allowed = np.zeros((len(states), n_actions), np.bool_)
         allowed[:, : self.n_moves] = self.legal(states)
-        if hasattr(self, "probabilities"):
+        if isinstance(self, VectorChanceGame):
             allowed |= self.probabilities(states) > 0
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise GameError(f"actions: must be {len(rows)} integers, one for each state")

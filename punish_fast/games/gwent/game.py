@@ -145,6 +145,10 @@ class Gwent(Game):
             return 0.0, 0.0
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
 
+    def uncovered(self, state: GwentState, player: int) -> dict[str, Any]:
+        """Return the opponent's hand."""
+        return {"hand": state.hands[1 - player]}
+
     def known_to(self, state: GwentState, player: int) -> GwentState:
         """Return the state with the opponent's hand replaced by the lowest of the opponent's unplayed cards."""
         other = 1 - player

@@ -18,7 +18,7 @@ from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.qlearning import QLearner, learner_of
 from punish_fast.games.learn.strength import ExactStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
-from punish_fast.games.registry import describe, game_of, in_words, vectorize
+from punish_fast.games.registry import describe, game_of, in_words, vector_game
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
@@ -74,7 +74,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
             raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
         if header["kind"] == QLearner.kind:
             return learner_of(positions_of(found), header["learner"], arrays)
-        return _NETWORKS[header["kind"]].of(vectorize(found), header["learner"], arrays)
+        return _NETWORKS[header["kind"]].of(vector_game(found), header["learner"], arrays)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
     # Invalid headers can cause many kinds of exceptions.

@@ -3,7 +3,7 @@
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import VectorBoardGame, VectorChanceGame, VectorGame
 from punish_fast.games.learn.muzero.network import ModelShape
 from punish_fast.games.registry import GAMES
 from punish_fast.runtime.errors import PunishFastError, brief, is_number, is_whole
@@ -80,7 +80,7 @@ class NetworkMethod(CheckedMethod):
 
 def is_duel(vector: VectorGame) -> bool:
     """Return True if a game is a zero-sum game of two players without chance."""
-    return vector.game.n_players == 2 and vector.game.is_zero_sum and not hasattr(vector, "probabilities")
+    return vector.game.n_players == 2 and vector.game.is_zero_sum and not isinstance(vector, VectorChanceGame)
 
 
 def _is_allowed(value: Any, allowed: Any) -> bool:
@@ -173,7 +173,7 @@ class MuZeroMethod(NetworkMethod):
         """Return the shape of the networks for a game; raise `LearnError` if the method does not support the game."""
         if not is_duel(vector):
             raise LearnError(f"muzero: {vector.game.name} is not a zero-sum game of two players without chance")
-        if not hasattr(vector, "pack"):
+        if not isinstance(vector, VectorBoardGame):
             raise LearnError(f"muzero: players of {vector.game.name} do not see its whole state")
         self.check_filters(vector)
         return ModelShape(tuple(vector.feature_shape), self.filters, self.width, vector.n_moves)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from punish_fast.games.contract import Game
-from punish_fast.games.registry import vectorize
+from punish_fast.games.registry import vector_game
 from punish_fast.runtime.errors import require
 from punish_fast.runtime.interrupts import uninterrupted
 
@@ -229,7 +229,7 @@ def pretrained_network(game: Game) -> PretrainedNetwork | None:
     with np.load(path) as file:
         filters, hidden = (tuple(file[name].tolist()) for name in ("filters", "hidden"))
         weights = file["weights"].astype(np.float32)
-    vector = vectorize(game)
+    vector = vector_game(game)
     return PretrainedNetwork(Architecture(tuple(vector.feature_shape), filters, hidden, vector.n_moves), weights)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.games.contract import Game
 from punish_fast.games.enumeration.matches import both_scores
-from punish_fast.games.enumeration.positions import Positions
+from punish_fast.games.enumeration.positions import Positions, enumerate_positions
 from punish_fast.games.enumeration.retrograde import PerfectPlay
 from punish_fast.games.learn import _qlearning
 from punish_fast.games.learn.hyperparameters import (
@@ -41,6 +41,8 @@ _MAX_PLIES = 1000
 _BATCH = 50_000
 # Maximum number of games in a round, so that training can stop after a time limit.
 _ROUND = 20 * _BATCH
+# Number of games for which `trained_table` trains; enough to learn perfect play of TapnSwap.
+_TRAINING = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
 # Names of the values in a point of the learning curve, with maximum values.
@@ -258,3 +260,12 @@ def assess(perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
         "mistakes": mistakes,
         "perfect": 1 - mistakes / len(positions.live),
     }
+
+
+def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
+    """Train a table; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
+    positions = enumerate_positions(game)
+    learner = new_learner(positions, Hyperparameters())
+    learner.plan("self", _TRAINING)
+    learn(learner, _TRAINING)
+    return positions, learner.policy()

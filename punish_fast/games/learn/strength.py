@@ -12,11 +12,11 @@ opponent. Games that are neither won nor lost, such as games with several winner
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
+from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorChanceGame, VectorGame
 from punish_fast.games.enumeration.evaluation import evaluate_policy
 from punish_fast.games.enumeration.matches import both_scores, pair_points
 from punish_fast.games.enumeration.positions import Positions, enumerate_positions
@@ -119,7 +119,7 @@ class SampledStrength:
         movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([0, seat])
         # Games against the random player vary even without random openings.
-        is_varied = other is random_mover or hasattr(self._vector, "probabilities")
+        is_varied = other is random_mover or isinstance(self._vector, VectorChanceGame)
         n_random = 0 if is_varied else _N_RANDOM
         action = play(self._vector, movers, self._games // len(movers), generator, _MAX_PLIES, n_random)
         played = retrace(self._vector, action)
@@ -165,6 +165,6 @@ Strength = ExactStrength | SampledStrength
 def strength_of(vector: VectorGame) -> Strength:
     """Return `ExactStrength` if the game can be enumerated, else `SampledStrength`."""
     try:
-        return ExactStrength(cast(VectorBoardGame, vector)) if hasattr(vector, "pack") else SampledStrength(vector)
+        return ExactStrength(vector) if isinstance(vector, VectorBoardGame) else SampledStrength(vector)
     except GameError:
         return SampledStrength(vector)

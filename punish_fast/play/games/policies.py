@@ -7,12 +7,12 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import Game, Oracle, VectorBoardGame
-from punish_fast.games.enumeration.positions import Positions, enumerate_positions
+from punish_fast.games.enumeration.positions import Positions
 from punish_fast.games.episodes import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.agent_file import load_agent
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.networks import Architecture, evaluate, file_of, pretrained_network
-from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
+from punish_fast.games.learn.qlearning import QLearner, trained_table
 from punish_fast.games.registry import entry_of
 from punish_fast.play.games.match import GamePolicy
 from punish_fast.runtime.errors import are_installed, require
@@ -22,8 +22,6 @@ RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # Levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# Number of games for which a table is trained; enough to learn perfect play of TapnSwap.
-_TRAINING = 50_000
 
 
 def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
@@ -63,15 +61,6 @@ def trained_policy(game: Game) -> GamePolicy:
         require("learn", "jax", "optax")
         return q_network_policy(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
     return table_policy(*trained_table(game))
-
-
-def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
-    """Train a table; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
-    positions = enumerate_positions(game)
-    learner = new_learner(positions, Hyperparameters())
-    learner.plan("self", _TRAINING)
-    learn(learner, _TRAINING)
-    return positions, learner.policy()
 
 
 def levels_of(game: Game) -> list[str]:

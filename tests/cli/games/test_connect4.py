@@ -5,7 +5,7 @@ import pytest
 
 from punish_fast.cli.games import connect4
 from punish_fast.games.connect4.known_scores import position_sets, shares
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 
 # A win of the player to move, in the one column that does not lose.
 POSITION = "444444326555"
@@ -59,7 +59,7 @@ def test_networks_of_files_are_judged(run, illegal):
 
 
 def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
-    vector = vectorize(make_game("connect4", {}))
+    vector = vector_game(make_game("connect4", {}))
     values = -np.arange(7.0)
     monkeypatch.setattr(
         connect4, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))

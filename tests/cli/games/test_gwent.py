@@ -12,7 +12,7 @@ from punish_fast.games.gwent import deck_search
 from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, decks_text
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 
 DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
 BREED = ("games", "decks", "gwent", "--quiet")
@@ -51,7 +51,7 @@ def test_players_are_judged_with_given_decks(run):
 @pytest.mark.compiled
 @pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra learn")
 def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folder):
-    vector = vectorize(make_game("gwent", {"decks": "random"}))
+    vector = vector_game(make_game("gwent", {"decks": "random"}))
     save_agent(folder / "net.h5", DqnLearner.new(vector, DqnMethod(hidden=(4,)), 1))
     report = run("games", "evaluate", "gwent", "net.h5", "--games", "20", "--json").report
     assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.03)]
@@ -63,7 +63,7 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
 
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
-    other = DqnLearner.new(vectorize(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
+    other = DqnLearner.new(vector_game(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)
     for line, problem in (
         ("evaluate gwent perfect", "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"),

@@ -6,7 +6,7 @@ import pytest
 
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.play.games import policies as game_policies
 from punish_fast.runtime.errors import are_installed
 
@@ -93,7 +93,7 @@ def test_trained_agents_play(run, say):
     ids=["incan-gold", "gwent"],
 )
 def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, answer):
-    network = DqnLearner.new(vectorize(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
+    network = DqnLearner.new(vector_game(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
     save_agent(tmp_path / "mine.h5", network)
     say(*[answer] * 40)
     options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")

@@ -10,7 +10,7 @@ from punish_fast.games.learn.agent_file import load_agent, save_agent
 from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.muzero import learner
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.policies import file_policy
 
@@ -57,7 +57,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
-    vector = vectorize(make_game("tictactoe", {}))
+    vector = vector_game(make_game("tictactoe", {}))
     learner = MuZeroLearner.new(vector, MuZeroMethod(simulations=2, width=4), 3)
     save_agent(tmp_path / "x.h5", learner)
     game, choices = file_policy(tmp_path / "x.h5", TicTacToe())

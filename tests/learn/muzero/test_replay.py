@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from punish_fast.games.episodes import NONE, random_mover
 from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.muzero.replay import LEAST_ERROR, draw, empty_games, remember
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 
-VECTOR = vectorize(make_game("tictactoe", {}))
+VECTOR = vector_game(make_game("tictactoe", {}))
 
 
 def random_games(n, seed, max_plies=9, random_share=0.0):

@@ -9,7 +9,7 @@ from punish_fast.games.learn.muzero.learner import MuZeroLearner, play_searched,
 from punish_fast.games.learn.muzero.search import after_actions, plan_of, policy_logits, search
 from punish_fast.games.learn.networks import random_weights
 from punish_fast.games.learn.trainer import stream_of
-from punish_fast.games.registry import make_game, vectorize
+from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tictactoe import TicTacToe
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
@@ -70,7 +70,7 @@ def test_the_prediction_alone_is_that_of_the_networks(tictactoe):
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "tapnswap"])
 def test_nodes_follow_the_rules_to_the_end_and_stay_there(name):
-    vector, generator = vectorize(make_game(name, {})), np.random.default_rng(1)
+    vector, generator = vector_game(make_game(name, {})), np.random.default_rng(1)
     states, over = vector.initial(50), np.zeros(50, dtype=np.bool_)
     n_ended = 0
     for _ in range(30):
@@ -94,7 +94,7 @@ def test_nodes_follow_the_rules_to_the_end_and_stay_there(name):
 
 
 def test_an_illegal_action_loses():
-    vector = vectorize(make_game("tictactoe", {}))
+    vector = vector_game(make_game("tictactoe", {}))
     states = vector.step(vector.initial(2), np.array([4, 0]))[0]
     words, over, reward, _, _ = after_actions(vector, states.view(np.uint32), np.zeros(2, np.bool_), np.array([4, 4]))
     assert (over.tolist(), reward.tolist()) == ([True, False], [-1, 0])

@@ -1,21 +1,29 @@
-"""Agents of ``games evaluate``: names, policies in games with chance, and match reports."""
+"""Agents to evaluate: names, policies in games with chance, and match reports."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.games.contract import Game, GameError, Mover, VectorGame
 from punish_fast.games.episodes import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.dqn import DqnLearner, values_of
 from punish_fast.games.learn.networks import pretrained_network
-from punish_fast.games.registry import vectorize
+from punish_fast.games.registry import vector_game
 from punish_fast.runtime.errors import printable, require
 
 # Default number of games in a match.
 GAMES = 3000
 # Name of the network included in the package.
 TRAINED = "trained"
+
+
+class EvaluationRequest(NamedTuple):
+    """Agents to evaluate, and the number of games."""
+
+    agents: Sequence[str] = ()  # Names or files; the game's built-in agents if empty.
+    games: int = GAMES  # Number of games in a match. Exact evaluations play no games.
+    seed: int = 0  # Random seed of the matches.
+    has_variant: bool = False  # True if the user has chosen options of the game.
 
 
 # How an agent is named in reports, and its moves.
@@ -31,7 +39,7 @@ def agents_of(
         name: Name of a built-in agent, `TRAINED`, or a file.
         named: Function that returns a built-in agent, or raises KeyError or GameError if the name is unknown.
         names: Names of the built-in agents, for the error message.
-        load: Function that reads a file, or raises UsageError or ReadError if the file has no network for the game.
+        load: Function that reads a file, or raises GameError or ReadError if the file has no network for the game.
     """
     keeps_rules = True
     if Path(name).suffix == ".h5":
@@ -58,14 +66,14 @@ def trained_values(game: Game) -> tuple[VectorGame, Values]:
     require("learn", "jax", "optax")
     network = pretrained_network(game)
     if network is None:
-        raise UsageError(f"{TRAINED}: the package contains no network for {game.name}")
-    vector = vectorize(game)
+        raise GameError(f"{TRAINED}: the package contains no network for {game.name}")
+    vector = vector_game(game)
     return vector, values_of(vector, *network)
 
 
-def unknown_agent(name: str, allowed: str) -> UsageError:
+def unknown_agent(name: str, allowed: str) -> GameError:
     """Return the error for an unknown name; ``allowed`` lists the built-in agents of the game."""
-    return UsageError(f"{printable(name)}: unknown agent; use {allowed}, {TRAINED} or an .h5 file")
+    return GameError(f"{printable(name)}: unknown agent; use {allowed}, {TRAINED} or an .h5 file")
 
 
 def match_report(match: Any, shares: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Connect Four for ``games solve`` and ``games evaluate``: positions are solved by search."""
+"""Solve positions of Connect Four by search, and evaluate agents."""
 
 import re
 from collections.abc import Callable
@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.evaluate import GamesEvaluateOptions
-from punish_fast.cli.games.evaluated_agents import TRAINED, trained_values, unknown_agent
-from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.known_scores import PositionSet, position_sets, search_policy, shares
 from punish_fast.games.connect4.search import Connect4Solver, compile_search, value_of
-from punish_fast.games.contract import VectorGame
+from punish_fast.games.contract import Stage, VectorGame
 from punish_fast.games.episodes import Values, first_best_actions
+from punish_fast.games.evaluated_agents import TRAINED, EvaluationRequest, trained_values, unknown_agent
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.strength import SampledStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
@@ -25,18 +22,17 @@ _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
 _GAMES, _SEARCHED_GAMES = 2000, 500
 
 
-def solve(game: Connect4, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+def solve(game: Connect4, position: str, exact: bool, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games solve`` on a position."""
-    position, exact = options.position or "", not options.value_only
     state, solver = game.state_of(position), Connect4Solver()
-    with stages("kernels"):
+    with stage("kernels"):
         compile_search()
-    with stages("solve"):
+    with stage("solve"):
         scores, nodes = solver.score_moves(state, exact)
     known = [score for score in scores if score is not None]
     score, line = max(known) if known else solver.solve(state)[0], None
     if exact:
-        with stages("line"):
+        with stage("line"):
             line = solver.line(state, score)
     return {
         "position": position,
@@ -49,11 +45,11 @@ def solve(game: Connect4, options: GamesSolveOptions, stages: Stages) -> dict[st
     }
 
 
-def evaluate(game: Connect4, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+def evaluate(game: Connect4, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games evaluate``: shares of good moves in sets of positions, and results of matches."""
     agents = []
-    for name in options.agents or _YARDSTICKS:
-        with stages("evaluate", f"evaluate: {name}"):
+    for name in request.agents or _YARDSTICKS:
+        with stage("evaluate", f"evaluate: {name}"):
             agents += _evaluated(game, name)
     return {"agents": agents}
 

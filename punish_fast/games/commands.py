@@ -1,36 +1,51 @@
-"""``games solve`` and ``games evaluate`` for games whose positions can be enumerated; results are exact."""
+"""Functions that solve each game and evaluate its agents, for the commands ``games solve`` and ``games evaluate``.
 
+Connect Four and the card games have their own functions in their folders; the functions in this file are for games
+whose positions can be enumerated.
+"""
+
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.evaluate import GamesEvaluateOptions
-from punish_fast.cli.games.evaluated_agents import TRAINED, unknown_agent
-from punish_fast.cli.games.solve import GamesSolveOptions
-from punish_fast.games.contract import Game
+from punish_fast.games.connect4 import commands as connect4
+from punish_fast.games.contract import Game, Stage
 from punish_fast.games.enumeration.evaluation import evaluate_policy, last_first, unfold_policy, winning_policy
 from punish_fast.games.enumeration.matches import best_response, both_scores
 from punish_fast.games.enumeration.positions import Positions, enumerate_positions
 from punish_fast.games.enumeration.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
+from punish_fast.games.evaluated_agents import TRAINED, EvaluationRequest, unknown_agent
+from punish_fast.games.gwent import commands as gwent
+from punish_fast.games.incan_gold import commands as incan_gold
 from punish_fast.games.learn.agent_file import load_policies
-from punish_fast.play.games.policies import trained_table
+from punish_fast.games.learn.qlearning import trained_table
 
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
 _SEATS = ("first", "second")
 
 
-def solve(game: Game, _options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games solve``."""
-    with stages("positions"):
+class GameCommands(NamedTuple):
+    """Functions of a game; both return a report, as JSON values."""
+
+    # Evaluates agents of the game, an `EvaluationRequest`.
+    evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
+    # Solves the game from a position ("" for the initial state); the second argument is False if only the winner is
+    # wanted. None if the game cannot be solved.
+    solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
+
+
+def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, Any]:
+    """Solve a game whose positions can be enumerated."""
+    with stage("positions"):
         positions, counts = enumerate_positions(game), game.counts()
-    with stages("solve"):
+    with stage("solve"):
         perfect = solve_game(positions)
-    with stages("certificate"):
+    with stage("certificate"):
         check_perfect_play(perfect)
-    with stages("random"):
+    with stage("random"):
         # A player who loses even with perfect play has no safe response.
         may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
         best = _response(positions, None, (True, True))
@@ -66,15 +81,15 @@ def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[boo
     return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": response.error_bound}
 
 
-def evaluate(game: Game, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games evaluate``."""
-    with stages("solve"):
+def _evaluate(game: Game, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
+    """Evaluate agents of a game whose positions can be enumerated; results are exact."""
+    with stage("solve"):
         # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
         last_first(perfect.positions)
     agents = []
-    for name in options.agents or _BUILT_IN:
-        with stages("evaluate", f"evaluate: {name}"):
+    for name in request.agents or _BUILT_IN:
+        with stage("evaluate", f"evaluate: {name}"):
             agents += _evaluated(name, perfect)
     return {"agents": agents}
 
@@ -106,3 +121,16 @@ def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
     if name == "perfect":
         return perfect.policy()
     return winning_policy(perfect.positions, random, perfect.is_safe() if "safe" in name else None)
+
+
+_COMMANDS = {
+    "connect4": GameCommands(connect4.evaluate, connect4.solve),
+    "incan-gold": GameCommands(incan_gold.evaluate, incan_gold.solve),
+    "gwent": GameCommands(gwent.evaluate, None),
+}
+_ENUMERATED = GameCommands(_evaluate, _solve)
+
+
+def commands_of(game: Game) -> GameCommands:
+    """Return the functions of a game; by default, those of games whose positions can be enumerated."""
+    return _COMMANDS.get(game.name, _ENUMERATED)

@@ -1,34 +1,32 @@
-"""Incan Gold for ``games solve`` (first round) and ``games evaluate`` (many games, and the best single threshold)."""
+"""Solve the first round of Incan Gold, and evaluate agents by many games and the best single threshold."""
 
 from functools import partial
 from typing import Any
 
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.evaluate import GamesEvaluateOptions
-from punish_fast.cli.games.evaluated_agents import GAMES, agents_of, match_report
-from punish_fast.cli.games.solve import GamesSolveOptions
+from punish_fast.games.contract import Stage
 from punish_fast.games.episodes import play_match
+from punish_fast.games.evaluated_agents import EvaluationRequest, agents_of, match_report
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.movers import NAMES, best_responder, player_named
 from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_equilibrium, solve_solo
 from punish_fast.games.incan_gold.state import N_PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
-from punish_fast.games.registry import vectorize
+from punish_fast.games.registry import vector_game
 
 # Every agent plays against two copies of each of these agents, which are also evaluated by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
 
-def solve(_game: IncanGold, _options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+def solve(_game: IncanGold, _position: str, _exact: bool, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games solve``."""
-    with stages("solo"):
+    with stage("solo"):
         sets = RoundSets()
         solos = {"solo": solve_solo(sets, 1), "against_stayers": solve_solo(sets, N_PLAYERS)}
-    with stages("single_threshold"):
+    with stage("single_threshold"):
         singles = {name: best_single_threshold(solo) for name, solo in solos.items()}
-    with stages("equilibrium"):
+    with stage("equilibrium"):
         best, worst = (solve_equilibrium(sets, is_best) for is_best in (True, False))
         mixed = sets.thresholds(N_PLAYERS, best.stay())
     return {
@@ -58,21 +56,21 @@ def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int |
     return [None if points >= most else points for points in thresholds]
 
 
-def evaluate(game: IncanGold, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+def evaluate(game: IncanGold, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games evaluate``."""
-    n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorize(game), []
-    with stages("agents"):
+    n_games, seed, vector, reports = request.games, request.seed, vector_game(game), []
+    with stage("agents"):
         load, names = partial(load_as, wanted=DqnLearner, game=game), f"{', '.join(NAMES)} with N from 1 to 99"
-        wanted = options.agents or _OPPONENTS
+        wanted = request.agents or _OPPONENTS
         agents = [each for name in wanted for each in agents_of(name, game, player_named, names, load)]
         opponents = {name: player_named(name) for name in _OPPONENTS}
     for number, (about, mover) in enumerate(agents, 1):
-        with stages("matches", f"matches of player {number} of {len(agents)}"):
+        with stage("matches", f"matches of player {number} of {len(agents)}"):
             matches = {
                 name: match_report(play_match(vector, mover, two, n_games, seed)["all"], _SHARES)
                 for name, two in opponents.items()
             }
-        with stages("responders", f"responders to player {number} of {len(agents)}"):
+        with stage("responders", f"responders to player {number} of {len(agents)}"):
             found = best_responder(vector, mover, n_games, seed)
         match = match_report(found.match, _SHARES)
         responder = {"leave_at": found.leave_at, "match": match, "tried": list(found.tried)}

@@ -1,38 +1,36 @@
-"""Gwent Lite for ``games evaluate``: many games against random play and the rule of thumb, in both seats."""
+"""Evaluate agents of Gwent Lite by many games against random play and the rule of thumb, in both seats."""
 
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.games.evaluate import GamesEvaluateOptions
-from punish_fast.cli.games.evaluated_agents import GAMES, agents_of, match_report
+from punish_fast.games.contract import GameError, Stage
 from punish_fast.games.episodes import play_match
+from punish_fast.games.evaluated_agents import EvaluationRequest, agents_of, match_report
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
 from punish_fast.games.gwent.movers import PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
-from punish_fast.games.registry import vectorize
+from punish_fast.games.registry import vector_game
 from punish_fast.runtime.errors import printable
 
 _SHARES = ("win", "tie", "loss")
 
 
-def evaluate(game: Gwent, options: GamesEvaluateOptions, stages: Stages) -> dict[str, Any]:
+def evaluate(game: Gwent, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games evaluate`` with the given decks, or with the default deck and with random decks."""
-    decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.game == game.name else [game.variant.decks]
+    decks = [game.variant.decks] if request.has_variant else [DEFAULT_DECKS, RANDOM_DECKS]
     games = [Gwent(game.variant._replace(decks=each)) for each in decks]
-    n_games, seed, reports = options.games or GAMES, options.seed or 0, []
-    with stages("agents"):
+    n_games, seed, reports = request.games, request.seed, []
+    with stage("agents"):
         names, named = ", ".join(PLAYERS), PLAYERS.__getitem__
-        agents = [each for name in options.agents or PLAYERS for each in agents_of(name, game, named, names, _load)]
+        agents = [each for name in request.agents or PLAYERS for each in agents_of(name, game, named, names, _load)]
     for number, (about, mover) in enumerate(agents, 1):
-        with stages("matches", f"matches of player {number} of {len(agents)}"):
+        with stage("matches", f"matches of player {number} of {len(agents)}"):
             matches = {
                 each.variant.decks: {
                     opponent: {
                         seat: match_report(match, _SHARES)
-                        for seat, match in play_match(vectorize(each), mover, other, n_games, seed).items()
+                        for seat, match in play_match(vector_game(each), mover, other, n_games, seed).items()
                     }
                     for opponent, other in PLAYERS.items()
                 }
@@ -46,5 +44,5 @@ def _load(path: Path) -> DqnLearner:
     """Load a network trained with any decks, because features do not depend on the decks."""
     network = load_as(path, DqnLearner)
     if network.game.name != Gwent.name:
-        raise UsageError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")
+        raise GameError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")
     return network
