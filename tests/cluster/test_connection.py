@@ -11,9 +11,8 @@ import numba
 import pytest
 
 from punish_fast.runtime import __version__
-from punish_fast.runtime.cluster import connection
+from punish_fast.runtime.cluster import ClusterError, connection
 from punish_fast.runtime.cluster.connection import (
-    ClusterError,
     check_cluster,
     check_workers,
     connected,

@@ -22,7 +22,8 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.runtime.cluster.connection import ClusterError, connected
+from punish_fast.runtime.cluster import ClusterError
+from punish_fast.runtime.cluster.connection import connected
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"

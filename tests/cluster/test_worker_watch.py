@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from punish_fast.runtime import _jit
-from punish_fast.runtime.cluster import tasks
+from punish_fast.runtime.cluster import ClusterError, tasks
 from punish_fast.runtime.cluster import tasks as cluster_tasks
-from punish_fast.runtime.cluster.connection import ClusterError, versions
+from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.cluster.tasks import WorkerWatch, finished, submit
 
 

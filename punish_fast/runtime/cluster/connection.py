@@ -21,7 +21,8 @@ import numpy as np
 import scipy
 
 from punish_fast.runtime import __version__, _jit
-from punish_fast.runtime.errors import ArgumentError, PunishFastError, require
+from punish_fast.runtime.cluster import ClusterError
+from punish_fast.runtime.errors import ArgumentError, require
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -30,16 +31,7 @@ _PACKAGE = Path(__file__).parents[2]
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
-# A process that does not answer within this time counts as frozen. The limit is less than Dask's connection timeout of
-# 30 s.
-CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
-
-
-class ClusterError(PunishFastError):
-    """Raised when a cluster cannot be used or was lost. The message states the reason."""
-
-    exit_code = 1
 
 
 def check_cluster(where: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from distributed import Client
 
-from punish_fast.runtime.cluster.connection import CALL_SECONDS, ClusterError
+from punish_fast.runtime.cluster import CALL_SECONDS, ClusterError
 
 
 class LimitedClient(Client):

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
 from punish_fast.runtime import _jit
+from punish_fast.runtime.cluster import CALL_SECONDS, ClusterError
 from punish_fast.runtime.cluster.connection import (
-    CALL_SECONDS,
-    ClusterError,
     check_versions,
     check_workers,
     remove_workers,
