@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import default_output, output_beside
-from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.cli.frame.progress import Stopwatch, work_report
+from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import Rules, load_rules
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs, default_output, output_beside, rules_files
-from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.cli.frame.progress import Stopwatch, work_report
+from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import load_rules, name_of
 
 

@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
 from rich.filesize import decimal
 
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.runtime.errors import MOST_OF_LINE, printable
-
-if TYPE_CHECKING:
-    from punish_fast.cli.frame.progress import Stopwatch
 
 # Labels of report keys that are not words.
 _LABELS = {"nnz": "nonzeros"}
@@ -42,15 +39,6 @@ _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 def rules_report(rules: Rules) -> dict[str, Any]:
     """Return the report fields that identify rules."""
     return {"rules": name_of(rules), "rules_digest": rules.digest}
-
-
-def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
-    """Return the report fields that describe a computation and its output file."""
-    from punish_fast.runtime import _jit
-    from punish_fast.runtime.limits import peak_memory
-
-    report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all(), "peak_memory_bytes": peak_memory()}
-    return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 
 
 def plain(result: Any, text: Callable[[str], str] = str) -> Any:

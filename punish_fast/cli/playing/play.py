@@ -174,7 +174,7 @@ class _Session:
         return None
 
     def play(self) -> None:
-        from punish_fast.play.games.terminal import LeaveError
+        from punish_fast.play.session import LeaveError
 
         self._welcome()
         try:

@@ -68,7 +68,7 @@ def practice(options: PracticeOptions) -> None:
     --player, you can choose one of that player's habits at a terminal. Type moves as in `play`. With --json, the
     questions are shown on stderr.
     """
-    from punish_fast.play.games.terminal import LeaveError
+    from punish_fast.play.session import LeaveError
 
     must_have_input()
     if options.player is not None and options.database is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Stages, Stopwatch
-from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.cli.frame.progress import Stages, Stopwatch, work_report
+from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
 from punish_fast.runtime.limits import parse_size
 

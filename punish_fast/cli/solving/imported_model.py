@@ -7,10 +7,9 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import work_report
+from punish_fast.cli.frame.progress import Stages, work_report
+from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound
-from punish_fast.cli.solving.solve import SolveOptions
 from punish_fast.mdp.conversion import objective_text
 from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, BoundedValues, Solution, check_options

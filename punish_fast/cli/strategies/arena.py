@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import print_table, print_text, rules_report, work_report
+from punish_fast.cli.frame.progress import Stages, work_report
+from punish_fast.cli.frame.report import print_table, print_text, rules_report
 from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
 

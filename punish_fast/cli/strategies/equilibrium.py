@@ -11,8 +11,8 @@ from rich.filesize import decimal
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Stages, interrupt_note
-from punish_fast.cli.frame.report import print_report, print_text, rules_report, work_report
+from punish_fast.cli.frame.progress import Stages, interrupt_note, work_report
+from punish_fast.cli.frame.report import print_report, print_text, rules_report
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError

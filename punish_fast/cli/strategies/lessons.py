@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import plain, rules_report, work_report
+from punish_fast.cli.frame.progress import Stages, work_report
+from punish_fast.cli.frame.report import plain, rules_report
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons

@@ -1,0 +1,42 @@
+"""Options of ``solve``, for games and for imported models."""
+
+from pathlib import Path
+from typing import Literal
+
+from punish_fast.cli.frame.clusters import ClusterOption
+from punish_fast.cli.frame.options import argument, option
+from punish_fast.cli.solving.build import ModelOptions
+
+
+class SolveOptions(ModelOptions):
+    """Options of ``solve``."""
+
+    tensor: Path | None = argument(
+        "TENSOR.h5",
+        "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build the "
+        "tensor]",
+        default=None,
+    )
+    objective: str | None = option(
+        "Maximize discounted rewards or the (undiscounted) probability of reaching a win; for a .umb file, a formula "
+        "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
+        "deck (as in tabletop) and --discount is not given; otherwise discounted]",
+        metavar="discounted|reach-probability|FORMULA",
+        complete=lambda given: [name for name in ("discounted", "reach-probability") if name.startswith(given)],
+    )
+    discount: float | None = option(
+        "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
+        metavar="G",
+    )
+    method: Literal["layered", "jacobi"] = option(
+        "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
+        "as in the notebook.",
+        default="layered",
+    )
+    tolerance: float | None = option("Maximum error of the values.  [default: 1e-10]", metavar="T")
+    sweeps: int | None = option("Make exactly N sweeps, whatever the error.", metavar="N")
+    start: Path | None = option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
+    dry_run: bool = option("Only estimate memory and time; do not solve.", default=False)
+    no_tensor: bool = option("Do not store the tensor in the output file.", default=False)
+    normalize: bool = option("In a .umb file, divide the probabilities of each choice by their sum.", default=False)
+    cluster: ClusterOption = None
