@@ -7,10 +7,10 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from punish_fast.play.punish.punish_player import PunishPlayer
+from punish_fast.play.session import ServedPlayer
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.web.app import ServerConfig
 from punish_fast.web.limits import Limits
-from punish_fast.web.player_registry import AnyPlayer
 
 TINY = true_rules(PRESETS["tiny"])
 BASE = "http://127.0.0.1:8000"
@@ -21,7 +21,7 @@ def models_of(*names: str, rules: Rules = TINY) -> list[PunishPlayer]:
     return [PunishPlayer(name, rules) for name in names]
 
 
-def config_of(*names: str, others: Sequence[AnyPlayer] = (), **more: Any) -> ServerConfig:
+def config_of(*names: str, others: Sequence[ServedPlayer] = (), **more: Any) -> ServerConfig:
     """A config of the tiny game, and of ``others`` of other games, that bears any number of requests."""
     return ServerConfig([*models_of(*names), *others], rules=TINY, **{"limits": Limits(rate=None), **more})
 

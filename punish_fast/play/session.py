@@ -16,7 +16,9 @@ without hidden information, moves can also be undone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -28,6 +30,18 @@ from punish_fast.runtime.events import Event
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import SolutionFile
+
+
+# Functions of a terminal: `Ask` shows a prompt and returns the answer, `Tell` prints a text.
+Ask = Callable[[str], str]
+Tell = Callable[[str], None]
+
+# Answers to any prompt that ask for help or leave the game.
+HELP, LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
+
+
+class LeaveError(Exception):
+    """Raised when the user of a terminal leaves the game."""
 
 
 class UndoError(PunishFastError, ValueError):
@@ -58,6 +72,9 @@ class Match(Protocol):
 
     def undo(self) -> None:
         """Undo the last move, or raise `UndoError`."""
+
+    def uncovered(self, seat: int) -> dict[str, Any] | None:
+        """Return the cards that are shown to a seat after the game; None until then or if there are none."""
 
 
 @dataclass(frozen=True)
@@ -175,15 +192,48 @@ class NoAnswerError(PunishFastError, ValueError):
     """Raised when a player cannot answer a question; the message says why."""
 
 
-class ServedPlayer:
-    """A player of one game on a server. Subclasses answer further questions, such as ``hint`` or ``review``."""
+class Presentation(Protocol):
+    """Presents matches of one game as JSON-like objects and texts for a web page."""
+
+    game: str  # name of the game
+
+    def rules(self) -> dict[str, Any]:
+        """Return the rules."""
+
+    def view(self, view: Any) -> dict[str, Any]:
+        """Return a position as seen by a player."""
+
+    def guide(self, view: Any, enemy: str) -> list[str]:
+        """Return paragraphs about the rules that matter in a position."""
+
+    def moves(self, view: Any) -> list[dict[str, Any]]:
+        """Return the legal actions."""
+
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
+        """Return an event as seen by the player in a seat."""
+
+
+class ServedPlayer(ABC):
+    """A player of one game on a server. A question that a player cannot answer raises `NoAnswerError`."""
 
     name: str
     game_name: str
+    presentation: Presentation
     rules: Rules | None = None  # rules if the game is Punish
     file: SolutionFile | None = None  # file that is read while the server runs; None if there is none
     is_light = False  # True if `open` needs only one processor
+    moves_quickly = True  # False if the player has to search before each move, in `prepare`
     no_second: str | None = None  # reason why the player cannot move first; None if it can
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Hash of the player, 32 hexadecimal digits."""
+
+    @property
+    @abstractmethod
+    def n_states(self) -> int | None:
+        """Number of states of the game; None if unknown."""
 
     @property
     def person(self) -> str:
@@ -196,6 +246,34 @@ class ServedPlayer:
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
         shown: dict[str, Any] = {"name": self.name, "person": self.person, "game": self.game_name, "plays": True}
         return {**shown, **dict.fromkeys(unknown), "temperatures": [], **answers, "against": None}
+
+    @abstractmethod
+    def open(self) -> None:
+        """Load and compute what the player needs in games; this can take long."""
+
+    @abstractmethod
+    def is_ready(self, temperature: float | None) -> bool:
+        """Return True if `opponents` needs no computation."""
+
+    @abstractmethod
+    def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
+        """Return the players of all seats except the user's."""
+
+    @abstractmethod
+    def match(self, seed: int, choice_seed: int | None = None) -> Match:
+        """Return a match; ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
+
+    def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - for players that search
+        """Search until a deadline (a ``time.monotonic`` value); return True if no further search is needed."""
+        return True
+
+    def hasty_action(self, state: Any) -> int:  # noqa: ARG002 - as above
+        """Return a move that needs no search, for a player whose `prepare` missed its deadline."""
+        raise self.refusal("moves without a search")
+
+    def hint(self, view: Any, until: float = math.inf) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Return the outcome of each move with perfect play; stop a search at the deadline ``until``."""
+        raise self.refusal("hint")
 
     def refusal(self, name: str) -> NoAnswerError:
         """Return the error that the player does not answer a question, such as ``"hint"``."""

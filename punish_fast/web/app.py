@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
-from punish_fast.play.session import NoAnswerError, UndoError
+from punish_fast.play.session import NoAnswerError, ServedPlayer, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, StoreError, printable
@@ -23,7 +23,7 @@ from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.open_sessions import OpenSessions
-from punish_fast.web.player_registry import AnyPlayer, PlayerRegistry, player_routes
+from punish_fast.web.player_registry import PlayerRegistry, player_routes
 from punish_fast.web.sessions import session_routes
 from punish_fast.web.workers import Workers
 
@@ -63,7 +63,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 class ServerConfig:
     """Configuration of a server."""
 
-    players: Sequence[AnyPlayer]
+    players: Sequence[ServedPlayer]
     database: Path | None = None  # database of recorded games; None to record no games
     rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
     hosts: frozenset[str] = frozenset()  # names of the server, in addition to IP addresses and `localhost`

@@ -60,7 +60,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
         found = registry.find_punish(model, "review")
         recorded = await workers.run("reader", lambda: database.game(game))
-        reviewed = await workers.answer(lambda: found.review(recorded), found.is_known("judge"))
+        reviewed = await workers.answer(lambda: found.review(recorded), found.has_judge)
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **reviewed}
 
@@ -100,7 +100,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         found = registry.find_punish(model, "practice")
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
-        return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_known("explainer"))
+        return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:

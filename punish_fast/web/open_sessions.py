@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from fastapi import HTTPException
 
-from punish_fast.play.session import HumanPlayer, PlaySession
+from punish_fast.play.session import HumanPlayer, PlaySession, ServedPlayer
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.player_registry import AnyPlayer
 from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 
 # Seconds without a request after which a running game and a finished game, respectively, expire.
@@ -49,7 +48,7 @@ class OpenSessions:
 
     def open(
         self,
-        player: AnyPlayer,
+        player: ServedPlayer,
         name: str,
         temperature: float | None,
         seed: int | None,

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path
 
-from punish_fast.play.games.game_player import GamePlayer
 from punish_fast.play.punish.punish_player import PunishPlayer
+from punish_fast.play.session import ServedPlayer
 from punish_fast.runtime.errors import StoreError
 from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers
 
-AnyPlayer = PunishPlayer | GamePlayer
 Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
 StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code of an information state.")]
 
@@ -20,9 +19,9 @@ StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code
 class PlayerRegistry:
     """Players offered by a server. They are opened one after another while the server runs."""
 
-    def __init__(self, players: Sequence[AnyPlayer], workers: Workers) -> None:
+    def __init__(self, players: Sequence[ServedPlayer], workers: Workers) -> None:
         self.players = list(players)
-        self.by_hash: dict[str, AnyPlayer] = {}  # open players, by hash (`identity`)
+        self.by_hash: dict[str, ServedPlayer] = {}  # open players, by hash (`identity`)
         self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by player name
         self._workers = workers
 
@@ -44,7 +43,7 @@ class PlayerRegistry:
             if isinstance(player, PunishPlayer) and player.facts()["coaches"]:
                 await self._workers.run("solver", partial(player.coach, None))
 
-    def find(self, hash: str) -> AnyPlayer:
+    def find(self, hash: str) -> ServedPlayer:
         """Return an open player by hash; raise HTTPException 404 if there is none."""
         if hash not in self.by_hash:
             raise HTTPException(404, f"model {hash}: not served here, or not open yet; see /models")
@@ -63,7 +62,7 @@ class PlayerRegistry:
         ]
 
 
-def of_punish(player: AnyPlayer, question: str) -> PunishPlayer:
+def of_punish(player: ServedPlayer, question: str) -> PunishPlayer:
     """Return a player of Punish; raise `NoAnswerError` for others, which do not answer the question."""
     if isinstance(player, PunishPlayer):
         return player
@@ -97,6 +96,6 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
         For a strategy, these are the values of optimal play against the strategy.
         """
         found = registry.find_punish(hash, "why")
-        return await workers.answer(lambda: found.why(int(state)), found.is_known("explainer"))
+        return await workers.answer(lambda: found.why(int(state)), found.has_explainer)
 
     return routes

@@ -7,7 +7,6 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.built_in_players import RESERVED
-from punish_fast.play.games.game_player import GamePlayer
 from punish_fast.play.session import ChoiceError, UndoError
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name, looks_like
@@ -213,7 +212,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
-        worst = await workers.answer(lambda: judge.costliest(game, won), judge.is_known("judge"))
+        worst = await workers.answer(lambda: judge.costliest(game, won), judge.has_judge)
         return {"judge": judge.person, "enemy": judge.facts()["against"], "choice": worst}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
@@ -225,8 +224,6 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
         """
         found = tables.find_on(table, is_advised=True)
         view, player, n_events = found.view, found.table.player, len(found.session.events)
-        if not isinstance(player, GamePlayer):
-            raise player.refusal("hint")
         if found.number not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
 

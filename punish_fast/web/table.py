@@ -9,12 +9,9 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from punish_fast.play.games.game_player import GamePlayer
-from punish_fast.play.games.match import GameMatch
 from punish_fast.play.punish.match import Finished, PunishMatch
-from punish_fast.play.session import PlaySession, SessionPlayer
+from punish_fast.play.session import Match, PlaySession, ServedPlayer, SessionPlayer
 from punish_fast.web.limits import Client
-from punish_fast.web.player_registry import AnyPlayer
 from punish_fast.web.workers import Workers
 
 YOU = "you"
@@ -31,10 +28,10 @@ ID_BYTES = 24
 class OpenSession:
     """Game of a person against agents, or of two people."""
 
-    player: AnyPlayer  # opponent; in a game between two people, the agent that defines the rules
+    player: ServedPlayer  # opponent; in a game between two people, the agent that defines the rules
     temperature: float | None  # opponent's temperature; None if it has none
     session: PlaySession  # progress of the game
-    match: PunishMatch | GameMatch  # full state, including hidden information
+    match: Match  # full state, including hidden information
     seed: int  # random seed of the deals; the agent's choices use a separate secret seed
     is_chosen: bool  # True if the person chose the seed; otherwise the seed is secret until the game is over
     now: Callable[[], float]
@@ -112,7 +109,7 @@ class OpenSession:
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
-            if isinstance(player, GamePlayer) and not player.moves_quickly:
+            if not player.moves_quickly:
                 for seat in others:
                     action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
                     session.choose(seat, player.hasty_action(session.view(seat).state) if action is None else action)
@@ -121,7 +118,7 @@ class OpenSession:
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
         """Return an agent's choice and True, or (None, False) if the agent's search missed the deadline ``until``."""
-        if isinstance(self.player, GamePlayer) and not self.player.prepare(self.session.view(seat).state, until):
+        if not self.player.prepare(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 

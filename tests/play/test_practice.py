@@ -15,9 +15,9 @@ from punish_fast.play.explain.practice import (
     verdict_on,
 )
 from punish_fast.play.explain.why import explainer_against
-from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.practice_terminal import PracticeTerminal
 from punish_fast.play.punish.screen import Screen, open_console
+from punish_fast.play.session import LeaveError
 from punish_fast.punish.codes import action_name, from_decimal, to_decimal
 from punish_fast.records.games import Choices
 

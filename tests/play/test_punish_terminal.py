@@ -12,11 +12,10 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import Deal, End, Reveal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.why import Explainer
-from punish_fast.play.games.terminal import LeaveError
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.play.punish.terminal import PunishTerminal
-from punish_fast.play.session import HumanPlayer, PlaySession
+from punish_fast.play.session import HumanPlayer, LeaveError, PlaySession
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 

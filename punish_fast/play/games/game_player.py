@@ -95,7 +95,6 @@ class GamePlayer(ServedPlayer):
 
     Attributes:
         oracle: Perfect play of the game; if None, there are no hints.
-        identity: Hash of game and source, 32 hexadecimal digits.
     """
 
     is_light = True
@@ -123,13 +122,11 @@ class GamePlayer(ServedPlayer):
         """
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
-        self._about, self._make = about, make
+        self._about, self._make, self._source = about, make, source
         self._level = source if source in _ABOUT else None
         # An oracle that is not quick has to search before each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
         self.no_second = None if game.is_open else "nobody chooses who begins"
-        described = json.dumps([describe(game), source], sort_keys=True)
-        self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     @property
     def person(self) -> str:
@@ -140,6 +137,12 @@ class GamePlayer(ServedPlayer):
         """Return a JSON-like description of the player without calling `open`."""
         known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
         return super().facts() | known | {"level": self._level}
+
+    @property
+    def identity(self) -> str:
+        """Hash of game and source, 32 hexadecimal digits."""
+        described = json.dumps([describe(self.game), self._source], sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest()[:32]
 
     @cached_property
     def policy(self) -> GamePolicy:

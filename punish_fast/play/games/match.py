@@ -88,10 +88,9 @@ class GameMatch:
             self._take(actions[seat], steps)
         return self._told(steps)
 
-    def uncovered(self, seat: int) -> dict[str, tuple[int, ...]] | None:
+    def uncovered(self, seat: int) -> dict[str, Any] | None:
         """Return the other player's hand in a game with hands; None until the game is over."""
-        hands = getattr(self._state, "hands", None)
-        return {"hand": hands[1 - seat]} if hands is not None and self._is_over else None
+        return self._game.uncovered(self._state, seat) if self._is_over else None
 
     def undo(self) -> None:
         """Undo the last move of an open game."""

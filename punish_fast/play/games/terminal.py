@@ -1,6 +1,5 @@
 """A game in the terminal, against agents or between two people."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.games.contract import Game, Oracle, numbers_of
@@ -8,19 +7,9 @@ from punish_fast.games.enumeration.retrograde import outcome_text
 from punish_fast.play.events import End
 from punish_fast.play.games.game_player import GamePresentation
 from punish_fast.play.games.match import GameView
-from punish_fast.play.session import PlaySession, UndoError
+from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError, PlaySession, Tell, UndoError
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.events import Event, Moved
-
-Ask = Callable[[str], str]
-Tell = Callable[[str], None]
-
-# Answers to any prompt that ask for help or leave the game.
-HELP, LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
-
-
-class LeaveError(Exception):
-    """Raised when a person leaves the game."""
 
 
 @dataclass(frozen=True)

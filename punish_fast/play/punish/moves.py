@@ -11,7 +11,7 @@ from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.errors import PunishFastError, printable
 
 if TYPE_CHECKING:
-    from punish_fast.play.games.terminal import Ask, Tell
+    from punish_fast.play.session import Ask, Tell
 
 _FEINT = ("f", "feint")
 

@@ -7,10 +7,10 @@ from functools import partial
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.explain.practice import Question, Verdict, verdict_on
 from punish_fast.play.explain.why import Explainer
-from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.moves import ask_move, moves_text
 from punish_fast.play.punish.screen import Screen
+from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError
 from punish_fast.punish.codes import action_name
 from punish_fast.runtime.errors import printable
 

@@ -43,6 +43,7 @@ class PunishPlayer(Player, ServedPlayer):
     game_name = PunishPresentation.game
     no_second = "both players move simultaneously"
     rules: Rules
+    presentation: PunishPresentation
 
     def __init__(self, argument: str, rules: Rules | None = None, name: str | None = None) -> None:
         super().__init__(argument)
@@ -176,9 +177,15 @@ class PunishPlayer(Player, ServedPlayer):
         """Explainer of the values in an agent file; otherwise, of the best choices against the player."""
         return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
-    def is_known(self, name: str) -> bool:
-        """Return True if the property ``name``, such as ``"judge"``, needs no computation."""
-        return name in vars(self)
+    @property
+    def has_explainer(self) -> bool:
+        """True if `explainer` needs no computation."""
+        return "explainer" in vars(self)
+
+    @property
+    def has_judge(self) -> bool:
+        """True if `judge` needs no computation."""
+        return "judge" in vars(self)
 
     @cached_property
     def judge(self) -> Judge:

@@ -8,11 +8,10 @@ from punish_fast.play.events import Deal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.explain.why import Explainer, Explanation
-from punish_fast.play.games.terminal import HELP, LEAVE, Ask, LeaveError
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.punish.screen import Screen
-from punish_fast.play.session import PlaySession
+from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError, PlaySession
 from punish_fast.punish.codes import action_name
 
 _COACH, _WHY, _BACK = ("c", "coach"), ("w", "why"), ("u", "undo")
