@@ -2,9 +2,12 @@
 
 import ast
 import io
+import subprocess
+import sys
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import punish_fast
@@ -61,6 +64,11 @@ WIDE_KERNELS = {
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
 DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/states/_redeal.py: count_deals"}
+# Rooms with circles of imports.
+ROUND_ROOMS = {"mdp"}
+# Packages for other games, which the rest of the package does not need, and the files that offer them.
+WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.cli.games")
+DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py"}
 # Files that stand beside the rooms.
 TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
@@ -96,6 +104,10 @@ API_FILES = [name for name in MODULES if not Path(name).name.startswith("_")]
 def room_of(name: str) -> str:
     parts = Path(name).parts
     return parts[0] if len(parts) > 1 else TOP
+
+
+def module_of(name: str) -> str:
+    return ".".join(["punish_fast", *Path(name).with_suffix("").parts])
 
 
 def tree_of(name: str) -> ast.Module:
@@ -187,6 +199,23 @@ def files_beside_the_rooms() -> Iterator[str]:
             yield f"{name}: stands beside the rooms"
 
 
+def imports_of_the_wing() -> Iterator[str]:
+    for name in FILES:
+        imported_games = any(module.startswith(WING) for module in imports_of(name))
+        if imported_games and not module_of(name).startswith(WING) and name not in DOORS:
+            yield f"{name}: imports other games, which only {', '.join(sorted(DOORS))} may do"
+
+
+def circles() -> Iterator[str]:
+    """A circle of modules that import each other, anywhere in their files."""
+    names = {module_of(name): name for name in MODULES if room_of(name) not in ROUND_ROOMS}
+    imports = {module: {*imports_of(name)} & names.keys() - {module} for module, name in names.items()}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        yield f"circle of imports: {', '.join(names[module] for module in error.args[1])}"
+
+
 def libraries_outside_their_folder() -> Iterator[str]:
     for name in FILES:
         libraries = {module.split(".")[0] for module in imports_of(name)} & set(HOMES)
@@ -195,8 +224,31 @@ def libraries_outside_their_folder() -> Iterator[str]:
 
 
 def test_imports_follow_the_floor_plan():
-    laws = (imports_upwards, imports_of_other_subjects, other_games_in_punish, imports_of_the_package)
-    report(law() for law in (*laws, files_beside_the_rooms, libraries_outside_their_folder))
+    laws = (imports_upwards, circles, imports_of_other_subjects, other_games_in_punish, imports_of_the_package)
+    report(law() for law in (*laws, imports_of_the_wing, files_beside_the_rooms, libraries_outside_their_folder))
+
+
+def test_everything_else_works_without_other_games(tmp_path):
+    """Hide `WING`, import all other modules, and run a few commands."""
+    others = [module_of(name) for name in MODULES if not module_of(name).startswith(WING)]
+    script = f"""
+import importlib, sys
+
+class Closed:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith({WING}):
+            raise ModuleNotFoundError(f"{{name}} is hidden")
+
+sys.meta_path.insert(0, Closed())
+for module in {others}:
+    importlib.import_module(module)
+from punish_fast.cli.app import run
+for command in ("agents", "help solve", "build --rules tiny -o t.h5", "show t.h5"):
+    assert run(command.split()) == 0, command
+assert not any(name.startswith({WING}) for name in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def files_without_kernels() -> Iterator[str]:
