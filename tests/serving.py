@@ -32,7 +32,7 @@ def entries_of(client: TestClient) -> list[Answer]:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         entries: list[Answer] = client.get("/models").json()
-        if all(entry["hash"] or entry["flaw"] for entry in entries):
+        if all(entry["digest"] or entry["flaw"] for entry in entries):
             return entries
         time.sleep(0.01)
     raise AssertionError("the agents did not open")

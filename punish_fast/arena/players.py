@@ -140,7 +140,7 @@ class Player:
         else:
             metadata = {"kind": self.file.kind, "file": self.file.path.name}
             if self.file.kind == "agent":
-                metadata["fingerprint"] = self.file.attributes["fingerprint"]
+                metadata["digest"] = self.file.attributes["digest"]
         return metadata if self._temperature is None else metadata | {"temperature": self._temperature}
 
     def resolve_temperature(self, temperature: float | None) -> float | None:

@@ -98,7 +98,7 @@ class Solution:
         return np.clip(values, 0.0, 1.0) if self.objective == "reach-probability" else values
 
     @cached_property
-    def fingerprint(self) -> str:
+    def digest(self) -> str:
         """First 16 hexadecimal digits of the SHA-256 digest of ``v``."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
 

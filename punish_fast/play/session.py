@@ -227,8 +227,8 @@ class ServedPlayer(ABC):
 
     @property
     @abstractmethod
-    def identity(self) -> str:
-        """Hash of the player, 32 hexadecimal digits."""
+    def digest(self) -> str:
+        """Digest of the player, 32 hexadecimal digits."""
 
     @property
     @abstractmethod

@@ -167,10 +167,10 @@ _SIZE = 16
 _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 
 
-def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
-    """Return the identity of an agent, a hash of its states, actions and values that does not depend on its file.
+def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
+    """Return a digest of the states, actions and values of an agent; it does not depend on the file.
 
-    The identity is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. It covers all triples of
+    It is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. It covers all triples of
     state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code
     of the state as int64, the two-digit action as int64 and the value as float64, with -0 replaced by 0.
 

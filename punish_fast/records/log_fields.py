@@ -78,7 +78,7 @@ def temperature(where: str, parameters: Any) -> float | None:
     return float(value)
 
 
-def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
+def game_and_names(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
     """Return a game's id, or None if it is invalid, and the normalized names of its players, omitting invalid names."""
     cleaned = [clean_name(each) for each in names if isinstance(each, str)]
     is_valid = type(game) is int and 0 <= game <= LAST_ID

@@ -201,7 +201,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
     gap = ""
     for value, error in invalid:
         given = value if isinstance(value, dict) else {}
-        game, names = log_fields.identity(*(given.get(key) for key in ("GameID", "UserName", "EnemyName")))
+        game, names = log_fields.game_and_names(*(given.get(key) for key in ("GameID", "UserName", "EnemyName")))
         if game is None or len(names) < 2:
             strays.append(_refuse(game, names, error))
         else:
@@ -271,7 +271,7 @@ def _games_of_games(values: list[Any]) -> _Found:
         entry = value if isinstance(value, dict) else {}
         sides = [side for side in (entry.get("winner"), entry.get("loser")) if isinstance(side, dict)]
         game = entry.get("game_id", entry.get("play_timestamp"))
-        refused.append(_refuse(*log_fields.identity(game, *(side.get("username") for side in sides)), error))
+        refused.append(_refuse(*log_fields.game_and_names(game, *(side.get("username") for side in sides)), error))
     states = (state for value, _ in valid for key in ("winner", "loser") for state in value[key]["states"])
     in_numbers = any(type(state) is int for state in states)
     return tuple(dict.fromkeys(game for _, game in valid)), tuple(refused), in_numbers

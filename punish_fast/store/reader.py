@@ -19,7 +19,7 @@ from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, identity, policy_of, policy_of_table, to_finer_model
+from punish_fast.punish.strategy import StrategyError, player_digest, policy_of, policy_of_table, to_finer_model
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
@@ -244,14 +244,14 @@ class SolutionFile(CheckedFile):
             raise self.error(name, "an action is not legal in its state")
         return rows
 
-    def identity(self) -> str | None:
-        """Return the identity (see ``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
+    def player_digest(self) -> str | None:
+        """Return the digest (see ``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
-            return identity(decimals_of(self), state_ptr, action, self.solution().q)
+            return player_digest(decimals_of(self), state_ptr, action, self.solution().q)
         if self.kind == "strategy" and self.information == "view":
             space = StateSpace(self.rules)
-            return identity(decimals_of(space), space.state_ptr, space.action, self.policy(space))
+            return player_digest(decimals_of(space), space.state_ptr, space.action, self.policy(space))
         return None
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:

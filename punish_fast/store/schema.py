@@ -55,7 +55,7 @@ ATTRIBUTES = {
     "sweeps": Attribute(int, _AGENT, 0),
     "residual": Attribute(float, _AGENT, 0, may_be_nan=True),
     "error_bound": Attribute(float, _AGENT, 0),
-    "fingerprint": Attribute(str, _AGENT),
+    "digest": Attribute(str, _AGENT),
     "terminal_values": Attribute(list, _AGENT, -LARGE, LARGE, is_optional=True),
     "name": Attribute(str, _STRATEGY),
     "origin": Attribute(dict, _STRATEGY, is_optional=True),

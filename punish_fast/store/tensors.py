@@ -230,7 +230,7 @@ def write_solution(out: Writer, solution: Solution) -> None:
     if log.rmse:
         out.array("/log/rmse", np.array(log.rmse))
         out.array("/log/choice_changes", np.array(log.choice_changes))
-    names = ("discount", "objective", "method", "sweeps", "residual", "error_bound", "fingerprint")
+    names = ("discount", "objective", "method", "sweeps", "residual", "error_bound", "digest")
     tolerance = np.nan if solution.tolerance is None else solution.tolerance
     out.attributes(tolerance=tolerance, **{name: getattr(solution, name) for name in names})
 

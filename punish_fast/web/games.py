@@ -15,7 +15,7 @@ from punish_fast.web.player_registry import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
-ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
+ModelDigest = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
 # The schema has no details, because the log parser validates the body.
@@ -56,7 +56,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         return await workers.run("reader", lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
-    async def review_game(game: GameId, model: ModelHash) -> dict[str, Any]:
+    async def review_game(game: GameId, model: ModelDigest) -> dict[str, Any]:
         """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
         found = registry.find_punish(model, "review")
         recorded = await workers.run("reader", lambda: database.game(game))
@@ -91,7 +91,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/practice", dependencies=[costs(19)])
     async def practice(
-        model: ModelHash,
+        model: ModelDigest,
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
         player: Annotated[str, Query(max_length=200)] = "",
@@ -103,7 +103,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
 
     @routes.get("/improve", dependencies=[costs(19)])
-    async def improve(model: ModelHash, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
+    async def improve(model: ModelDigest, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
         """Return a player's results, costly habits and worst positions; the reference is the agent ``model``."""
         found, name = registry.find_punish(model, "improve"), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))

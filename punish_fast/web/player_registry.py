@@ -12,7 +12,7 @@ from punish_fast.runtime.errors import StoreError
 from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers
 
-Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
+Digest = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")]
 StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code of an information state.")]
 
 
@@ -21,7 +21,7 @@ class PlayerRegistry:
 
     def __init__(self, players: Sequence[ServedPlayer], workers: Workers) -> None:
         self.players = list(players)
-        self.by_hash: dict[str, ServedPlayer] = {}  # open players, by hash (`identity`)
+        self.by_digest: dict[str, ServedPlayer] = {}  # open players, by `digest`
         self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by player name
         self._workers = workers
 
@@ -37,27 +37,27 @@ class PlayerRegistry:
                     str(error) if player.file is None else str(error).replace(str(player.file.path), player.name)
                 )
             else:
-                self.by_hash[player.identity] = player
+                self.by_digest[player.digest] = player
         # Prepare coaches before they are requested.
-        for player in self.by_hash.values():
+        for player in self.by_digest.values():
             if isinstance(player, PunishPlayer) and player.facts()["coaches"]:
                 await self._workers.run("solver", partial(player.coach, None))
 
-    def find(self, hash: str) -> ServedPlayer:
-        """Return an open player by hash; raise HTTPException 404 if there is none."""
-        if hash not in self.by_hash:
-            raise HTTPException(404, f"model {hash}: not served here, or not open yet; see /models")
-        return self.by_hash[hash]
+    def find(self, digest: str) -> ServedPlayer:
+        """Return an open player by digest; raise HTTPException 404 if there is none."""
+        if digest not in self.by_digest:
+            raise HTTPException(404, f"model {digest}: not served here, or not open yet; see /models")
+        return self.by_digest[digest]
 
-    def find_punish(self, hash: str, question: str) -> PunishPlayer:
-        """Return an open player of Punish by hash; raise the error of `of_punish` or of `find`."""
-        return of_punish(self.find(hash), question)
+    def find_punish(self, digest: str, question: str) -> PunishPlayer:
+        """Return an open player of Punish by digest; raise the error of `of_punish` or of `find`."""
+        return of_punish(self.find(digest), question)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return JSON-like descriptions of all players; ``hash`` is None until the player is open."""
-        hashes = {id(player): hash for hash, player in self.by_hash.items()}
+        """Return JSON-like descriptions of all players; ``digest`` is None until the player is open."""
+        digests = {id(player): digest for digest, player in self.by_digest.items()}
         return [
-            {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
+            {"digest": digests.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
             for player in self.players
         ]
 
@@ -75,27 +75,27 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("")
     async def list_models() -> list[dict[str, Any]]:
-        """List all agents. The hash of an agent is null until the agent has been opened."""
+        """List all agents. The digest of an agent is null until the agent has been opened."""
         return registry.entries()
 
-    @routes.get("/{hash}/meta")
-    async def model(hash: Hash) -> dict[str, Any]:
+    @routes.get("/{digest}/meta")
+    async def model(digest: Digest) -> dict[str, Any]:
         """Describe an agent and its rules."""
-        found = registry.find(hash)
-        return {"hash": hash, **found.facts(), "states": found.n_states, "fields": found.presentation.rules()}
+        found = registry.find(digest)
+        return {"digest": digest, **found.facts(), "states": found.n_states, "fields": found.presentation.rules()}
 
-    @routes.get("/{hash}/q/{state}")
-    async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
+    @routes.get("/{digest}/q/{state}")
+    async def values(digest: Digest, state: StateCode) -> dict[str, Any]:
         """Return an agent's value of a state, and the value and probability of each legal action."""
-        return registry.find_punish(hash, "values").values(int(state))
+        return registry.find_punish(digest, "values").values(int(state))
 
-    @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
-    async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
+    @routes.get("/{digest}/why/{state}", dependencies=[costs(4)])
+    async def explain(digest: Digest, state: StateCode) -> dict[str, Any]:
         """Explain a state: the value of each action against each enemy action, and the enemy's likely hands.
 
         For a strategy, these are the values of optimal play against the strategy.
         """
-        found = registry.find_punish(hash, "why")
+        found = registry.find_punish(digest, "why")
         return await workers.answer(lambda: found.why(int(state)), found.has_explainer)
 
     return routes

@@ -33,7 +33,7 @@ class _Body(BaseModel):
 class NewTable(_Body):
     """Opponent and settings of a new game."""
 
-    opponent: str = Field(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")
+    opponent: str = Field(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")
     friend: bool = Field(False, description="Whether to play a friend instead of the agent, under the agent's rules.")
     clock: int = Field(int(QUIET), ge=10, le=int(QUIET), description="Seconds per move against a friend.")
     game: str | None = Field(

@@ -167,7 +167,7 @@ class Seat:
             "table": self.id,
             "game": presentation.game,
             "rules": presentation.rules(),
-            "opponent": table.player.identity,
+            "opponent": table.player.digest,
             "temperature": table.temperature,
             "names": [table.named(player) for player in players],
             "seat": self.number,

@@ -266,7 +266,7 @@ def test_an_enemy_that_is_not_there_is_not_guessed(space):
         ({"kind": "built-in", "name": "nobody"}, "the enemy nobody does not exist"),
         ({"kind": "strategy", "file": "gone.h5"}, "the enemy .*gone.h5 does not exist"),
         ({"kind": "strategy", "file": "./table.h5", "weights": 1}, "made against a different .*table.h5"),
-        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against a different .*agent.h5"),
+        ({"kind": "agent", "file": "agent.h5", "digest": "0"}, "made against a different .*agent.h5"),
     ):
         with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name (it|the enemy) with --enemy"):
             recorded_enemy(noted(space, note))

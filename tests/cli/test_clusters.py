@@ -24,7 +24,7 @@ def test_a_cluster_solves_to_the_same_bits(run):
     )
     assert f"cluster: 2 workers with 2 threads, {told}" in done.err
     assert (done.report["cluster"]["dashboard"] is not None) == has_dashboard
-    assert done.report["fingerprint"] == own["fingerprint"]
+    assert done.report["digest"] == own["digest"]
     assert (own["cluster"], own["mode"], done.report["mode"]) == (None, "compact", "matrix-free")
     cluster = done.report["cluster"]
     assert (cluster["workers"], cluster["threads"]) == (2, 2)

@@ -94,7 +94,7 @@ def test_agents_that_differ_in_objective_or_redeal_are_compared_by_win_probabili
         assert "compare: by win probabilities under the true redeal" in done.err
         first, second = done.report["agents"]
         assert (first["objective"], second["objective"]) == ("reach-probability", "reach-probability")
-        assert second["fingerprint"] == own.fingerprint
+        assert second["digest"] == own.digest
         assert done.report["v"]["bias"] >= -1e-9
         space, file = StateSpace(real), load(name)
         v = (1 + evaluate(build(space), file.policy(space), discount=1.0)) / 2

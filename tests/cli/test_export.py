@@ -66,7 +66,7 @@ def test_an_agent_goes_and_comes_back(run):
     assert (back["discount"], back["rules_digest"]) == (0.95, PRESETS["tiny"].digest)
     first, second = (load(name).solution() for name in ("agent.h5", "back.h5"))
     assert first.q.tobytes() == second.q.tobytes()
-    assert first.fingerprint == second.fingerprint
+    assert first.digest == second.digest
 
 
 @pytest.mark.usefixtures("files")

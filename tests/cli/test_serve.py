@@ -53,7 +53,7 @@ def test_a_server_ends_when_it_is_told_to(folder, number, code):
     with served() as (process, report):
         expected = {"agents": BUILT_INS, "database": "games.db", "writes": False, "token": None}
         assert report == expected | {name: report[name] for name in ("address", "other_games")}
-        while not (opponent := answer(report, "/models")[0]["hash"]):
+        while not (opponent := answer(report, "/models")[0]["digest"]):
             time.sleep(0.05)
         table = answer(report, "/tables", {"opponent": opponent})
         while table["is_on"]:

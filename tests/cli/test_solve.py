@@ -63,7 +63,7 @@ def test_a_tensor_solved_later_has_the_same_values(run, folder):
     assert load(folder / built["output"]).kind == "tensor"
     later = run("solve", built["output"], "-o", "later.h5", "--json").report
     at_once = run("solve", "--rules", "tiny", "-o", "once.h5", "--json").report
-    assert later["fingerprint"] == at_once["fingerprint"]
+    assert later["digest"] == at_once["digest"]
     assert contents(folder / "later.h5") == contents(folder / "once.h5")
     assert later["states_by_breath"] == at_once["states_by_breath"]
 
@@ -71,7 +71,7 @@ def test_a_tensor_solved_later_has_the_same_values(run, folder):
 def test_the_tensor_can_be_left_out(run, folder):
     small = run("solve", "--rules", "tiny", "--no-tensor", "-o", "small.h5", "--json").report
     whole = run("solve", "--rules", "tiny", "-o", "whole.h5", "--json").report
-    assert small["fingerprint"] == whole["fingerprint"]
+    assert small["digest"] == whole["digest"]
     assert small["output_bytes"] < whole["output_bytes"]
     left_out = {"transitions/indptr", "transitions/indices", "transitions/data"}
     assert contents(folder / "whole.h5").keys() - contents(folder / "small.h5").keys() == left_out
@@ -98,7 +98,7 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
     options = ("solve", *HOUSE, "--no-tensor", "--json", "--memory")
     reports = [run(*options, f"{modes[name]}B", "-o", f"{name}.h5").report for name in ("compact", "matrix-free")]
     assert [report["mode"] for report in reports] == ["compact", "matrix-free"]
-    for name in ("fingerprint", "nnz", "longest_row", "sweeps", "error_bound", "residual"):
+    for name in ("digest", "nnz", "longest_row", "sweeps", "error_bound", "residual"):
         assert reports[0][name] == reports[1][name], name
     assert contents(folder / "compact.h5") == contents(folder / "matrix-free.h5")
     least = ("--no-tensor", "--memory", f"{modes['matrix-free']}B")
@@ -108,7 +108,7 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
     much, counted = run(*against).report, run(*against, "--dry-run").report
     little = run(*against, "--memory", f"{counted['modes'][2]['bytes']}B").report
     assert (little["mode"], much["mode"]) == ("matrix-free", "compact")
-    assert (little["fingerprint"], little["nnz"]) == (much["fingerprint"], much["nnz"])
+    assert (little["digest"], little["nnz"]) == (much["digest"], much["nnz"])
 
 
 def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
@@ -196,7 +196,7 @@ def test_a_tolerance_out_of_reach_keeps_the_best_and_says_so(run, files):
     report = json.loads(done.out)
     assert f"accept it with --tolerance {2 * report['error_bound']:.0e}\n" in done.err
     assert report["converged"] is False
-    assert load(files / "x.h5").solution().fingerprint == report["fingerprint"]
+    assert load(files / "x.h5").solution().digest == report["digest"]
 
 
 def test_states_that_no_play_reaches_are_told(run, folder):
@@ -229,7 +229,7 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, temperature):
     weight = softmax(space.state_ptr, q, temperature) if temperature else greedy(space.state_ptr, q)
     mdp = build(space, weight)
     assert report["nnz"] == mdp.nnz
-    assert report["fingerprint"] == solve(mdp).fingerprint
+    assert report["digest"] == solve(mdp).digest
     arguments = ["--rules", "tiny", "--enemy", name, "-o", "y.h5", "--no-tensor", "--quiet", "--json"]
     without = run("solve", *arguments).report
     assert (without["nnz"], without["longest_row"]) == (mdp.nnz, mdp.longest_row)
@@ -237,11 +237,11 @@ def test_an_agent_as_enemy_plays_its_policy(run, files, temperature):
     enemy = load(files / "x.h5").enemy
     assert enemy["kind"] == "agent"
     assert enemy["file"] == "agent.h5"
-    assert enemy["fingerprint"] == load(files / "agent.h5").solution().fingerprint
+    assert enemy["digest"] == load(files / "agent.h5").solution().digest
     assert enemy.get("temperature") == temperature
     against = ("solve", "--rules", "tiny", "--enemy", "strategy.h5", "-o", "x.h5", "--quiet", "--json")
     policy = load(files / "strategy.h5").policy(space)
-    assert run(*against).report["fingerprint"] == solve(build(space, policy)).fingerprint
+    assert run(*against).report["digest"] == solve(build(space, policy)).digest
     assert load(files / "x.h5").enemy == {"kind": "strategy", "file": "strategy.h5"}
 
 

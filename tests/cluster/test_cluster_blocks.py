@@ -46,7 +46,7 @@ def assert_same(client, batches, **options):
     if isinstance(own, str):
         assert made == own
         return
-    assert made.fingerprint == own.fingerprint
+    assert made.digest == own.digest
     assert np.array_equal(made.q, own.q)
     assert np.array_equal(made.choice, own.choice)
     assert (made.sweeps, made.error_bound, made.log.residual) == (own.sweeps, own.error_bound, own.log.residual)

@@ -169,7 +169,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, second
         threading.Timer(seconds, cluster.replace_worker).start()
 
     with connected(cluster.address) as client:
-        assert solve_on(client, batches, kill_soon).fingerprint == NOTEBOOK
+        assert solve_on(client, batches, kill_soon).digest == NOTEBOOK
 
 
 def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch):
@@ -206,7 +206,7 @@ def test_tasks_of_a_worker_that_pauses_are_done_by_others(cluster, batches):
     cluster.add_worker("--memory-limit", "700MB")
     with connected(cluster.address) as client:
         small = min(client.scheduler_info()["workers"].items(), key=lambda item: item[1]["memory_limit"])[0]
-        assert solve_on(client, batches, lambda: client.run(exec, _FILL, workers=[small])).fingerprint == NOTEBOOK
+        assert solve_on(client, batches, lambda: client.run(exec, _FILL, workers=[small])).digest == NOTEBOOK
         assert client.scheduler_info()["workers"][small]["status"] == "paused"
 
 
@@ -232,7 +232,7 @@ def _short_limits(monkeypatch):
 @pytest.mark.usefixtures("_short_limits")
 def test_tasks_of_a_frozen_worker_are_done_by_others(cluster, batches):
     with connected(cluster.address) as client:
-        assert solve_on(client, batches, lambda: cluster.workers[0].send_signal(signal.SIGSTOP)).fingerprint == NOTEBOOK
+        assert solve_on(client, batches, lambda: cluster.workers[0].send_signal(signal.SIGSTOP)).digest == NOTEBOOK
         assert len(client.nthreads()) == 1
 
 

@@ -35,7 +35,7 @@ def read_everything(path: Path) -> dict[str, Any]:
     if file.kind == "agent":
         solution = file.solution()
         read["log"] = repr(solution.log)
-        read["solution"] = (solution.fingerprint, solution.error_bound, solution.discount, solution.sweeps)
+        read["solution"] = (solution.digest, solution.error_bound, solution.discount, solution.sweeps)
         read["terminals"] = file.terminal_values
     if file.kind == "strategy":
         read["origin"] = file.origin

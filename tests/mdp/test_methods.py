@@ -41,7 +41,7 @@ def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name):
             found.append(solve(mdp, 0.98, name, 1e-8))
     finally:
         _jit.set_threads(before)
-    assert found[0].fingerprint == found[1].fingerprint
+    assert found[0].digest == found[1].digest
     assert found[0].sweeps == found[1].sweeps
     assert np.abs(found[0].v - solve(mdp, 0.98, "layered", 1e-8).v).max() <= 2e-8
 

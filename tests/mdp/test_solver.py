@@ -195,12 +195,12 @@ def test_jacobi_logs_the_published_figures():
     assert solution.log.residual == pytest.approx([1.0, 0.5])
 
 
-def test_fingerprint_is_equal_exactly_for_equal_bits():
+def test_digest_is_equal_exactly_for_equal_bits():
     mdp = from_rows(TWO_STATES)
     one, again, other = solve(mdp, sweeps=9), solve(mdp, sweeps=9), solve(mdp, sweeps=10)
-    assert one.fingerprint == again.fingerprint
-    assert one.fingerprint != other.fingerprint
-    assert len(one.fingerprint) == 16
+    assert one.digest == again.digest
+    assert one.digest != other.digest
+    assert len(one.digest) == 16
 
 
 # Options

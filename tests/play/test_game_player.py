@@ -42,8 +42,8 @@ def test_hints_are_those_of_perfect_play(models):
 
 def test_levels_and_variants_are_told_apart(models):
     short = level_players(TapnSwap(Variant(limit=4)), RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
-    assert len({model.identity for model in (*models.values(), short)}) == len(LEVELS) + 1
-    assert level_players(TapnSwap(), RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
+    assert len({model.digest for model in (*models.values(), short)}) == len(LEVELS) + 1
+    assert level_players(TapnSwap(), RetrogradeOracle(TapnSwap()))[-1].digest == models["perfect"].digest
     assert [model.facts()["rules"] for model in (short, models["casual"])] == ["TapnSwap, limit 4", "TapnSwap, limit 5"]
     assert models["casual"].n_states == len(enumerate_positions(TapnSwap()))
     assert models["casual"].is_ready(None)
@@ -72,5 +72,5 @@ def test_the_agent_of_a_file_shares_the_perfect_play_of_its_game(models, tmp_pat
     model.open()
     assert model.oracle is known[1]
     assert (model.facts()["name"], model.facts()["hints"]) == ("mine", True)
-    assert model.identity not in {each.identity for each in models.values()}
-    assert file_player(tmp_path / "mine.h5", "mine").identity == model.identity
+    assert model.digest not in {each.digest for each in models.values()}
+    assert file_player(tmp_path / "mine.h5", "mine").digest == model.digest

@@ -65,14 +65,14 @@ def test_practice_has_shares_between_a_loss_and_a_win(tmp_path):
         assert position["loss"] == pytest.approx(values[-1] - values[-2])
 
 
-def test_the_identity_is_that_of_the_strategy_whatever_its_file(tmp_path):
+def test_the_digest_is_that_of_the_strategy_whatever_its_file(tmp_path):
     space = StateSpace(RULES)
     first, second = (tmp_path / name for name in ("first.h5", "second.h5"))
     for path in (first, second):
         save_policy(path, space, uniform(space))
-    identities = {PunishPlayer(str(path)).identity for path in (first, second)}
-    assert identities == {PunishPlayer("random", RULES).identity}
-    assert identities != {PunishPlayer("naive", RULES).identity}
+    digests = {PunishPlayer(str(path)).digest for path in (first, second)}
+    assert digests == {PunishPlayer("random", RULES).digest}
+    assert digests != {PunishPlayer("naive", RULES).digest}
 
 
 def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_path):

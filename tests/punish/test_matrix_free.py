@@ -41,7 +41,7 @@ def cut_small(monkeypatch):
 
 def assert_same_solution(made: MatrixFree, stored: MDP, **options: object) -> None:
     one, other = solve(made, **options), solve(stored, **options)
-    assert one.fingerprint == other.fingerprint
+    assert one.digest == other.digest
     assert np.array_equal(one.q, other.q)
     assert np.array_equal(one.choice, other.choice)
     assert (one.sweeps, one.error_bound, one.residual) == (other.sweeps, other.error_bound, other.residual)

@@ -20,7 +20,7 @@ from punish_fast.punish.strategy import (
     StrategyError,
     belongs_to,
     checked_policy,
-    identity,
+    player_digest,
     policy_of_table,
     table_of_policy,
     to_finer_model,
@@ -142,16 +142,16 @@ AGENTS = st.dictionaries(
 )
 
 
-def identity_of(agent, order):
-    """The identity of a mapping from states to actions and their values, with states in this order in memory."""
+def digest_of(agent, order):
+    """The digest of a mapping from states to actions and their values, with states in this order in memory."""
     counts = [len(agent[state]) for state in order]
     pairs = [pair for state in order for pair in sorted(agent[state].items())]
     state_ptr = np.concatenate([[0], np.cumsum(counts)])
-    return identity(np.array(order), state_ptr, *(np.array(column) for column in zip(*pairs, strict=True)))
+    return player_digest(np.array(order), state_ptr, *(np.array(column) for column in zip(*pairs, strict=True)))
 
 
 @given(agent=AGENTS, generator=st.randoms())
-def test_the_identity_is_the_hash_of_sorted_triples(agent, generator):
+def test_the_digest_is_computed_from_sorted_triples(agent, generator):
     triples = b"".join(
         struct.pack("<qqd", state, action, value or 0.0)
         for state in sorted(agent)
@@ -159,7 +159,7 @@ def test_the_identity_is_the_hash_of_sorted_triples(agent, generator):
     )
     order = list(agent)
     generator.shuffle(order)
-    assert identity_of(agent, order) == blake2b(triples, digest_size=16, key=b"8248").hexdigest()
+    assert digest_of(agent, order) == blake2b(triples, digest_size=16, key=b"8248").hexdigest()
 
 
 def test_a_bot_sees_what_the_player_knows_and_is_asked_once_wherever_it_can_choose(space):

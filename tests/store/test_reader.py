@@ -281,13 +281,13 @@ def test_the_hash_of_an_agent_does_not_depend_on_what_else_the_file_says(tmp_pat
     mdp = build(space)
     for name, enemy in (("one.h5", {"kind": "built-in", "name": "random"}), ("other.h5", None)):
         save(tmp_path / name, space, mdp, solve(mdp, discount=1.0), enemy)
-        assert load(tmp_path / name).identity() == PunishPlayer("naive", rules).identity
+        assert load(tmp_path / name).player_digest() == PunishPlayer("naive", rules).digest
     save(tmp_path / "tensor.h5", space, mdp)
-    assert load(tmp_path / "tensor.h5").identity() is None
-    for information, wanted in (("view", PunishPlayer("random", rules).identity), ("memory", None)):
+    assert load(tmp_path / "tensor.h5").player_digest() is None
+    for information, wanted in (("view", PunishPlayer("random", rules).digest), ("memory", None)):
         space = StateSpace(rules, information)
         save_policy(tmp_path / f"{information}.h5", space, uniform_policy(space))
-        assert load(tmp_path / f"{information}.h5").identity() == wanted
+        assert load(tmp_path / f"{information}.h5").player_digest() == wanted
 
 
 def test_states_that_no_game_reaches(copies, game):

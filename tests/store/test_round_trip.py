@@ -43,7 +43,7 @@ def assert_same_arrays(one, other):
 
 def assert_same_solution(one, other):
     assert_same_arrays(one, other)
-    fields = "objective discount method tolerance sweeps residual error_bound fingerprint converged log"
+    fields = "objective discount method tolerance sweeps residual error_bound digest converged log"
     for name in fields.split():
         assert getattr(one, name) == getattr(other, name), name
 
@@ -67,7 +67,7 @@ def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
         assert (file.kind, file.enemy) == ("agent", {"kind": "agent", "file": "x.h5"})
         assert_same_solution(solution, file.solution())
         assert_same_arrays(tiny_mdp, file.mdp())
-        assert solve(file.mdp(), **options).fingerprint == solution.fingerprint
+        assert solve(file.mdp(), **options).digest == solution.digest
 
 
 def test_strategy_survives_bit_by_bit(tiny, tmp_path):
@@ -256,7 +256,7 @@ def test_files_are_flushed_through_writable_descriptors(game, tmp_path, monkeypa
 
     monkeypatch.setattr(os, "fsync", insist)
     write(tmp_path / "x.h5", game)
-    assert load(tmp_path / "x.h5").solution().fingerprint == game.solution.fingerprint
+    assert load(tmp_path / "x.h5").solution().digest == game.solution.digest
 
 
 @pytest.mark.parametrize("limit", [100, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 2_000, 8_000))])

@@ -54,7 +54,7 @@ def test_root_attributes(game, originals):
     assert datetime.fromisoformat(attributes.pop("created")).tzinfo is not None
     assert json.loads(attributes.pop("rules")) == to_mapping(game.space.rules)
     assert json.loads(attributes.pop("enemy")) == {"kind": "built-in", "name": "random"}
-    names = ("sweeps", "residual", "error_bound", "fingerprint")
+    names = ("sweeps", "residual", "error_bound", "digest")
     assert attributes == {
         "format": "punish-fast",
         "format_version": 1,

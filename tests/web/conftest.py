@@ -44,6 +44,6 @@ def client(models: list[PunishPlayer], tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="session")
 def naive(models: list[PunishPlayer]) -> str:
-    """The hash of the agent naive."""
+    """The digest of the agent naive."""
     models[0].open()
-    return models[0].identity
+    return models[0].digest

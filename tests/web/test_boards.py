@@ -44,21 +44,21 @@ def client(boards, tmp_path_factory) -> Iterator[TestClient]:
         yield client
 
 
-def hash_of(client, name):
-    return next(entry["hash"] for entry in entries_of(client) if entry["name"] == name)
+def digest_of(client, name):
+    return next(entry["digest"] for entry in entries_of(client) if entry["name"] == name)
 
 
 def test_agents_of_all_games_are_listed_with_the_same_keys(client):
     entries = entries_of(client)
     others = [(f"{level}-{game.name}", game.name) for game in GAMES for level in levels_of(game)]
     assert [(entry["name"], entry["game"]) for entry in entries] == [("random", "punish"), *others]
-    assert len({entry["hash"] for entry in entries}) == len(entries)
+    assert len({entry["digest"] for entry in entries}) == len(entries)
     assert [entry["hints"] for entry in entries] == [entry["game"] in ALTERNATING for entry in entries]
     assert len({frozenset(entry) for entry in entries}) == 1
 
 
 def test_the_rules_are_told(client):
-    opponent = hash_of(client, "perfect-tapnswap")
+    opponent = digest_of(client, "perfect-tapnswap")
     meta = client.get(f"/models/{opponent}/meta").json()
     assert (meta["name"], meta["fields"]["variant"]["limit"]) == ("perfect-tapnswap", 5)
     assert meta["states"] > 100
@@ -68,7 +68,7 @@ def test_the_rules_are_told(client):
 
 
 def test_a_perfect_player_wins_when_it_moves_second(client):
-    table = open_table(client, hash_of(client, "perfect-tapnswap"), game="tapnswap")
+    table = open_table(client, digest_of(client, "perfect-tapnswap"), game="tapnswap")
     assert table["names"] == ["you", "Petra"]
     assert table["rules"]["name"] == "TapnSwap, limit 5"
     assert table["view"]["board"] == {"own": [1, 1], "other": [1, 1], "limit": 5}
@@ -82,7 +82,7 @@ def test_a_perfect_player_wins_when_it_moves_second(client):
 
 
 def test_a_choice_made_at_an_older_state_of_the_table_is_refused(client):
-    table = open_table(client, hash_of(client, "perfect-tictactoe"))
+    table = open_table(client, digest_of(client, "perfect-tictactoe"))
     choose(client, table, 0)
     late = choose(client, table, 5)
     assert late.status_code == 409
@@ -93,7 +93,7 @@ def test_a_move_is_undone_with_the_reply_unless_cards_were_shown(client):
     def undo(table):
         return client.post(f"/tables/{table['table']}/undo", json={"n_events": table["n_events"]})
 
-    start = open_table(client, hash_of(client, "perfect-tictactoe"))
+    start = open_table(client, digest_of(client, "perfect-tictactoe"))
     table = choose(client, start, 0).json()
     assert undo(start).status_code == 409
     assert undo(table).json() == start
@@ -107,13 +107,13 @@ def test_a_move_is_undone_with_the_reply_unless_cards_were_shown(client):
         ("random", "a breath that was revealed cannot be undone"),
         ("random-gwent", "moves cannot be undone in a game with hidden information"),
     ):
-        table = open_table(client, hash_of(client, name))
+        table = open_table(client, digest_of(client, name))
         answer = undo(choose(client, table, table["legal"][-1]["action"]).json())
         assert (answer.status_code, answer.json()["detail"]) == (409, reason)
 
 
 def test_a_hint_tells_the_outcome_of_each_move(client):
-    table = open_table(client, hash_of(client, "perfect-tictactoe"))
+    table = open_table(client, digest_of(client, "perfect-tictactoe"))
     for square in (0, 5):
         table = choose(client, table, square).json()
     hint = client.get(f"/tables/{table['table']}/hint").json()
@@ -145,7 +145,7 @@ def test_others_are_answered_while_an_agent_thinks():
     config = config_of("random", others=[GamePlayer("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")])
     with TestClient(create_app(config), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
         entries_of(client)
-        table = open_table(client, hash_of(client, "slow"))
+        table = open_table(client, digest_of(client, "slow"))
         answer = pool.submit(choose, client, table, 0)
         assert is_asked.wait(30)
         try:
@@ -196,7 +196,7 @@ def deep(oracle):
 
 def test_short_searches_do_not_wait_for_long_ones(deep, oracle, monkeypatch):
     monkeypatch.setattr(tables, "_MOVE_SECONDS", 60.0)
-    opponent = hash_of(deep, "perfect-tictactoe")
+    opponent = digest_of(deep, "perfect-tictactoe")
     *games, other = [open_table(deep, opponent) for _ in range(4)]
     with ThreadPoolExecutor(3) as pool:
         long = [pool.submit(choose, deep, table, 4) for table in games]
@@ -214,7 +214,7 @@ def test_short_searches_do_not_wait_for_long_ones(deep, oracle, monkeypatch):
 def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
     monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.2)
     monkeypatch.setattr(sessions, "_HINT_SECONDS", 1.0)
-    table = open_table(deep, hash_of(deep, "perfect-tictactoe"))
+    table = open_table(deep, digest_of(deep, "perfect-tictactoe"))
     path = f"/tables/{table['table']}/hint"
     assert deep.get(path).json()["exact"]
     # The agent gives up its search, too.
@@ -229,7 +229,7 @@ def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
 
 @pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])
 def test_the_agent_may_begin(client, opponent):
-    table = open_table(client, hash_of(client, opponent), second=True, name="Ann")
+    table = open_table(client, digest_of(client, opponent), second=True, name="Ann")
     assert (table["seat"], table["names"]) == (1, ["Ann", "Petra"])
     (event,) = table["events"]
     assert (event["seat"], event["words"].startswith("Petra: ")) == (0, True)
@@ -243,8 +243,8 @@ def test_the_agent_may_begin(client, opponent):
 
 
 def test_what_another_game_does_not_have_is_refused_in_one_line(client):
-    opponent = hash_of(client, "perfect-tapnswap")
-    random = hash_of(client, "random")
+    opponent = digest_of(client, "perfect-tapnswap")
+    random = digest_of(client, "random")
     for body, status, text in (
         ({"opponent": opponent, "game": "punish"}, 422, "perfect-tapnswap plays tapnswap"),
         ({"opponent": opponent, "temperature": 0.5}, 409, "does not play at 0.5"),
@@ -253,7 +253,7 @@ def test_what_another_game_does_not_have_is_refused_in_one_line(client):
     ):
         answer = client.post("/tables", json=body)
         assert (answer.status_code, text in answer.json()["detail"]) == (status, True), body
-    over, _ = play_out(client, open_table(client, hash_of(client, "random-tictactoe"), seed="3"))
+    over, _ = play_out(client, open_table(client, digest_of(client, "random-tictactoe"), seed="3"))
     assert client.get(f"/tables/{over['table']}/hint").status_code == 409
     answer = client.get(f"/tables/{open_table(client, random)['table']}/hint")
     assert (answer.status_code, answer.json()["detail"]) == (409, "random: does not offer hint in punish")
@@ -272,7 +272,7 @@ def test_what_another_game_does_not_have_is_refused_in_one_line(client):
 def test_one_person_plays_incan_gold_against_two_agents(client, monkeypatch):
     # Agents seldom break their rule, by random numbers of their own.
     monkeypatch.setattr(secrets, "randbits", lambda _: 1)
-    opponent = hash_of(client, "rule-of-thumb-incan-gold")
+    opponent = digest_of(client, "rule-of-thumb-incan-gold")
     table = open_table(client, opponent, game="incan-gold", seed="3")
     assert table["names"] == ["you", "Thea 1", "Thea 2"]
     assert [move["name"] for move in table["legal"]] == ["leave", "stay"]
@@ -290,7 +290,7 @@ def test_one_person_plays_incan_gold_against_two_agents(client, monkeypatch):
 
 
 def test_nobody_is_told_the_cards_of_the_other(client):
-    opponent = hash_of(client, "random-gwent")
+    opponent = digest_of(client, "random-gwent")
     table = open_table(client, opponent, game="gwent", seed="2")
     answers = [table]
     while table["is_on"]:
@@ -317,7 +317,7 @@ def test_nobody_is_told_the_cards_of_the_other(client):
 
 def test_what_card_games_do_not_have_is_refused_in_one_line(client):
     for game, rest in (("incan-gold", "rule-of-thumb-incan-gold"), ("gwent", "random-gwent")):
-        opponent = hash_of(client, rest)
+        opponent = digest_of(client, rest)
         answer = client.post("/tables", json={"opponent": opponent, "second": True})
         detail = f"second: must be false, because in {game} nobody chooses who begins"
         assert (answer.status_code, answer.json()["detail"]) == (422, detail)

@@ -37,11 +37,11 @@ class Server:
     def __init__(self, client, database):
         self.client, self.database = client, database
         entries = entries_of(client)
-        opponent = entries[0]["hash"]
+        opponent = entries[0]["digest"]
         states = decimals_of(StateSpace(TINY), range(0, 200, 9)).tolist()
         self.known = {
-            "hash": [entry["hash"] for entry in entries],
-            "model": [entry["hash"] for entry in entries],
+            "digest": [entry["digest"] for entry in entries],
+            "model": [entry["digest"] for entry in entries],
             "opponent": [opponent],
             "state": [str(state) for state in states],
             "table": [open_table(client, opponent)["table"] for _ in range(3)],
@@ -95,7 +95,7 @@ def test_requests_by_the_description_are_answered_as_it_says(server, is_valid):
     @given(data=st.data())
     def answered(operation, data):
         case = data.draw(operation.as_strategy(generation_mode=mode))
-        # Random hashes and codes would be of nothing.
+        # Random digests and codes would be of nothing.
         for values in (case.path_parameters, case.query, case.body):
             if isinstance(values, dict):
                 for key in sorted(set(values) & set(server.known)):

@@ -110,7 +110,7 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
 
 
 def test_a_strategy_judges_by_the_best_choices_against_it(client):
-    random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
+    random = next(entry["digest"] for entry in entries_of(client) if entry["name"] == "random")
     game = client.get("/games").json()[0]["game"]
     report = client.get(f"/games/{game}/review", params={"model": random}).json()
     assert report["enemy"] == "Robin"
@@ -147,7 +147,7 @@ def test_people_see_names_of_built_in_players(models, tmp_path):
     import_logs(StateSpace(TINY), [tmp_path / "log.json"], tmp_path / "games.db")
     shown = {"Ann": "Ann", "veteran": "Viktor", "naive@0.1": "Nina@0.1"}
     with client_of(models, tmp_path / "games.db", None) as client:
-        model = entries_of(client)[0]["hash"]
+        model = entries_of(client)[0]["digest"]
         for entry in client.get("/games").json():
             assert [entry["winner_is_bot"], entry["loser_is_bot"]] == [
                 entry[who] != "Ann" for who in ("winner", "loser")

@@ -157,7 +157,7 @@ def test_what_takes_longer_counts_more(models):
     config = ServerConfig(models, rules=TINY, limits=Limits(rate=0.001, burst=46))
     with TestClient(create_app(config), base_url=BASE) as client:
         client.get("/")
-        # No agent has this hash, which is found out later.
+        # No agent has this digest, which is found out later.
         asked = [client.get("/practice", params={"model": "0" * 32}).status_code for _ in range(4)]
         assert asked == [404, 404, 429, 429]
         # A refused request costs something, too.

@@ -58,7 +58,7 @@ def address(database: Path) -> Iterator[str]:
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]
             # Kernels may have to be compiled first.
-            while not all(model["hash"] for model in json.load(urlopen(f"{address}/models", timeout=60))):
+            while not all(model["digest"] for model in json.load(urlopen(f"{address}/models", timeout=60))):
                 time.sleep(0.1)
             yield address
         finally:
@@ -707,7 +707,7 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 def test_your_worst_positions_are_practiced_at_once(visit, address):
     each = visit()
     model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])
-    asked = json.load(urlopen(f"{address}/practice?model={model['hash']}"))
+    asked = json.load(urlopen(f"{address}/practice?model={model['digest']}"))
     # One game may have no costly choices.
     habit = {"situation": "breath 1", "play": "guard", "choices": 3, "of": 4, "loss": 0.1, "cost": 0.1, "share": 0.75}
     habit |= {"reference_share": 0.5, "instead": {"rush": 1.0}, "positions": asked["positions"][:1]}

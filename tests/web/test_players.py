@@ -41,7 +41,7 @@ def test_what_is_no_state_is_refused(client, naive):
 def test_a_state_is_explained(client, name, models):
     entry = next(entry for entry in entries_of(client) if entry["name"] == name)
     state = int(decimals_of(models[0].space, [0])[0])
-    report = client.get(f"/models/{entry['hash']}/why/{state}").json()
+    report = client.get(f"/models/{entry['digest']}/why/{state}").json()
     (player,) = [player for player in models if player.name == name]
     assert report == json.loads(json.dumps(player.why(state)))
     assert report["state"] == report["view"]["state"] == str(state)
@@ -51,10 +51,10 @@ def test_a_state_is_explained(client, name, models):
 
 def test_the_meta_data_have_the_rules(client, naive):
     meta = client.get(f"/models/{naive}/meta").json()
-    assert (meta["hash"], meta["name"], meta["fields"]["hp"]) == (naive, "naive", TINY.hp)
+    assert (meta["digest"], meta["name"], meta["fields"]["hp"]) == (naive, "naive", TINY.hp)
     assert client.get(f"/models/{'0' * 32}/meta").status_code == 404
-    assert models_of("naive")[0].identity == naive
-    assert len({entry["hash"] for entry in entries_of(client)}) == 2
+    assert models_of("naive")[0].digest == naive
+    assert len({entry["digest"] for entry in entries_of(client)}) == 2
 
 
 def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
@@ -67,8 +67,8 @@ def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
     monkeypatch.setattr(type(broken), "open", open_player)
     with TestClient(create_app(ServerConfig([broken, models[1]], rules=TINY)), base_url=BASE) as client:
         first, second = entries_of(client)
-    assert (first["hash"], first["flaw"]) == (None, "naive: is damaged")
-    assert (second["hash"], second["flaw"]) == (models[1].identity, None)
+    assert (first["digest"], first["flaw"]) == (None, "naive: is damaged")
+    assert (second["digest"], second["flaw"]) == (models[1].digest, None)
 
 
 def test_every_route_is_documented(client):

@@ -151,7 +151,7 @@ def test_the_coach_knows_every_move(client, naive):
 
 
 def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
-    random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
+    random = next(entry["digest"] for entry in entries_of(client) if entry["name"] == "random")
     games = [play_out(client, open_table(client, random, name="Cay", seed="1")) for _ in range(10)]
     deals, plays = zip(*((events[0], events[1]["plays"][1]) for _, events in games), strict=True)
     assert all(deal == deals[0] for deal in deals)

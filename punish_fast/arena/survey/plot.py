@@ -50,7 +50,7 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     if not 0 < len(shown) <= MOST_DRAWN:
         raise FigureError(f"{path}: {len(shown)} points have results; a plot shows 1 to {MOST_DRAWN}")
     if prefix:
-        first = {columns["digest"][k]: k for k in reversed(shown)}
+        first = {columns["rules_digest"][k]: k for k in reversed(shown)}
         shown = sorted(first.values())
     labels = [columns["game" if prefix else "point"][k] for k in shown]
     with picture(path, "survey") as figure:

@@ -93,9 +93,9 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     jobs = []
     for point in survey.points:
-        label, (player, identity) = survey.label(point), players[point.enemy]
+        label, (player, enemy_key) = survey.label(point), players[point.enemy]
         require_support(player, point.rules)
-        jobs.append([agent_job(f"{label}, agent", point, player, identity)])
+        jobs.append([agent_job(f"{label}, agent", point, player, enemy_key)])
         if iterations is not None:
             jobs[-1].append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
     return jobs
@@ -106,11 +106,11 @@ def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
-def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
-    """Return the job that solves and studies a point's agent; ``identity`` represents the enemy ``player`` in keys."""
+def agent_job(label: str, point: Point, player: Player, enemy_key: dict[str, Any]) -> Job:
+    """Return the job that solves and studies a point's agent; ``enemy_key`` represents the enemy ``player`` in keys."""
     # The enemy's file is read here because workers might not have it.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
-    key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
+    key = _key("agent", point.rules) | {"enemy": enemy_key, "objective": point.objective, "discount": point.discount}
     return Job(label, key, study_agent, (point, policy))
 
 
@@ -132,7 +132,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
 
     Returns:
         The sizes of the model and the graph; the agent's mean ``value`` over all openings, against its enemy; the
-        sweeps, error bound and fingerprint of the solution; the results of `study_game`; and ``best_response``, the win
+        sweeps, error bound and digest of the solution; the results of `study_game`; and ``best_response``, the win
         probability of the best response to the agent.
     """
     with stage("model"):
@@ -192,7 +192,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
     if player.file is None:
         return player, player.metadata()
     require_information(player.file, "view")
-    note = {"kind": player.file.kind, "hash": player.file.identity()}
+    note = {"kind": player.file.kind, "player_digest": player.file.player_digest()}
     temperature = player.resolve_temperature(None)
     return player, note if temperature is None else note | {"temperature": temperature}
 
@@ -220,7 +220,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
         "value": float(found.p @ solution.v[found.state]),
         "sweeps": solution.sweeps,
         "error_bound": solution.error_bound,
-        "fingerprint": solution.fingerprint,
+        "digest": solution.digest,
     }
 
 

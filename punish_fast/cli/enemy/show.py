@@ -45,7 +45,7 @@ def show(options: EnemyShowOptions) -> None:
     }
     if file is not None and file.kind == "agent":
         temperature = player.resolve_temperature(None)
-        report |= {"enemy": file.enemy, "fingerprint": file.attributes["fingerprint"], "temperature": temperature}
+        report |= {"enemy": file.enemy, "digest": file.attributes["digest"], "temperature": temperature}
     elif file is not None and file.origin is not None:
         report["origin"] = file.origin
     report |= {

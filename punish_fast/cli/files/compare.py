@@ -100,7 +100,7 @@ def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
 
 
 def _agent(player: Player, solution: Solution) -> dict[str, Any]:
-    names = ("objective", "discount", "error_bound", "fingerprint")
+    names = ("objective", "discount", "error_bound", "digest")
     is_agent = player.file is not None and player.file.kind == "agent"
     enemy = player.file.enemy if player.file is not None and is_agent else {"kind": "built-in", "name": "random"}
     return {"file": player.argument, "enemy": enemy, **{name: getattr(solution, name) for name in names}}

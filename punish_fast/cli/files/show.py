@@ -127,4 +127,4 @@ def _file_report(file: SolutionFile | Player) -> dict[str, Any]:
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
     if file.origin is not None:
         report["origin"] = file.origin
-    return report | {"hash": file.identity()}
+    return report | {"player_digest": file.player_digest()}

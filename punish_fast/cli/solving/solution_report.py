@@ -30,7 +30,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
     from punish_fast.store.reader import final_values
 
     names = ("discount", "objective", "method", "tolerance", "sweeps", "residual", "error_bound", "converged")
-    report = {name: getattr(solution, name) for name in (*names, "policies", "fingerprint")}
+    report = {name: getattr(solution, name) for name in (*names, "policies", "digest")}
     best, worst = final_values(solution.discount, solution.objective)
     return report | {"worst_possible": worst, "best_possible": best}
 

@@ -124,7 +124,7 @@ class QLearner:
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the training state; agents with equal digests continue training identically."""
+        """Digest of the training state; agents with equal digests continue training identically."""
         return digest_of((self.method, self.seed, self.positions.digest, self.sessions), self.arrays.values())
 
     def plan(self, opponent: str, n_games: int) -> None:

@@ -137,7 +137,7 @@ class NetworkTrainer(ABC):
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the training state; agents with equal digests continue training identically."""
+        """Digest of the training state; agents with equal digests continue training identically."""
         arrays = [getattr(self, name) for name in self.networks]
         return digest_of(
             (self.method, self.seed, self.rounds), [*arrays, *(a for part in self.memory for a in part.games)]

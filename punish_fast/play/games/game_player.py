@@ -117,7 +117,7 @@ class GamePlayer(ServedPlayer):
             game: The game.
             oracle: Perfect play of the game, or None.
             make: Function that returns the policy; called on first use.
-            source: Level, or hash of the player's file; distinguishes players of the same game.
+            source: Level, or digest of the player's file; distinguishes players of the same game.
             asks_oracle: True if the policy uses the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
@@ -139,8 +139,8 @@ class GamePlayer(ServedPlayer):
         return super().facts() | known | {"level": self._level}
 
     @property
-    def identity(self) -> str:
-        """Hash of game and source, 32 hexadecimal digits."""
+    def digest(self) -> str:
+        """Digest of game and source, 32 hexadecimal digits."""
         described = json.dumps([describe(self.game), self._source], sort_keys=True)
         return hashlib.sha256(described.encode()).hexdigest()[:32]
 

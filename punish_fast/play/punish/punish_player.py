@@ -24,7 +24,7 @@ from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import action_name, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import identity
+from punish_fast.punish.strategy import player_digest
 from punish_fast.records.games import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
@@ -122,19 +122,19 @@ class PunishPlayer(Player, ServedPlayer):
         return self._policy(None)
 
     @cached_property
-    def identity(self) -> str:
-        """Hash of the action values or, for a strategy, of the action probabilities.
+    def digest(self) -> str:
+        """Digest of the action values or, for a strategy, of the action probabilities.
 
-        It is computed by `punish_fast.punish.strategy.identity`.
+        It is computed by `punish_fast.punish.strategy.player_digest`.
         """
         values = self.strategy if self.solution is None else self.solution.q
-        return identity(self.data.decimals, self.space.state_ptr, self.space.action, values)
+        return player_digest(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
     def open(self) -> None:
-        """Compute the strategy and the identity, and compile the kernels of games."""
+        """Compute the strategy and the digest, and compile the kernels of games."""
         self.opponents(None)
         play_ahead(self.data)
-        _ = self.identity
+        _ = self.digest
 
     def is_ready(self, temperature: float | None) -> bool:
         """Return True if `opponents` needs no computation."""

@@ -51,7 +51,7 @@ let known = null;
 export async function allModels() {
   if (known) return known;
   const models = await get("/models");
-  if (models.every(({ hash, flaw }) => hash || flaw)) known = models;
+  if (models.every(({ digest, flaw }) => digest || flaw)) known = models;
   return models;
 }
 
@@ -60,8 +60,8 @@ export async function allModels() {
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
     const useful = (await allModels()).filter((model) => model[use]);
-    const isPending = useful.length > 0 && !useful[0].hash && !useful[0].flaw;
-    if (!isPending || !isWanted()) return useful.filter(({ hash }) => hash);
+    const isPending = useful.length > 0 && !useful[0].digest && !useful[0].flaw;
+    if (!isPending || !isWanted()) return useful.filter(({ digest }) => digest);
     await pause(300);
   }
 }

@@ -15,11 +15,11 @@ export async function show(main, rest, isCurrent) {
   const models = await modelsThat("explains", isCurrent);
   if (!isCurrent()) return null;
   if (!models.length) throw new Error("This server has no agent to explore. Start it with one: punish-fast serve agent.h5");
-  const [hash, state] = rest;
-  if (hash && !models.some((model) => model.hash === hash)) throw new Error("The agent of this link is not served here.");
+  const [digest, state] = rest;
+  if (digest && !models.some((model) => model.digest === digest)) throw new Error("The agent of this link is not served here.");
   explorer = new Explorer(main, models);
   const mine = explorer;
-  await explorer.load(hash ?? models[0].hash, state);
+  await explorer.load(digest ?? models[0].digest, state);
   return () => {
     if (explorer === mine) explorer = null;
   };
@@ -28,7 +28,7 @@ export async function show(main, rest, isCurrent) {
 /** Show the position of a new address in the open page; every position has its own address. */
 export function follow(rest) {
   if (!explorer || location.hash.split("/")[1] !== "explore" || rest.length < 2) return false;
-  if (!explorer.models.some((model) => model.hash === rest[0])) return false;
+  if (!explorer.models.some((model) => model.digest === rest[0])) return false;
   explorer.load(...rest);
   return true;
 }
@@ -67,10 +67,10 @@ class Explorer {
     );
   }
 
-  async load(hash, state) {
-    if (hash !== this.hash) {
-      const meta = await get(`/models/${hash}/meta`);
-      this.hash = hash;
+  async load(digest, state) {
+    if (digest !== this.digest) {
+      const meta = await get(`/models/${digest}/meta`);
+      this.digest = digest;
       this.rules = meta.fields;
     }
     this.state = state ?? openingOf(this.rules);
@@ -83,7 +83,7 @@ class Explorer {
     this.drawForm();
     if (!this.answer.firstChild) this.words.textContent = "Working it out …";
     try {
-      const why = await get(`/models/${hash}/why/${wanted}`);
+      const why = await get(`/models/${digest}/why/${wanted}`);
       if (wanted === this.state) this.drawAnswer(why);
     } catch (error) {
       if (wanted === this.state) this.refuse(this.missing() ?? error.message);
@@ -91,8 +91,8 @@ class Explorer {
   }
 
   /** Go to another position, which has its own address. */
-  go(state, hash = this.hash) {
-    location.hash = `#/explore/${hash}/${state}`;
+  go(state, digest = this.digest) {
+    location.hash = `#/explore/${digest}/${state}`;
   }
 
   change(changes) {
@@ -124,7 +124,7 @@ class Explorer {
   drawForm() {
     const { rules, fields: f } = this;
     const focused = this.form.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    const model = choice("Agent", this.models.map((each) => [each.hash, `${each.person} (rules ${each.rules})`]), this.hash, (hash) => this.goModel(hash));
+    const model = choice("Agent", this.models.map((each) => [each.digest, `${each.person} (rules ${each.rules})`]), this.digest, (digest) => this.goModel(digest));
     const code = h("input", {
       value: this.state, pattern: `\\s*(\\d{${N_DIGITS}}|${INITIALS}(\\s+${INITIALS})?)\\s*`, required: true, spellcheck: "false", autocapitalize: "none",
       "aria-label": "Code of the position, or a hand such as rrspp",
@@ -153,15 +153,15 @@ class Explorer {
         h("label", { class: "field" }, h("span", {}, "Code, or a hand such as rrspp"), code),
         h("button", {}, "Go"),
       ),
-      h("div", { class: "row" }, h("a", { href: `#/explore/${this.hash}/${this.state}` }, "Link to this position"), h("a", { href: `#/explore/${this.hash}/${openingOf(rules)}` }, "Start over")),
+      h("div", { class: "row" }, h("a", { href: `#/explore/${this.digest}/${this.state}` }, "Link to this position"), h("a", { href: `#/explore/${this.digest}/${openingOf(rules)}` }, "Start over")),
     );
     if (focused) this.form.querySelector(`[data-focus="${focused}"]`)?.focus();
   }
 
-  async goModel(hash) {
-    const { fields } = await get(`/models/${hash}/meta`);
+  async goModel(digest) {
+    const { fields } = await get(`/models/${digest}/meta`);
     const same = JSON.stringify(fields.copies) === JSON.stringify(this.rules.copies);
-    this.go(same ? this.state : openingOf(fields), hash);
+    this.go(same ? this.state : openingOf(fields), digest);
   }
 
   /** Controls for the number of each kind of card in the hand or discard pile. */

@@ -65,9 +65,9 @@ function nameForm(label, isCurrent, send, ...fields) {
   return form({ class: "seat-form" }, start, h("label", { class: "field" }, h("span", {}, "Your name"), name), fields, h("button", { class: "main" }, label));
 }
 
-function inviting({ hash }, isCurrent) {
+function inviting({ digest }, isCurrent) {
   const clock = choice("Time for each move", CLOCKS, CLOCKS[0][0]);
-  const send = (name) => post("/tables", { opponent: hash, friend: true, name, clock: Number(clock.select.value) });
+  const send = (name) => post("/tables", { opponent: digest, friend: true, name, clock: Number(clock.select.value) });
   return h("section", { class: "panel" }, title("Play with a friend", "You get a link to send. Your friend opens it, and both of you play, each with a hand that the other cannot see."), nameForm("Make a link", isCurrent, send, clock.field));
 }
 

@@ -67,7 +67,7 @@ async function begin(isCurrent) {
   const model = easy && !recall(SEAT, null) && (await open(easy, isCurrent));
   if (!isCurrent()) return;
   if (model) {
-    keep("opponent", { hash: model.hash, game: model.game });
+    keep("opponent", { digest: model.digest, game: model.game });
     keep(SEAT, (await post("/tables", lastChoice())).table);
   }
   location.hash = "#/play";

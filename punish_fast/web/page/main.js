@@ -1,4 +1,4 @@
-/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{hash}/{state},
+/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{digest}/{state},
  * #/review/{game}/{judge}/{state}, #/practice, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";

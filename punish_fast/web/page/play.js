@@ -117,7 +117,7 @@ export class Seat {
 
   /** Return true if the opponent supports `what`, such as "coaches" or "hints". */
   offers(what, { opponent }) {
-    return this.models.find(({ hash }) => hash === opponent)?.[what];
+    return this.models.find(({ digest }) => digest === opponent)?.[what];
   }
 
   coachToggle() {

@@ -42,7 +42,7 @@ export class Quiz {
     this.judges = judges;
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
-    const judge = choice("Judged by", judges.map(({ hash, person }) => [hash, person]), judges[0]?.hash, (hash) => this.begin(hash));
+    const judge = choice("Judged by", judges.map(({ digest, person }) => [digest, person]), judges[0]?.digest, (digest) => this.begin(digest));
     this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
       title("Practice", `${given.lead ?? "Positions where the right choice matters most, from recorded games if there are any."} Which move wins most often?`),
@@ -52,7 +52,7 @@ export class Quiz {
     this.count(recall("practice", NEW));
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
-    this.begin(judges[0]?.hash, given);
+    this.begin(judges[0]?.digest, given);
   }
 
   leave() {
@@ -61,7 +61,7 @@ export class Quiz {
 
   async begin(model, given = null) {
     this.model = model;
-    this.judge = this.judges.find(({ hash }) => hash === model)?.person;
+    this.judge = this.judges.find(({ digest }) => digest === model)?.person;
     this.questions = null;
     this.place.replaceChildren(h("p", { class: "quiet" }, "Looking for positions …"));
     try {

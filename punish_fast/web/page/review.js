@@ -66,14 +66,14 @@ function gameRow({ game, played, persons: [winner, loser], breaths }) {
   return h("tr", {}, h("td", {}, link), h("td", { class: "who" }, breakable(winner)), h("td", { class: "who" }, breakable(loser)), h("td", { class: "number" }, breaths));
 }
 
-/** Show a game, judged by the agent with hash `wanted` and opened at the choice in `state`, if given. */
+/** Show a game, judged by the agent with digest `wanted` and opened at the choice in `state`, if given. */
 async function showGame(main, game, [wanted, state], isCurrent) {
   if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
   const { winner, loser } = await get(`/games/${game}`);
   const bot = [winner, loser].find(({ is_bot: isBot }) => isBot)?.name.split("@")[0];
-  const first = [({ hash }) => hash === wanted, ({ name }) => name === bot, () => true].map((fits) => judges.find(fits)).find(Boolean)?.hash;
+  const first = [({ digest }) => digest === wanted, ({ name }) => name === bot, () => true].map((fits) => judges.find(fits)).find(Boolean)?.digest;
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   let turn = 0;
@@ -81,13 +81,13 @@ async function showGame(main, game, [wanted, state], isCurrent) {
     const mine = ++turn;
     try {
       const found = await get(`/games/${game}/review`, { model });
-      const { person } = judges.find(({ hash }) => hash === model);
+      const { person } = judges.find(({ digest }) => digest === model);
       if (isCurrent() && mine === turn) body.replaceChildren(...new Story({ ...found, judge: person }, isPerson, state).parts);
     } catch (error) {
       if (mine === turn) body.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
   };
-  const pairs = judges.map(({ hash, person }) => [hash, person]);
+  const pairs = judges.map(({ digest, person }) => [digest, person]);
   const judge = choice("Judged by", pairs, first, load);
   main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), judges.length > 1 && judge.field), body);
   await load(first);

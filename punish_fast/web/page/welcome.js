@@ -27,20 +27,26 @@ export async function opponents() {
   return (await allModels()).filter(({ plays, flaw }) => plays && !flaw);
 }
 
-/** Return the last settings chosen on the start page as the body of a request for a new table. */
-export function lastChoice() {
-  const { hash, temperature, game, seed } = recall("opponent", {});
-  const second = isInTurn(game) && recall("begins", YOU) !== YOU;
-  return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", YOU), game, second, seed: seed || null };
+/** Return the stored opponent: its digest (`hash` in older versions), game and options. */
+function lastOpponent() {
+  const { hash, ...stored } = recall("opponent", {});
+  return { digest: hash, ...stored };
 }
 
-/** Wait until the server has opened an agent, and enter its hash. Return null if the user has left the start page. */
+/** Return the last settings chosen on the start page as the body of a request for a new table. */
+export function lastChoice() {
+  const { digest, temperature, game, seed } = lastOpponent();
+  const second = isInTurn(game) && recall("begins", YOU) !== YOU;
+  return { opponent: digest, temperature: temperature ? Number(temperature) : null, name: recall("name", YOU), game, second, seed: seed || null };
+}
+
+/** Wait until the server has opened an agent, and enter its digest. Return null if the user has left the start page. */
 export async function open(model, isCurrent) {
   for (;;) {
-    const { hash, flaw } = (await allModels()).find(({ name, game }) => name === model.name && game === model.game);
+    const { digest, flaw } = (await allModels()).find(({ name, game }) => name === model.name && game === model.game);
     if (!isCurrent()) return null;
     if (flaw) throw new Error(flaw);
-    if (hash) return Object.assign(model, { hash });
+    if (digest) return Object.assign(model, { digest });
     await pause(300);
   }
 }
@@ -52,7 +58,7 @@ export function welcome(models, deal, isCurrent) {
     try {
       const opened = await open(model, isCurrent);
       if (!opened) return;
-      keep("opponent", { hash: opened.hash, game: opened.game, ...options });
+      keep("opponent", { digest: opened.digest, game: opened.game, ...options });
       await deal();
     } catch (error) {
       if (isCurrent()) complain(error);
@@ -132,14 +138,14 @@ function tile(players, start) {
 function primer(model, isCurrent) {
   const place = h("section", { class: "panel primer", "aria-label": "Rules" }, h("p", { class: "quiet" }, "Loading the rules …"));
   const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields));
-  const load = async () => (await open(model, isCurrent)) && show(await get(`/models/${model.hash}/meta`));
+  const load = async () => (await open(model, isCurrent)) && show(await get(`/models/${model.digest}/meta`));
   load().catch((error) => isCurrent() && complain(error));
   return place;
 }
 
 /** Every opponent and option. */
 function more(models, start) {
-  const past = recall("opponent", {});
+  const past = lastOpponent();
   const seed = h("input", { inputmode: "numeric", pattern: "[0-9]{1,20}", placeholder: "none" });
   const field = (label, input) => h("label", { class: "field" }, h("span", {}, label), input);
   const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU), (value) => keep("begins", value));
@@ -156,7 +162,7 @@ function more(models, start) {
   };
   const rulesOf = ({ game, rules }) => (rules === models[0].rules ? "" : game === models[0].game ? ` (rules ${rules})` : ` (${rules})`);
   const label = (model) => (model.person === model.name ? model.name : `${model.person} (${model.name})`) + rulesOf(model);
-  const index = Math.max(models.findIndex(({ hash }) => hash && hash === past.hash), 0);
+  const index = Math.max(models.findIndex(({ digest }) => digest && digest === past.digest), 0);
   const opponent = choice("Opponent", models.map((model, k) => [String(k), label(model)]), String(index), offer);
   const begin = () => start(models[opponent.select.value], { temperature: temperature.select.value, seed: seed.value });
   offer(index);

@@ -15,8 +15,8 @@ export async function show(main, [wanted], isCurrent) {
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
   const name = wanted ?? people.find((each) => each === recall("name", "you"));
   if (name && !people.includes(name)) throw new Error(`There are no games of ${name.slice(0, 40)}.`);
-  const answer = name && judges.length && (await get("/improve", { model: judges[0].hash, player: name }));
-  const found = answer && { ...answer, judge: judges[0].hash, reference: judges[0].person };
+  const answer = name && judges.length && (await get("/improve", { model: judges[0].digest, player: name }));
+  const found = answer && { ...answer, judge: judges[0].digest, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
   const practice = (positions, lead) => {

@@ -42,7 +42,7 @@ def test_a_point_is_what_its_parts_find(found):
     mdp = build(space)
     solution = solve(mdp, objective="reach-probability")
     dealt = openings(space)
-    assert agent["fingerprint"] == solution.fingerprint
+    assert agent["digest"] == solution.digest
     assert agent["value"] == float(dealt.p @ solution.v[dealt.state])
     assert (agent["states"], agent["rows"], agent["nnz"]) == (space.n_states + 2, mdp.n_rows, mdp.nnz)
     graph = GameGraph(StateSpace(true_rules(TINY)))

@@ -108,7 +108,7 @@ def round_trip(game, folder, solution, discount=0.95):
 
 def test_agents_come_back_from_the_notebook(game, tmp_path):
     _, first, second = round_trip(game, tmp_path, game.solution)
-    assert second.solution().fingerprint == first.solution().fingerprint
+    assert second.solution().digest == first.solution().digest
     assert second.solution().q.tobytes() == first.solution().q.tobytes()
     assert np.array_equal(second.solution().choice, first.solution().choice)
     assert np.array_equal(second.code, first.code)
