@@ -8,7 +8,7 @@ discounting wins, of redealing only from the discard pile, and of assuming that 
 likely.
 
 A strategy file meets the built-in players of the arena, and the notebook's greedy agents if the recorded games exist.
-If its information model is finer than `view`, this needs as much memory as solving the equilibrium.
+If its information model is finer than `memoryless`, this needs as much memory as solving the equilibrium.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def study_of_file(path: Path) -> tuple[str, bool]:
     if player.rules is None:
         raise BenchmarkError(f"{path} has no rules")
     view = StateSpace(true_rules(player.rules))
-    space = view if player.information == "view" else StateSpace(view.rules, player.information)
+    space = view if player.information == "memoryless" else StateSpace(view.rules, player.information)
     own, graph = player.policy(space), GameGraph(space)
     rows, wins = [["against", "won", "lost", "breaths"]], []
     for name, policy in _opponents(space, view):

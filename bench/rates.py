@@ -91,7 +91,7 @@ def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
     rows: Table = [["duel", "s, exact", "games/s, simulated", "wins, exact", "simulated", "standard errors"]]
     agrees = True
     for number, names in enumerate(DUELS):
-        own, enemy = (Player(name).policy(graph.view) for name in names)
+        own, enemy = (Player(name).policy(graph.memoryless_space) for name in names)
         simulate(graph, own, enemy, 1000, number)
         times = [time.perf_counter()]
         exact = head_to_head(graph, own, enemy).win_probability

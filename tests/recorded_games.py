@@ -20,7 +20,7 @@ class Played(NamedTuple):
     key: Key
 
 
-def play_games(rules: Rules, n_games: int, model: str = "view", seed: int = 0) -> tuple[Choices, list[Key]]:
+def play_games(rules: Rules, n_games: int, model: str = "memoryless", seed: int = 0) -> tuple[Choices, list[Key]]:
     """Recorded choices and their information states under a model, as `seen.key_of` writes them."""
     generator = np.random.default_rng(seed)
     choices: list[tuple[bool, Played]] = []

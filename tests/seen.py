@@ -29,7 +29,7 @@ def _keys_of_layer(space: StateSpace, number: int) -> Iterator[Key]:
         first, last = layer.first[block : block + 2] - layer.first[0]
         for status in layer.status[first:last].tolist():
             view = _view(space, number + 1, hand, tuple(map(sum, zip(*places, strict=True))), status)
-            yield (view,) if model.name == "view" else (view, *seen)
+            yield (view,) if model.name == "memoryless" else (view, *seen)
 
 
 def _view(
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
 
 def key_of(model: str, view: reference.State, seen: Seen) -> Key:
     """The information state of a player under an information model."""
-    if model == "view":
+    if model == "memoryless":
         return (view,)
     return view, seen.revealed, _together(seen.own), _together(seen.enemy)
 

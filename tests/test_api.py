@@ -67,7 +67,7 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
     assert np.array_equal(np.flatnonzero(policy), solution.choice)
     assert np.array_equal(np.add.reduceat(policy, mdp.state_ptr[:-1]), np.ones(space.n_states))
     assert agent.kind == "agent"
-    assert repr(space) == "StateSpace(tiny, view: 558 states)"
+    assert repr(space) == "StateSpace(tiny, memoryless: 558 states)"
     assert repr(mdp).startswith("MDP(558 states, ")
     assert repr(solution).startswith("Solution(558 states, discount 0.95, error bound ")
     assert repr(agent) == f"SolutionFile('{tmp_path / 'agent.h5'}': agent, rules tiny)"

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m bench.make.veteran",
         description="Make the opponent that comes with the package from a strategy.",
     )
-    parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy file of the view")
+    parser.add_argument("file", type=Path, metavar="EQ.h5", help="a memoryless strategy file")
     options = parser.parse_args(arguments)
 
     def run() -> None:

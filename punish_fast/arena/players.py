@@ -4,8 +4,8 @@ A player is a policy over information states. *random* is the uniform policy. *n
 *random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
 standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
-A file can have a finer information model than ``view``, so that its player remembers more. The policies of all other
-players are then converted to the finer model. This does not change how they play.
+A file can have a finer information model than ``memoryless``, so that its player remembers more. The policies of all
+other players are then converted to the finer model. This does not change how they play.
 
 The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
 redeal can play the game; all their other rules must match the rules of the game.
@@ -91,7 +91,7 @@ class Player:
         self.argument = argument
         self._source, self._temperature = _split(argument)
         self.file: SolutionFile | None = None if self._source in NAMES else _open(self._source)
-        self.information = "view" if self.file is None else self.file.information
+        self.information = "memoryless" if self.file is None else self.file.information
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
             raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
@@ -167,7 +167,7 @@ class Player:
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
-        if space.is_view:
+        if space.is_memoryless:
             return _built_in(space, self._source, self._temperature)
         view = StateSpace(space.rules)
         return to_finer_model(space, view, _built_in(view, self._source, self._temperature))
@@ -297,7 +297,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 
 def naive_solution(space: StateSpace) -> Solution:
-    """Return the solution that *naive* plays, under ``view`` and with values from -1 (loss) to 1 (win)."""
+    """Return the solution that *naive* plays, under ``memoryless`` and with values from -1 (loss) to 1 (win)."""
     rules = true_rules(space.rules)
 
     def compute() -> Solution:

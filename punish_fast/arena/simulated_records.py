@@ -54,7 +54,7 @@ def record_tournament(
     check_recording([player.name for player in players], games)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
-    return record_games(graph.view, recorded, database)
+    return record_games(graph.memoryless_space, recorded, database)
 
 
 def record_match(
@@ -63,7 +63,7 @@ def record_match(
     """Simulate pairs of games with the same deals and swapped seats, and return records of all breaths.
 
     Args:
-        graph: Graph of the game under ``view``.
+        graph: Graph of the game under ``memoryless``.
         players: The two players.
         n_games: Number of games, an even number.
         seed: Random seed, 0 to 2^64 - 1.
@@ -83,7 +83,7 @@ def record_match(
 
 
 def _sides_of(graph: GameGraph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
-    space = graph.view
+    space = graph.memoryless_space
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())
         for seat in range(2)

@@ -1,10 +1,10 @@
 """The veteran: an opponent for the standard rules, included in the package.
 
-The veteran plays an approximate equilibrium strategy under ``view`` (``equilibrium/solver.py``, 80 iterations). The
-strategy is compressed: it covers only states that self-play visits at least once in ten million games, and plays
+The veteran plays an approximate equilibrium strategy under ``memoryless`` (``equilibrium/solver.py``, 80 iterations).
+The strategy is compressed: it covers only states that self-play visits at least once in ten million games, and plays
 uniformly in all others; its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``,
-stores one bit per state, which is set if the state is covered, and the probabilities in covered states in units of
-1 / 15, in the order of the `StateSpace` of ``tabletop``.
+stores one bit per state, which is set if the state is covered, and the probabilities in covered states in units of 1 /
+15, in the order of the `StateSpace` of ``tabletop``.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def must_support(rules: Rules) -> None:
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of ``view``."""
+    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of ``memoryless``."""
     must_support(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         support = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)

@@ -273,8 +273,9 @@ def find_ascending(numbers, number):
 def list_views(layout, cards, kept, piles, codes, weights):
     """List the blocks that can be dealt to the player after two kept hands; return their number and total weight.
 
-    ``cards`` contains the ascending cards codes of the blocks under ``view``. The player's hand and the revealed cards
-    are dealt by a `redeal` from all cards in neither hand; the enemy's hand and the deck come from the remaining cards.
+    ``cards`` contains the ascending cards codes of the blocks under ``memoryless``. The player's hand and the revealed
+    cards are dealt by a `redeal` from all cards in neither hand; the enemy's hand and the deck come from the remaining
+    cards.
     """
     n_kept = n_free = 0
     for kind in range(N_KINDS):

@@ -10,11 +10,11 @@ inlines::
 The ``n`` successors of the two rows begin at ``entry``, and the ``i``-th one has probability ``draws.p[draw][i]``.
 ``total`` is a sum or a tuple of sums.
 
-Every pass through the graph uses this walk. With the rules ``tabletop`` and the information model ``view``, passes take
-0.84 to 1.03 times as long as with explicit loops (medians of alternating runs on one core). Two alternatives were
-slower: a generator of indices (7.5 times as long), and a branch around array reads in a visitor (7 to 20 times as
-long), because Numba then counts references in the innermost loop. Visitors therefore skip successors by looping over an
-empty range.
+Every pass through the graph uses this walk. With the rules ``tabletop`` and the information model ``memoryless``,
+passes take 0.84 to 1.03 times as long as with explicit loops (medians of alternating runs on one core). Two
+alternatives were slower: a generator of indices (7.5 times as long), and a branch around array reads in a visitor (7 to
+20 times as long), because Numba then counts references in the innermost loop. Visitors therefore skip successors by
+looping over an empty range.
 
 A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
 Rows and values are therefore prefetched slightly ahead of their use.

@@ -15,7 +15,7 @@ from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
-from punish_fast.punish.states.space import StateSpace, must_be_space, require_view
+from punish_fast.punish.states.space import StateSpace, must_be_space, require_memoryless
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
@@ -97,9 +97,9 @@ class GameGraph(Outline, LayeredGraph):
         return f"GameGraph({self.space!r}, {self.n_full:,} full states)"
 
     @property
-    def view(self) -> StateSpace:
-        """Information states of the graph; raise `InformationError` unless their model is ``view``."""
-        require_view(self.space)
+    def memoryless_space(self) -> StateSpace:
+        """Information states of the graph; raise `InformationError` unless their model is ``memoryless``."""
+        require_memoryless(self.space)
         return self.space
 
     @property

@@ -190,4 +190,4 @@ class _Runner:
 
 def default_response_share(information: str) -> float:
     """Return the default share of games against a best response, which is lower for models that remember more."""
-    return 0.9 if information == "view" else 0.8
+    return 0.9 if information == "memoryless" else 0.8

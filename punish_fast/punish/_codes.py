@@ -1,14 +1,14 @@
 """Mixed-radix codes of information states: their digits and arithmetic.
 
-The code of a state under the model ``view`` has three digits, most significant first::
+The code of a state under the model ``memoryless`` has three digits, most significant first::
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
 ``layer`` is the breath minus one; the layer after the last breath stands for the time between two measures.
 
-``cards`` has one digit for each kind of card, guard first. Under ``view``, the digit of a kind with ``h`` copies in the
-player's hand and ``d`` in the discard pile is ``t (t + 1) / 2 + h``, where ``t = h + d``. If ``c`` copies are in play,
-the digit takes all values below ``(c + 1)(c + 2) / 2``::
+``cards`` has one digit for each kind of card, guard first. Under ``memoryless``, the digit of a kind with ``h`` copies
+in the player's hand and ``d`` in the discard pile is ``t (t + 1) / 2 + h``, where ``t = h + d``. If ``c`` copies are in
+play, the digit takes all values below ``(c + 1)(c + 2) / 2``::
 
             h=0  1  2  3
     t = 0 :   0                    a card moving from the hand to the discard pile lowers the digit by one;
@@ -69,14 +69,14 @@ class Places(NamedTuple):
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """Return the digit under ``view`` of a kind, given the copies in hand and in the discard pile."""
+    """Return the digit under ``memoryless`` of a kind, given the copies in hand and in the discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 
 
 @routine
 def cards_code(layout, hand, discard):
-    """Return the cards code under ``view`` of a hand and a discard pile (five counts each), or of two hands."""
+    """Return the cards code under ``memoryless`` of a hand and a discard pile (five counts each), or of two hands."""
     code = 0
     for kind in range(N_KINDS):
         code += layout.place[kind] * pair_digit(hand[kind], discard[kind])

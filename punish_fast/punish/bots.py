@@ -57,13 +57,13 @@ def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Ma
     """Return the policy (float64 ``[n_rows]``) of a bot.
 
     Args:
-        space: The states of the game, under the information model ``view``.
+        space: The states of the game, under the information model ``memoryless``.
         choose: Called once with the `BotView` of each state that has more than one legal move. Returns one of
             ``view.moves``, or a mapping from some of them to weights, which are normalized: the bot mixes these moves.
 
     Raises:
         StrategyError: If ``choose`` returns an illegal move or invalid weights.
-        InformationError: If the information model is not ``view``.
+        InformationError: If the information model is not ``memoryless``.
 
     Examples:
         >>> from punish_fast.punish.rules import load_rules

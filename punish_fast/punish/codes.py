@@ -80,7 +80,7 @@ class State(NamedTuple):
 class Layout(NamedTuple):
     """Radices of the codes, and limits and sizes from the rules, for use in kernels."""
 
-    place: np.ndarray  # int64 [5], place values of the cards' digits under ``view``
+    place: np.ndarray  # int64 [5], place values of the cards' digits under ``memoryless``
     n_cards_codes: int
     n_statuses: int
     hp: int
@@ -94,7 +94,7 @@ class Layout(NamedTuple):
 
 
 class CodedStates(Protocol):
-    """States of one player's decision process: a `StateSpace` under ``view``, or a file that stores state codes."""
+    """States of one player's decision process: a memoryless `StateSpace`, or a file with state codes."""
 
     @property
     def rules(self) -> Rules:
@@ -258,7 +258,7 @@ def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
 
 
 def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split cards codes under ``view`` into hands and discard piles, or into pairs of hands (int64 ``[k, 5]`` each)."""
+    """Split memoryless cards codes into hands and discard piles, or into pairs of hands (int64 ``[k, 5]`` each)."""
     digits = cards_digits(layout.place, cards)
     t = np.arange(int(layout.copies.max()) + 2)
     starts = t * (t + 1) // 2

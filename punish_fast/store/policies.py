@@ -1,10 +1,10 @@
 """Strategy files, small enough to share, and checkpoints of the equilibrium solver, from which a run can be resumed.
 
-A policy under ``view`` is stored as a table of exact float64 probabilities. Finer models have millions of states, so
-their probabilities are rounded to multiples of 1 / 65535 and compressed; the reader normalizes them in each state. In a
-state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. No state has more than 11 actions, so if
-games last ``L`` breaths on average, the win rate changes by at most ``11 L / 65535``. In states that are not stored,
-all legal actions have equal probability.
+A policy under ``memoryless`` is stored as a table of exact float64 probabilities. Finer models have millions of states,
+so their probabilities are rounded to multiples of 1 / 65535 and compressed; the reader normalizes them in each state.
+In a state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. No state has more than 11 actions,
+so if games last ``L`` breaths on average, the win rate changes by at most ``11 L / 65535``. In states that are not
+stored, all legal actions have equal probability.
 """
 
 import json
@@ -54,10 +54,10 @@ def save_policy(
     attributes = {"name": name or path.stem}
     if origin is not None:
         attributes["origin"] = json.dumps(origin)
-    if not space.is_view:
+    if not space.is_memoryless:
         attributes["information"] = space.information.name
     with new_file(path, "strategy", space.rules, **attributes) as out:
-        if space.is_view:
+        if space.is_memoryless:
             state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
             out.array("/strategy/state", state)
             # Most entries are 0, because most actions are illegal in most states, so the table compresses well.

@@ -79,7 +79,7 @@ class SolutionFile(CheckedFile):
 
     @property
     def information(self) -> str:
-        """Name of the information model of a strategy or a checkpoint; ``view`` if the file does not name one."""
+        """Name of the information model of a strategy or a checkpoint; ``memoryless`` if the file does not name one."""
         return str(self.attributes.get("information", MODELS[0]))
 
     @cached_property
@@ -209,7 +209,7 @@ class SolutionFile(CheckedFile):
         if self.kind == "agent":
             require_states(self, space)
             return self.solution().policy(temperature)
-        if not space.is_view:
+        if not space.is_memoryless:
             require_shape(self, "/strategy/rows", space.action.shape)
             return policy_of_units(space, self.array("/strategy/rows"))
         try:
@@ -245,11 +245,11 @@ class SolutionFile(CheckedFile):
         return rows
 
     def player_digest(self) -> str | None:
-        """Return the digest (see ``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
+        """Return the digest (see ``punish/strategy.py``) of an agent or a strategy under ``memoryless``; otherwise None."""
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
             return player_digest(decimals_of(self), state_ptr, action, self.solution().q)
-        if self.kind == "strategy" and self.information == "view":
+        if self.kind == "strategy" and self.information == "memoryless":
             space = StateSpace(self.rules)
             return player_digest(decimals_of(space), space.state_ptr, space.action, self.policy(space))
         return None
@@ -260,12 +260,12 @@ class SolutionFile(CheckedFile):
         ``space`` contains the states of the game; if it is None, they are enumerated from the file's rules.
 
         Raises:
-            ReadError: If the file is not a strategy under ``view``, or is invalid.
+            ReadError: If the file is not a memoryless strategy, or is invalid.
         """
         if self.kind != "strategy":
             raise self.error("kind", f"{self.kind!r}; it must be 'strategy'")
-        if self.information != "view":
-            raise self.error("information", f"{self.information!r} is not allowed here; it must be 'view'")
+        if self.information != "memoryless":
+            raise self.error("information", f"{self.information!r} is not allowed here; it must be 'memoryless'")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
         # Check the size before reading, because small compressed data can expand to any size.
         if self.sizes.get("k", 0) > n_states:

@@ -59,7 +59,7 @@ ATTRIBUTES = {
     "terminal_values": Attribute(list, _AGENT, -LARGE, LARGE, is_optional=True),
     "name": Attribute(str, _STRATEGY),
     "origin": Attribute(dict, _STRATEGY, is_optional=True),
-    "information": Attribute(str, (*_STRATEGY, *_EQUILIBRIUM), allowed=("view", "memory"), is_optional=True),
+    "information": Attribute(str, (*_STRATEGY, *_EQUILIBRIUM), allowed=("memoryless", "memory"), is_optional=True),
     "iterations": Attribute(int, _EQUILIBRIUM, 0, 1_000_000),
     "best_response_share": Attribute(float, _EQUILIBRIUM, 0, 1),
     "header": Attribute(dict, (BUNDLE,)),

@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 class AssessedChoices:
     """Recorded choices between at least two legal actions."""
 
-    state: np.ndarray  # int64 ``[n]``, index of the state in the view
+    state: np.ndarray  # int64 ``[n]``, index of the state in the memoryless game
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN if illegal
@@ -95,7 +95,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
 
     Args:
         play: Self-play of the policy.
-        view: State space of the view, under the same rules.
+        view: Memoryless state space, under the same rules.
         choices: The recorded choices.
     """
     find = partial(reconstruct, play, view, choices=choices)
@@ -106,7 +106,7 @@ def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, c
     """Compute the values of recorded choices in the one-player model.
 
     Args:
-        view: State space of the view.
+        view: Memoryless state space.
         values: float64 ``[n_rows]``, win probability after each action.
         policy: float64 ``[n_rows]``, policy to compare the choices with.
         choices: The recorded choices.
@@ -122,7 +122,7 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between two or more legal actions; `find` maps indices in the view to states of ``space``."""
+    """Assess choices between two or more legal actions; `find` maps indices in the memoryless game to states of ``space``."""
     state, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (state < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1

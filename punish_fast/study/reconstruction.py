@@ -44,12 +44,12 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
     Args:
         play: Self-play of the policy.
-        view: State space of the view, under the same rules.
+        view: Memoryless state space, under the same rules.
         row: int64 ``[n]``, row of each choice's state in ``view``, or -1 to skip the choice.
         choices: The recorded choices.
     """
     space = play.graph.space
-    if space.is_view:
+    if space.is_memoryless:
         return certain_states(row)
     mass: np.ndarray = np.add.reduceat(play.beliefs, play.graph.full.ptr[:-1])
     candidates = _Reconstructor(space, view, choices).states()

@@ -226,7 +226,7 @@ def test_an_unknown_name_lists_the_built_in_players(name, near):
 
 
 @pytest.mark.usefixtures("folder")
-def test_players_of_the_view_are_lifted_to_a_finer_model(space):
+def test_memoryless_players_are_lifted_to_a_finer_model(space):
     memory = StateSpace(space.rules, "memory")
     for name in ("random", "naive", "agent.h5", "table.h5"):
         player = Player(name)
@@ -335,11 +335,16 @@ def remembering(tmp_path_factory):
     return str(path)
 
 
-def test_players_of_the_view_play_on_its_graph():
+def test_memoryless_players_have_a_memoryless_graph():
     lineup = PlayerGroup(["random", "careful"], RULES)
-    assert (lineup.names, lineup.rules, lineup.information, lineup.files) == (["random", "careful"], RULES, "view", [])
+    assert (lineup.names, lineup.rules, lineup.information, lineup.files) == (
+        ["random", "careful"],
+        RULES,
+        "memoryless",
+        [],
+    )
     graph, (one, other) = lineup.with_graph()
-    assert graph.space.information.name == "view"
+    assert graph.space.information.name == "memoryless"
     assert (one.name, other.name) == ("random", "careful")
     assert 0 < head_to_head(graph, one.policy, other.policy).win_probability < 1
 

@@ -21,7 +21,8 @@ TINY = ("--rules", "tiny", "--quiet")
 
 
 @pytest.mark.parametrize(
-    ("name", "output", "share"), [("view", "tiny-equilibrium.h5", 0.9), ("memory", "tiny-equilibrium-memory.h5", 0.8)]
+    ("name", "output", "share"),
+    [("memoryless", "tiny-equilibrium.h5", 0.9), ("memory", "tiny-equilibrium-memory.h5", 0.8)],
 )
 def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     report = run("equilibrium", *TINY, "--information", name, "--iterations", "12", "--json").report
@@ -93,8 +94,10 @@ def test_its_files_are_shown(run):
     assert report["covered"] == report["states"] == sum(StateSpace(RULES, "memory").states_by_breath)
     assert 0 < report["entropy"] < report["uniform_entropy"]
     assert re.search(r"^information +memory$", run("enemy", "show", "a.h5").out, re.MULTILINE)
-    run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory; it must be view here")
-    run("openings", "a.h5").refused("it must be view here; use a strategy made by equilibrium --information view")
+    run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory; it must be memoryless here")
+    run("openings", "a.h5").refused(
+        "it must be memoryless here; use a strategy made by equilibrium --information memoryless"
+    )
 
 
 def test_an_interrupt_in_the_third_iteration_saves_a_checkpoint_if_one_is_named(run, folder, monkeypatch):
@@ -135,13 +138,13 @@ def test_progress_says_how_far_it_is(status, line):
     assert status_line(status) == f"equilibrium: {line}"
 
 
-@pytest.mark.parametrize("information", ["view", "memory"])
+@pytest.mark.parametrize("information", ["memoryless", "memory"])
 def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
     arguments = ("--rules", "tiny", "--information", information, "--iterations", "6", "-o", "x.h5", "-q", "--json")
     told = run("equilibrium", *arguments).report["exploiter_wins"]
     found = run("exploit", "x.h5", "--exploiter", "true", "-q", "--json").report
     # Strategies of a finer model are rounded.
-    assert found["exploiters"]["true"] > told - (1e-9 if information == "view" else 1e-3)
+    assert found["exploiters"]["true"] > told - (1e-9 if information == "memoryless" else 1e-3)
     stored = load(folder / "x.h5")
     assert stored.response(StateSpace(stored.rules, information)) is not None
 
@@ -150,7 +153,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     for arguments, text in (
         (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "needs a checkpoint of an equilibrium"),
-        (["--resume", "run.h5", "--information", "memory"], "has the information model 'view'"),
+        (["--resume", "run.h5", "--information", "memory"], "has the information model 'memoryless'"),
         (["--resume", "run.h5", "-o", "run.h5"], "would be written twice"),
     ):
         run("equilibrium", *TINY, *arguments).refused(text)

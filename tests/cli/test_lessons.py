@@ -28,7 +28,7 @@ def made(tmp_path_factory):
     from punish_fast.cli.app import run as run_app
 
     folder = tmp_path_factory.mktemp("equilibria")
-    for name in ("view", "memory"):
+    for name in ("memoryless", "memory"):
         arguments = ["--rules", "tiny", "--quiet", "--information", name, "--iterations", "5", "--json"]
         assert run_app(["equilibrium", *arguments, "-o", str(folder / f"{name}.h5")]) == 0
     return folder
@@ -44,7 +44,7 @@ def equilibria(made, folder):
 
 def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    done = run("lessons", "view.h5", "--records", "games.db", "--plot", "x.svg", "--json")
+    done = run("lessons", "memoryless.h5", "--records", "games.db", "--plot", "x.svg", "--json")
     # Stages that take longer say so every second.
     assert [line for line in done.err.splitlines() if not line.endswith(" s")] == [
         "game: agents",
@@ -55,9 +55,9 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     ]
     report = done.report
     space = StateSpace(RULES)
-    play = self_play(GameGraph(space), load(equilibria / "view.h5").policy(space))
+    play = self_play(GameGraph(space), load(equilibria / "memoryless.h5").policy(space))
     found = lessons(play)
-    assert (report["agent"], report["information"], report["plot"]) == ("view", "view", "x.svg")
+    assert (report["agent"], report["information"], report["plot"]) == ("memoryless", "memoryless", "x.svg")
     assert (equilibria / "x.svg").stat().st_size > 1000
     assert report["length"] == found.length
     assert {(each["own"], each["enemy"]): each["win"] for each in report["hp_before_deals"]} == found.dealt
@@ -71,7 +71,7 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
 
 
 @pytest.mark.usefixtures("equilibria")
-@pytest.mark.parametrize("name", ["view", "memory"])
+@pytest.mark.parametrize("name", ["memoryless", "memory"])
 def test_lessons_are_printed(run, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     done = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db")
@@ -82,14 +82,14 @@ def test_lessons_are_printed(run, name, monkeypatch):
     assert f"{best['win']:.1%}" in done.out
     assert f"{people['choices']:,} choices between legal actions" in done.out
     assert ("the log does not say which side played which card" in done.out) == (people["certain"] < people["choices"])
-    assert (name == "view") == (people["certain"] == people["choices"])
+    assert (name == "memoryless") == (people["certain"] == people["choices"])
     for text in (*CARDS, "breath 2", "2 HP against 1", "the enemy must rest", "too seldom", "than fresh"):
         assert text in done.out
 
 
 def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
-    shutil.copy(equilibria / "view.h5", equilibria / "naive")
-    reports = [run("lessons", "--quiet", name, "--json").report for name in ("./naive", "view.h5")]
+    shutil.copy(equilibria / "memoryless.h5", equilibria / "naive")
+    reports = [run("lessons", "--quiet", name, "--json").report for name in ("./naive", "memoryless.h5")]
     assert reports[0]["mean"] == reports[1]["mean"]
     assert run("lessons", "--quiet", "naive", "--rules", "tiny", "--json").report["mean"] != reports[0]["mean"]
 
@@ -97,11 +97,14 @@ def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["view.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
-        (["view.h5", "--records", "bots.db", "--player", "Robot", "--with-bots"], "bots.db: 0 games selected"),
-        (["view.h5", "--player", "Anna"], "--player requires --records"),
-        (["view.h5", "--with-bots"], "--with-bots requires --records"),
-        (["view.h5", "--records", "strange.db"], "--records: none of 1 choices is between two or more legal actions"),
+        (["memoryless.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
+        (["memoryless.h5", "--records", "bots.db", "--player", "Robot", "--with-bots"], "bots.db: 0 games selected"),
+        (["memoryless.h5", "--player", "Anna"], "--player requires --records"),
+        (["memoryless.h5", "--with-bots"], "--with-bots requires --records"),
+        (
+            ["memoryless.h5", "--records", "strange.db"],
+            "--records: none of 1 choices is between two or more legal actions",
+        ),
         (["tensor.h5"], "is a tensor"),
     ],
 )
@@ -116,9 +119,11 @@ def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
 def test_people_are_chosen_by_name_and_by_their_opponents(run, equilibria):
     games = {1000 + k: (1, 3, [(1, 101010200220000001, 20), (0, 101010200220000001, 20)]) for k in range(2)}
     write_games(equilibria / "bots.db", games)
-    people = run("lessons", "--quiet", "view.h5", "--records", "bots.db", "--with-bots", "--json").report["people"]
+    people = run("lessons", "--quiet", "memoryless.h5", "--records", "bots.db", "--with-bots", "--json").report[
+        "people"
+    ]
     assert (people["games"], people["recorded"]) == (2, 2)
-    of_anna = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--player", "Anna", "--json").report[
+    of_anna = run("lessons", "--quiet", "memoryless.h5", "--records", "games.db", "--player", "Anna", "--json").report[
         "people"
     ]
     assert (of_anna["games"], of_anna["recorded"]) == (30, 120)
@@ -128,7 +133,7 @@ def test_people_are_chosen_by_name_and_by_their_opponents(run, equilibria):
 def test_three_headlines_come_first_and_lines_fit_the_terminal(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for arguments in ([], ["--records", "games.db"]):
-        lines = run("lessons", "--quiet", "view.h5", *arguments).out.splitlines()
+        lines = run("lessons", "--quiet", "memoryless.h5", *arguments).out.splitlines()
         assert max(map(len, lines)) <= 80
         before_tables = lines[: lines.index("")]
         assert sum(line.startswith("* ") for line in before_tables) == 3

@@ -246,10 +246,10 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     assert list(folder.iterdir()) == []
 
 
-def test_there_is_no_coach_against_a_strategy_that_remembers_more_than_the_view(run, folder):
+def test_there_is_no_coach_against_a_strategy_that_is_not_memoryless(run, folder):
     space = StateSpace(PRESETS["tiny"], "memory")
     save_policy(folder / "memory.h5", space, uniform_policy(space))
-    run("play", "memory.h5", "--coach").refused("--coach: not available, because memory remembers more")
+    run("play", "memory.h5", "--coach").refused("--coach: not available, because memory is not memoryless")
     assert not (folder / "games.db").exists()
 
 

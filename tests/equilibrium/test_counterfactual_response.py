@@ -70,7 +70,7 @@ def test_passes_repeat_until_deals_have_converged(graph):
     assert np.array_equal(once.choice, often.choice)
 
 
-@pytest.mark.parametrize(("model", "off_policy_weight"), [("view", 0.01), ("memory", 0.0), ("memory", 1.0)])
+@pytest.mark.parametrize(("model", "off_policy_weight"), [("memoryless", 0.01), ("memory", 0.0), ("memory", 1.0)])
 def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
@@ -90,7 +90,7 @@ def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     assert 0 < own_nodes.sum() < 1
 
 
-@pytest.mark.parametrize("model", ["view", "memory"])
+@pytest.mark.parametrize("model", ["memoryless", "memory"])
 def test_reaches_of_a_response_are_those_it_has_alone(model):
     graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)

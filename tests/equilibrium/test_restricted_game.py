@@ -30,7 +30,7 @@ class Part(NamedTuple):
     game: RestrictedGame
 
 
-@pytest.fixture(scope="module", params=["view", "memory"])
+@pytest.fixture(scope="module", params=["memoryless", "memory"])
 def part(request):
     graph, generator = GameGraph(StateSpace(TINY, request.param)), np.random.default_rng(7)
     ptr = graph.state_ptr
@@ -166,7 +166,7 @@ def new_iteration(measure, graph, minimizer):
     return RegretIteration(measure, minimizer, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
 
 
-@pytest.mark.parametrize("model", ["view", "memory"])
+@pytest.mark.parametrize("model", ["memoryless", "memory"])
 def test_a_restricted_game_of_everything_learns_like_the_whole(model):
     graph = GameGraph(StateSpace(TINY, model))
     marks = all_inside(graph)

@@ -68,7 +68,7 @@ def test_self_play_wins_half_of_the_games(graph):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
+@pytest.mark.parametrize(("model", "share"), [("memoryless", 0.5), ("memory", 0.0)])
 def test_one_thread_and_two_learn_the_same_bits(model, share, monkeypatch):
     # The last iterations are restricted.
     restrict_iterations(monkeypatch, 3, 16)
@@ -214,7 +214,7 @@ def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
     assert (few.state_dict()["marked_rows"] == INSIDE).all()
 
 
-@pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])
+@pytest.mark.parametrize(("model", "share"), [("memoryless", 0.5), ("memory", 0.0)])
 def test_arrays_fit_into_the_estimated_memory(model, share):
     graph = GameGraph(StateSpace(TINY, model))
     learning = learned(graph, 2, share)

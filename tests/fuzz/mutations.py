@@ -31,7 +31,7 @@ TEXTS = (
     '{"name": ["tapnswap"], "parameters": {}}',
     '{"name": "tapnswap", "parameters": {"a": 1}}',
     *schema.ALL_KINDS,
-    *("layered", "jacobi", "imported", "discounted", "reach-probability", "view", "memory"),
+    *("layered", "jacobi", "imported", "discounted", "reach-probability", "memoryless", "memory"),
 )
 
 

@@ -60,7 +60,7 @@ def arrays_of(file: SolutionFile) -> dict[str, np.ndarray]:
         if not is_small:
             raise ReadError(f"{file.path}: of a larger game")
         arrays = {"policy": file.policy(_space(file.rules, file.information))}
-        if file.information == "view":
+        if file.information == "memoryless":
             arrays |= dict(zip(("state", "p"), file.strategy(), strict=True))
         return arrays
     if file.kind == "equilibrium":
@@ -76,13 +76,13 @@ def arrays_of(file: SolutionFile) -> dict[str, np.ndarray]:
         solution = file.solution()
         arrays |= {"v": solution.v, "q": solution.q, "choice": solution.choice}
         if is_small:
-            arrays["policy"] = file.policy(_space(file.rules._replace(redeal="discard"), "view"))
+            arrays["policy"] = file.policy(_space(file.rules._replace(redeal="discard"), "memoryless"))
     return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
 def _tables_of(file: SolutionFile) -> dict[str, np.ndarray]:
     require_rules(file, TRUE_RULES)
-    require_information(file, "view")
+    require_information(file, "memoryless")
     has_response = float(file.attributes["best_response_share"]) > 0
     learner = Equilibrium(_graph(), share=0.5 if has_response else 0.0)
     saved = load_checkpoint(file, learner.state_dict())
@@ -94,7 +94,7 @@ def _tables_of(file: SolutionFile) -> dict[str, np.ndarray]:
     return saved.tables
 
 
-_graph = cache(lambda: GameGraph(_space(TRUE_RULES, "view")))
+_graph = cache(lambda: GameGraph(_space(TRUE_RULES, "memoryless")))
 
 
 @cache

@@ -56,7 +56,7 @@ def simulated(space, policies, seed, first_game, n_games):
     ]
 
 
-@pytest.mark.parametrize("information", ["view", "memory"])
+@pytest.mark.parametrize("information", ["memoryless", "memory"])
 def test_agents_play_the_games_of_the_simulator(information):
     space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"), information)
     policies = mixed(space, 1), mixed(space, 2)
@@ -67,7 +67,7 @@ def test_agents_play_the_games_of_the_simulator(information):
 
 
 @settings(max_examples=12)
-@given(rules=house_rules(), information=st.sampled_from(["view", "memory"]), seed=st.integers(0, 2**64 - 1))
+@given(rules=house_rules(), information=st.sampled_from(["memoryless", "memory"]), seed=st.integers(0, 2**64 - 1))
 def test_agents_play_the_games_of_the_simulator_under_house_rules(rules, information, seed):
     space = StateSpace(rules, information)
     policies = mixed(space, 1), mixed(space, 2)

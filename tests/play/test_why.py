@@ -152,9 +152,9 @@ def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
     with pytest.raises(StateError):
         tabletop_like.explain(space.state(0)._replace(own_hp=9))
     fine = GameData(StateSpace(space.rules, "memory"))
-    with pytest.raises(InformationError, match="only 'view' is"):
+    with pytest.raises(InformationError, match="only 'memoryless' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))
-    with pytest.raises(InformationError, match="only 'view' is"):
+    with pytest.raises(InformationError, match="only 'memoryless' is"):
         _ = Coach(fine.space, mixed(fine.space, 1), "enemy").solution
 
 

@@ -185,7 +185,7 @@ def test_progress_is_reported_after_each_layer():
 
 
 def test_a_space_names_its_rules_model_and_size():
-    assert repr(StateSpace(PRESETS["tiny"])) == "StateSpace(tiny, view: 558 states)"
+    assert repr(StateSpace(PRESETS["tiny"])) == "StateSpace(tiny, memoryless: 558 states)"
 
 
 def memory_keys(rules):
@@ -281,7 +281,7 @@ def test_a_move_takes_one_copy_to_the_place_of_the_model(name, rules, data):
 
 @given(rules=house_rules())
 def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
-    memory, view = information_of("memory"), information_of("view")
+    memory, view = information_of("memory"), information_of("memoryless")
     digits = digits_within(memory, view, rules)
     fine, coarse = places_of(memory, rules), places_of(view, rules)
     assert np.array_equal(fine.hand, coarse.hand[digits])
@@ -289,11 +289,11 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
 
 
 def test_models_are_refused_where_they_do_not_fit():
-    with pytest.raises(InformationError, match="'view' forgets cards that 'memory' remembers"):
-        digits_within(information_of("view"), information_of("memory"), PRESETS["notebook"])
-    with pytest.raises(InformationError, match="'order' is not allowed; it must be one of view, memory"):
+    with pytest.raises(InformationError, match="'memoryless' forgets cards that 'memory' remembers"):
+        digits_within(information_of("memoryless"), information_of("memory"), PRESETS["notebook"])
+    with pytest.raises(InformationError, match="'order' is not allowed; it must be one of memoryless, memory"):
         StateSpace(PRESETS["tiny"], "order")
     memory = StateSpace(PRESETS["tiny"], "memory")
     for ask in (lambda: memory.code, lambda: memory.state(0), lambda: build(memory)):
-        with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
+        with pytest.raises(InformationError, match="'memory' is not allowed here, only 'memoryless' is"):
             ask()

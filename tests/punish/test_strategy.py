@@ -128,7 +128,7 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
 
 
 def test_lifting_to_the_same_model_changes_nothing():
-    for name in ("view", "memory"):
+    for name in ("memoryless", "memory"):
         space = StateSpace(PRESETS["tiny"], name)
         policy = mixed(space, 3)
         assert np.array_equal(to_finer_model(space, space, policy), policy)

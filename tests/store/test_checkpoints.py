@@ -24,7 +24,7 @@ from punish_fast.store.solution_cache import cached_solution
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
-@pytest.mark.parametrize(("name", "share"), [("view", 0.4), ("memory", 0.0)])
+@pytest.mark.parametrize(("name", "share"), [("memoryless", 0.4), ("memory", 0.0)])
 def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, monkeypatch):
     # With responses, all iterations but the first two play an excerpt that leaves out a lot.
     monkeypatch.setattr(regret_minimizers, "_FULL_ITERATIONS", 2)

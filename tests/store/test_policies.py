@@ -62,7 +62,7 @@ def test_what_is_not_reached_plays_alike_and_is_compressed(tmp_path, memory):
 def test_policies_of_other_models_are_lifted_or_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
-    with pytest.raises(ReadError, match=r"a\.h5: information model memory; it must be view here"):
+    with pytest.raises(ReadError, match=r"a\.h5: information model memory; it must be memoryless here"):
         load(path).policy(StateSpace(RULES))
     space = StateSpace(RULES)
     policy = mixed(space, 3)

@@ -106,7 +106,7 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
         ("rules", ["", "{", "[]", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'], ""),
         ("enemy", [*NOT_A_NOTE], "not a JSON object"),
         ("enemy", ['{"kind": "agent", "temperature": "hot"}', '{"kind": "agent", "temperature": 0}'], "above 0"),
-        ("information", ["telepathy"], "'telepathy' is unknown; it must be one of view, memory"),
+        ("information", ["telepathy"], "'telepathy' is unknown; it must be one of memoryless, memory"),
         ("terminal_values", [1.0, "20", [1, 2], [1.0, 2.0, 3.0]], "is not two numbers"),
         ("terminal_values", [[np.nan, -1.0], [np.inf, -1.0]], "is not allowed; it must be from -1e.100 to 1e.100"),
         ("origin", ["", "[1]", "null", "{", "[" * 50_000], "not a JSON object"),
@@ -284,7 +284,7 @@ def test_the_hash_of_an_agent_does_not_depend_on_what_else_the_file_says(tmp_pat
         assert load(tmp_path / name).player_digest() == PunishPlayer("naive", rules).digest
     save(tmp_path / "tensor.h5", space, mdp)
     assert load(tmp_path / "tensor.h5").player_digest() is None
-    for information, wanted in (("view", PunishPlayer("random", rules).digest), ("memory", None)):
+    for information, wanted in (("memoryless", PunishPlayer("random", rules).digest), ("memory", None)):
         space = StateSpace(rules, information)
         save_policy(tmp_path / f"{information}.h5", space, uniform_policy(space))
         assert load(tmp_path / f"{information}.h5").player_digest() == wanted

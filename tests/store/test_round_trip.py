@@ -78,7 +78,7 @@ def test_strategy_survives_bit_by_bit(tiny, tmp_path):
     assert_same_bits(file.strategy()[0], state.astype(np.int32))
     assert_same_bits(file.policy(tiny), policy)
     assert_same_bits(file.support(tiny), support)
-    assert (file.kind, file.information, file.origin) == ("strategy", "view", {"kind": "test"})
+    assert (file.kind, file.information, file.origin) == ("strategy", "memoryless", {"kind": "test"})
     assert file.attributes["name"] == "strategy"
     save_policy(tmp_path / "nothing.h5", tiny, random_policy(tiny, 1), np.zeros(tiny.n_states, dtype=bool))
     assert np.array_equal(load(tmp_path / "nothing.h5").policy(tiny), uniform_policy(tiny))

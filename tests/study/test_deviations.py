@@ -52,19 +52,19 @@ def test_losses_are_those_of_the_slow_model(exact, view, choices, found):
         assert found.choices.policy_loss[k] == pytest.approx(max(values.values()) - mean, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["view", "memory"])
+@pytest.mark.parametrize("name", ["memoryless", "memory"])
 def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, lifted, view, choices, name):
-    mine = play if name == "view" else lifted
+    mine = play if name == "memoryless" else lifted
     assessed = assess(mine, view, choices)
     assert (assessed.loss >= 0).all()
     assert (assessed.policy_loss >= -1e-12).all()
     assert assessed.policy.sum(axis=1) == pytest.approx(1, abs=1e-12)
-    assert assessed.n_exact == len(assessed.state) if name == "view" else 0 < assessed.n_exact <= len(assessed.state)
+    assert assessed.n_exact == len(assessed.state) if name == "memoryless" else 0 < assessed.n_exact <= len(assessed.state)
     best = np.array(ACTIONS)[np.nanargmax(assessed.values, axis=1)]
     wise = replace(choices, action=choices.action.copy())
     wise.action[free(view, choices)] = best
     # In the same states with the same beliefs.
-    if name == "view":
+    if name == "memoryless":
         again = deviations(mine, view, wise)
         assert (again.choices.loss == 0).all()
         assert again.per_game == 0

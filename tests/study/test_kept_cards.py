@@ -90,9 +90,9 @@ def test_what_is_never_kept_has_no_worth():
     assert not np.isnan(found.over_fresh[1])
 
 
-@pytest.mark.parametrize("name", ["view", "memory"])
+@pytest.mark.parametrize("name", ["memoryless", "memory"])
 def test_nodes_are_found_again_by_their_hands(play, name):
-    graph = play.graph if name == "view" else GameGraph(StateSpace(RULES, name))
+    graph = play.graph if name == "memoryless" else GameGraph(StateSpace(RULES, name))
     again = redeal_of(graph, kept_module._keys(graph, *hands_of_nodes(graph)))
     assert again.pair[again.node_pair].tolist() == graph.redeal.pair[graph.redeal.node_pair].tolist()
     assert again.node_status.tolist() == graph.redeal.node_status.tolist()

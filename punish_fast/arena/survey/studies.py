@@ -46,7 +46,7 @@ from punish_fast.study.lessons import Stage, study_game
 # Increment when results change but the kernels do not.
 _VERSION = 2
 # Share of games that are played against a best response while an equilibrium is learned.
-BEST_RESPONSE_SHARE = default_response_share("view")
+BEST_RESPONSE_SHARE = default_response_share("memoryless")
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
     player = Player(enemy)
     if player.file is None:
         return player, player.metadata()
-    require_information(player.file, "view")
+    require_information(player.file, "memoryless")
     note = {"kind": player.file.kind, "player_digest": player.file.player_digest()}
     temperature = player.resolve_temperature(None)
     return player, note if temperature is None else note | {"temperature": temperature}

@@ -32,8 +32,8 @@ def show(options: EnemyShowOptions) -> None:
 
     player = Player(options.file if options.temperature is None else f"{options.file}@{options.temperature!r}")
     space = StateSpace(player.rules or load_rules("tabletop"), player.information)
-    # Only strategies of the view record the states that they cover.
-    support = player.file.support(space) if player.file is not None and space.is_view else None
+    # Only memoryless strategies record the states that they cover.
+    support = player.file.support(space) if player.file is not None and space.is_memoryless else None
     found = entropies(space, player.policy(space), support)
     file, (mean, uniform) = player.file, found.overall()
     report: dict[str, Any] = {

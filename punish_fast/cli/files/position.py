@@ -60,7 +60,7 @@ def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) ->
         report: dict[str, Any] = {"actions": actions}
         _add_values(as_chances(naive_solution(view)), index, rows, report)
         return report
-    fine = view if player.information == "view" else StateSpace(rules, player.information)
+    fine = view if player.information == "memoryless" else StateSpace(rules, player.information)
     policy, states = player.policy(fine), np.flatnonzero(belongs_to(fine, view) == index)
     table = policy[fine.state_ptr[states][:, np.newaxis] + np.arange(len(rows))]
     if len(states) == 0:  # between two measures there is one action

@@ -44,7 +44,7 @@ def default_output(
     raise UsageError(f"{path}: already exists{how}; choose another output with -o")
 
 
-def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "view") -> Path:
+def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "memoryless") -> Path:
     """Return ``path``, the default output of a strategy; raise UsageError if it exists and has another origin."""
     return default_output(path, {"kind": "strategy", "rules": name_of(rules), "information": information, **origin})
 

@@ -146,7 +146,7 @@ class _Session:
             space, opponents = lineup.in_game()
             self.table = GameData(space)
             play_ahead(self.table)
-            self.view = space if space.is_view else StateSpace(space.rules)
+            self.view = space if space.is_memoryless else StateSpace(space.rules)
         self.database = database
         self.is_new = database is not None and options.db is None and not database.exists()
         agents = (opponents * 2)[: 2 - len(people)]
@@ -167,10 +167,10 @@ class _Session:
     def _coach(self) -> Any:
         from punish_fast.play.explain.coach import Coach
 
-        if self.table.space.is_view:
+        if self.table.space.is_memoryless:
             return Coach(self.view, self.opponent.policy, self.opponent_name)
         if self.options.coach:
-            raise UsageError(f"--coach: not available, because {self.opponent.name} remembers more than the view")
+            raise UsageError(f"--coach: not available, because {self.opponent.name} is not memoryless")
         return None
 
     def play(self) -> None:

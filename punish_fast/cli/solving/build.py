@@ -41,7 +41,7 @@ class ModelOptions(ComputeOptions):
         rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
         require_support(enemy, rules)
         if enemy.file is not None:
-            require_information(enemy.file, "view")
+            require_information(enemy.file, "memoryless")
         return rules, enemy
 
     def source(

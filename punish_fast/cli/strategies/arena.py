@@ -78,8 +78,8 @@ def arena(options: ArenaOptions) -> None:
     sources = [*lineup.files, *rules_files(options.rules)]
     check_outputs([options.record], sources, "play")
     if options.record is not None:
-        if lineup.information != "view":
-            raise UsageError(f"--record requires players of the view; one uses the model {lineup.information!r}")
+        if lineup.information != "memoryless":
+            raise UsageError(f"--record requires memoryless players; one uses the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.record)
     seed = None if options.games is None else seed_of(options.seed)
     stages = Stages(options.quiet)

@@ -29,8 +29,9 @@ class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
     rules: str | None = game_rules_option("tabletop")
-    information: Literal["view", "memory"] = option(
-        "Information model: view (the discard pile) or memory (also which player played which card).", default="view"
+    information: Literal["memoryless", "memory"] = option(
+        "Information model: memoryless (the discard pile) or memory (also which player played which card).",
+        default="memoryless",
     )
     iterations: int | None = option(
         "Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"
@@ -120,7 +121,7 @@ def _aims(target: Target, share: float) -> dict[str, Any]:
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
     name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
-    path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
+    path = Path(f"{stem}.h5" if options.information == "memoryless" else f"{stem}-{options.information}.h5")
     return default_strategy(path, rules, aims, options.information)
 
 
@@ -192,7 +193,7 @@ def _run(
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with stages("store", "equilibrium: writing"), time_limit(math.inf):
-        support = None if options.information == "view" else learner.reachable
+        support = None if options.information == "memoryless" else learner.reachable
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, support, origin=origin, response=response)

@@ -80,7 +80,7 @@ def study_file(options: LessonsOptions) -> Study:
     people = None
     if choices is not None:
         with stages("people", "lessons: recorded choices"):
-            view = graph.space if graph.space.is_view else StateSpace(lineup.rules)
+            view = graph.space if graph.space.is_memoryless else StateSpace(lineup.rules)
             people = deviations(play, view, choices)
     report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
     report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **work_report(stages.clock)}

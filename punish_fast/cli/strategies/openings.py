@@ -34,7 +34,7 @@ def openings(options: OpeningsOptions) -> None:
 
     player = Player(options.agent)
     if player.file is not None:
-        require_information(player.file, "view")
+        require_information(player.file, "memoryless")
     check_outputs([options.page], [player.path], "show", options.plot, [".html"])
     stages = Stages(options.quiet)
     with stages("openings", "openings"):

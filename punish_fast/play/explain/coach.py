@@ -32,7 +32,7 @@ _TOLERANCE = 1e-9
 class Coach:
     """A coach against an enemy with a known strategy."""
 
-    space: StateSpace  # state space of the view
+    space: StateSpace  # memoryless state space
     enemy: np.ndarray  # float64 ``[n_rows]``, policy of the enemy
     name: str  # name of the enemy
 

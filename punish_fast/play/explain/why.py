@@ -31,7 +31,7 @@ from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, indices_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
-from punish_fast.punish.states.space import StateSpace, require_view
+from punish_fast.punish.states.space import StateSpace, require_memoryless
 from punish_fast.store.reader import SolutionFile, final_values, require_states
 
 # Enemy's action, and the cards that the player and the enemy draw (0 is guard; 5 for no feint).
@@ -104,7 +104,7 @@ class Explainer:
             enemy: The enemy's policy, float64 ``[n_rows]``.
             finals: Values of win and loss; by default, the final values of the solution.
         """
-        require_view(data.space)
+        require_memoryless(data.space)
         self.data = data
         win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
         self.enemy, self.solution = enemy, as_chances(solution)

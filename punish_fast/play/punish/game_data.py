@@ -33,7 +33,7 @@ def rows_of_state(space: StateSpace, state: State) -> slice:
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """Return the view of a position outside a game; ``space`` must have the information model ``view``."""
+    """Return the view of a position outside a game; ``space`` must have the information model ``memoryless``."""
     actions = space.action[rows_of_state(space, state)]
     return View(state, tuple(actions.tolist()), unseen_cards(space.rules, state), None)
 
@@ -68,7 +68,7 @@ class GameData:
     @cached_property
     def decimals(self) -> np.ndarray:
         """Decimal codes of the states, int64 ``[n_states]``; indices if an information model has no such codes."""
-        return decimals_of(self.space) if self.space.is_view else np.arange(self.space.n_states)
+        return decimals_of(self.space) if self.space.is_memoryless else np.arange(self.space.n_states)
 
 
 @lru_cache(maxsize=4)

@@ -220,7 +220,7 @@ class Finished:
     def keep(self, space: StateSpace, database: Path | None) -> int:
         """Store the game if there is a database, and return its id. Not thread-safe.
 
-        ``space`` contains the states of the game under ``view``.
+        ``space`` contains the states of the game under ``memoryless``.
         """
         record = self.record()
         if database is not None:

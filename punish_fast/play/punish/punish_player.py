@@ -74,11 +74,11 @@ class PunishPlayer(Player, ServedPlayer):
             "objective": attributes.get("objective", "discounted" if self.has_values else None),
             "discount": attributes.get("discount", 1.0 if self.has_values else None),
             "temperatures": list(self.temperatures),
-            "coaches": self.information == "view",
+            "coaches": self.information == "memoryless",
             "values": self.has_values,
-            "explains": self.information == "view",
+            "explains": self.information == "memoryless",
             # Games are judged by the values in an agent file; otherwise, by the best choices against the player.
-            "judges": self.information == "view",
+            "judges": self.information == "memoryless",
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
@@ -155,7 +155,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     def coach(self, temperature: float | None) -> Explainer:
         """Return an explainer of the best choices against the player."""
-        self._must_have_view()
+        self._must_be_memoryless()
         if temperature not in self._coaches:
             policy = self._policy(temperature)
             self._coaches[temperature] = Explainer(self.data, policy, win_solution(self.space, policy))
@@ -271,7 +271,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     def values(self, decimal: int) -> dict[str, Any]:
         """Return values and policy in a state as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
-        self._must_have_view()
+        self._must_be_memoryless()
         space = self.space
         state = from_decimal(space.layout, decimal)
         rows, solution = rows_of_state(space, state), self.solution
@@ -293,8 +293,8 @@ class PunishPlayer(Player, ServedPlayer):
             self._policies[temperature] = self.policy(self.space) if solution is None else solution.policy(resolved)
         return self._policies[temperature]
 
-    def _must_have_view(self) -> None:
-        if not self.space.is_view:
+    def _must_be_memoryless(self) -> None:
+        if not self.space.is_memoryless:
             raise NoAnswerError(f"{self.name}: cannot judge positions, because it remembers more than they show")
 
 

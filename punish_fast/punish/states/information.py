@@ -3,7 +3,7 @@
 Both players see all cards that are played in a measure. An information model defines how much of this they remember,
 by listing the *places* of the discard pile that they distinguish:
 
-*view*: players remember only which cards are in the discard pile. One player's decision process uses this model.
+*memoryless*: players remember only which cards are in the discard pile. One player's decision process uses this model.
 
 *memory*: players remember which cards were revealed, which they played and which the enemy played, but not the order.
 
@@ -45,7 +45,7 @@ class Information(NamedTuple):
         return self.revealed not in (self.own, self.enemy)
 
 
-_MODELS = (Information("view", 0, 0, 0), Information("memory", 0, 1, 2))
+_MODELS = (Information("memoryless", 0, 0, 0), Information("memory", 0, 1, 2))
 # Each model is finer than the one before.
 MODELS = tuple(model.name for model in _MODELS)
 

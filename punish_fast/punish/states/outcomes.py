@@ -6,9 +6,9 @@ previous status and the two resolved cards. For every status and every *way* to 
 rest), the successors are therefore listed once as *outcomes*: a win, a loss, or the joining cards and the next status.
 *Plays* (player's draw, enemy's pick, enemy's draw) with the same outcome are merged here and nowhere else.
 
-Joining cards are numbered ``56 * draw + multiset``. Under ``view``, ``draw`` is 0 and the multiset contains all joining
-cards. If a model distinguishes the two players' cards, ``draw`` is the kind of the player's draw plus 1 (0 for none),
-and the multiset contains only the enemy's cards.
+Joining cards are numbered ``56 * draw + multiset``. Under ``memoryless``, ``draw`` is 0 and the multiset contains all
+joining cards. If a model distinguishes the two players' cards, ``draw`` is the kind of the player's draw plus 1 (0 for
+none), and the multiset contains only the enemy's cards.
 
 Plays are numbered ``31 * d + e``, where ``d`` is the kind of the player's draw plus 1 (0 for none). The enemy's play
 ``e`` is 0 for rest, ``1 + pick`` for a pick without a feint and ``6 + 5 * pick + draw`` for a feint. An outcome is

@@ -1,8 +1,8 @@
 """All information states of a game under an information model, breath by breath, in the order of their codes.
 
 The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
-a measure. Each further layer contains the successors of the previous one. Under ``view``, the last layer contains the
-states between two measures. Finer models lack this layer, because they are used only in the graph of the two-player
+a measure. Each further layer contains the successors of the previous one. Under ``memoryless``, the last layer contains
+the states between two measures. Finer models lack this layer, because they are used only in the graph of the two-player
 game, which has nodes between measures instead.
 """
 
@@ -53,13 +53,17 @@ class StateSpace:
     """The information states of a game."""
 
     def __init__(
-        self, rules: Rules, information: str = "view", progress: Progress | None = None, most_states: int = MOST_STATES
+        self,
+        rules: Rules,
+        information: str = "memoryless",
+        progress: Progress | None = None,
+        most_states: int = MOST_STATES,
     ) -> None:
         """Enumerate the states.
 
         Args:
             rules: Rules of the game.
-            information: Name of an information model: ``view`` or ``memory``.
+            information: Name of an information model: ``memoryless`` or ``memory``.
             progress: Called as ``progress(text, done, layers)`` after each layer; ``text`` includes the number of
                 states so far.
             most_states: Maximum number of states.
@@ -74,9 +78,9 @@ class StateSpace:
         self.information = information_of(information)
         self.layout = layout_of(rules)
         self.places = places_of(self.information, rules)
-        # One layer for each breath and, under `view`, one for the time between measures.
+        # One layer for each breath and, under `memoryless`, one for the time between measures.
         self.layers: list[Layer] = []
-        n_layers = rules.breaths + (information == "view")
+        n_layers = rules.breaths + (information == "memoryless")
         for number in range(n_layers):
             self.layers.append(self._next_layer(number))
             if progress is not None:
@@ -88,7 +92,7 @@ class StateSpace:
     def empty(cls, rules: Rules) -> StateSpace:
         """Return a space without states, to compile kernels that take its arrays."""
         space = cls.__new__(cls)
-        space.rules, space.information, space.layout = rules, information_of("view"), layout_of(rules)
+        space.rules, space.information, space.layout = rules, information_of("memoryless"), layout_of(rules)
         space.places = places_of(space.information, rules)
         nothing = np.zeros((0, space._n_words), dtype=np.uint64)
         space._most_states = MOST_STATES
@@ -199,12 +203,12 @@ class StateSpace:
 
     @cached_property
     def code(self) -> np.ndarray:
-        """Ascending mixed-radix codes of the states under ``view``, uint64 ``[n_states]``.
+        """Ascending mixed-radix codes of the states under ``memoryless``, uint64 ``[n_states]``.
 
         Raises:
-            InformationError: If the information model is not ``view``.
+            InformationError: If the information model is not ``memoryless``.
         """
-        require_view(self)
+        require_memoryless(self)
         layout = self.layout
         codes = np.empty(self.n_states, dtype=np.uint64)
         for number, layer in enumerate(self.layers):
@@ -213,9 +217,9 @@ class StateSpace:
         return codes
 
     @property
-    def is_view(self) -> bool:
-        """True if the information model is ``view``."""
-        return self.information.name == "view"
+    def is_memoryless(self) -> bool:
+        """True if the information model is ``memoryless``."""
+        return self.information.name == "memoryless"
 
     @property
     def n_states(self) -> int:
@@ -308,10 +312,10 @@ def outcomes_of(space: StateSpace, number: int) -> BreathOutcomes:
     return space._outcomes[number == space.rules.breaths - 1]
 
 
-def require_view(space: StateSpace) -> None:
-    """Raise `InformationError` if the information model is not ``view``."""
-    if not space.is_view:
-        raise InformationError(f"information: {space.information.name!r} is not allowed here, only 'view' is")
+def require_memoryless(space: StateSpace) -> None:
+    """Raise `InformationError` if the information model is not ``memoryless``."""
+    if not space.is_memoryless:
+        raise InformationError(f"information: {space.information.name!r} is not allowed here, only 'memoryless' is")
 
 
 def index_of(states: CodedStates, state: State) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.punish.states import _redeal
-from punish_fast.punish.states.space import StateSpace, must_be_space, outcomes_of, require_view
+from punish_fast.punish.states.space import StateSpace, must_be_space, outcomes_of, require_memoryless
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.transitions import _marginals, _tensor
 from punish_fast.punish.transitions._tensor import TensorRows, place_rows
@@ -83,7 +83,7 @@ class RowBuilder:
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
         """Prepare the enemy's ``policy``, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy."""
         must_be_space(space)
-        require_view(space)
+        require_memoryless(space)
         self.space = space
         self._policy = None
         if policy is not None:

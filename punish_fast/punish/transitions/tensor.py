@@ -34,14 +34,14 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
     and ``n_states + 1`` are win and loss, with rewards +1 and -1. Within a row, columns ascend.
 
     Args:
-        space: States under the information model ``view``.
+        space: States under the information model ``memoryless``.
         policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy.
         on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer are complete, for example to save
             these rows. If ``policy`` is given, ``on_layer`` is called for all layers at the end.
 
     Raises:
         PolicyError: If the policy is invalid for these states.
-        InformationError: If the information model is not ``view``.
+        InformationError: If the information model is not ``memoryless``.
         MemoryError: If the tensor does not fit into memory.
     """
     builder = RowBuilder(space, policy)
@@ -147,7 +147,7 @@ class TransitionPattern:
         """Build the process against the uniform enemy.
 
         Raises:
-            InformationError: If the information model is not ``view``.
+            InformationError: If the information model is not ``memoryless``.
             MemoryError: If the tensor does not fit into memory.
         """
         self.space = space
