@@ -48,7 +48,7 @@ HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
     "aggressive": _aggressive,
     "punisher": _punisher,
 }
-# Win probability of the exploiter ``true`` against the veteran. The exploiter is the best response found, so this is
+# Win probability of the exploiter ``belief`` against the veteran. The exploiter is the best response found, so this is
 # not an upper bound.
 EXPLOITER_WINS = 0.545
 

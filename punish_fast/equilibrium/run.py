@@ -167,7 +167,7 @@ class _Runner:
             graph, start = equilibrium.graph, exploiter_start(equilibrium)
             self._exploitability, self.response = math.nan, start.policy
             with suppress(TimeLimitError):
-                found = best_response(graph, equilibrium.average, "true", self._search_progress, [start])
+                found = best_response(graph, equilibrium.average, "belief", self._search_progress, [start])
                 self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
             self.seconds["measure"] += time.perf_counter() - begin
             self._measured = equilibrium.iterations

@@ -319,7 +319,7 @@ def test_built_in_players_are_as_strong_as_is_said(tabletop):
 def test_it_is_as_strong_as_is_said(tabletop):
     graph, policy = GameGraph(tabletop), veteran_policy(tabletop)
     assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
-    exploiter_wins = best_response(graph, policy, "true", starts=[Start(policy)]).duel.win_probability
+    exploiter_wins = best_response(graph, policy, "belief", starts=[Start(policy)]).duel.win_probability
     assert exploiter_wins == pytest.approx(EXPLOITER_WINS, abs=0.003)
 
 

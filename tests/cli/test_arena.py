@@ -132,11 +132,11 @@ def test_a_game_that_never_ends_is_refused(run, folder):
 
 @pytest.mark.usefixtures("files")
 def test_an_agent_is_exploited(run, graph):
-    report = run("exploit", "agent.h5", "--exploiter", "uniform", "--exploiter", "true", "-q", "--json").report
+    report = run("exploit", "agent.h5", "--exploiter", "uniform-belief", "--exploiter", "belief", "-q", "--json").report
     policy = Player("agent.h5").policy(graph.space)
-    expected = {beliefs: best_response(graph, policy, beliefs).win_probability for beliefs in ("uniform", "true")}
+    expected = {name: best_response(graph, policy, name).win_probability for name in ("uniform-belief", "belief")}
     assert report["exploiters"] == expected
-    assert 0.5 < expected["uniform"] <= expected["true"] == max(report["rounds"]["true"])
+    assert 0.5 < expected["uniform-belief"] <= expected["belief"] == max(report["rounds"]["belief"])
     assert report["agent"] == "agent"
     assert [report[name] for name in ("off_policy_weight", "games", "seed", "depth")] == [0.01, None, None, None]
 
@@ -144,8 +144,8 @@ def test_an_agent_is_exploited(run, graph):
 def test_exploiters_are_printed(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")
-    chances = re.findall(r"^  (\w+) +([\d.]+)%  \w", done.out, re.MULTILINE)
-    assert [name for name, _ in chances] == ["uniform", "true", "memory", "bayes"]
+    chances = re.findall(r"^  ([\w-]+) +([\d.]+)%  \w", done.out, re.MULTILINE)
+    assert [name for name, _ in chances] == ["uniform-belief", "belief", "memory", "bayes"]
     assert all(float(chance) > 70 for _, chance in chances)
     assert re.search(r"^  bayes: 20,000 games, seed 0; standard error 0\.\d\d%\.$", done.out, re.MULTILINE)
 
@@ -158,12 +158,12 @@ def test_results_that_are_finished_are_printed_if_the_rest_is_interrupted(run, m
     monkeypatch.setattr(exploiters, "bayes_response", interrupted)
     done = run("exploit", "random", "--rules", "tiny", *as_json)
     assert done.code == 130
-    assert re.search(r"^exploit: true [\d.]+%, infers the hand from the agent's play$", done.err, re.MULTILINE)
+    assert re.search(r"^exploit: belief [\d.]+%, infers the hand from the agent's play$", done.err, re.MULTILINE)
     assert done.err.endswith("interrupted: only finished results are shown\n")
     finished = (
-        json.loads(done.out)["exploiters"] if as_json else re.findall(r"^  (\w+) +[\d.]+%", done.out, re.MULTILINE)
+        json.loads(done.out)["exploiters"] if as_json else re.findall(r"^  ([\w-]+) +[\d.]+%", done.out, re.MULTILINE)
     )
-    assert list(finished) == ["uniform", "true", "memory"]
+    assert list(finished) == ["uniform-belief", "belief", "memory"]
 
 
 def test_chances_add_up_measure_by_measure():

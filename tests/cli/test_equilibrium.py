@@ -142,9 +142,9 @@ def test_progress_says_how_far_it_is(status, line):
 def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
     arguments = ("--rules", "tiny", "--information", information, "--iterations", "6", "-o", "x.h5", "-q", "--json")
     told = run("equilibrium", *arguments).report["exploiter_wins"]
-    found = run("exploit", "x.h5", "--exploiter", "true", "-q", "--json").report
+    found = run("exploit", "x.h5", "--exploiter", "belief", "-q", "--json").report
     # Strategies of a finer model are rounded.
-    assert found["exploiters"]["true"] > told - (1e-9 if information == "memoryless" else 1e-3)
+    assert found["exploiters"]["belief"] > told - (1e-9 if information == "memoryless" else 1e-3)
     stored = load(folder / "x.h5")
     assert stored.response(StateSpace(stored.rules, information)) is not None
 

@@ -78,10 +78,10 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
 
 
 def test_numbers_have_as_many_digits_as_matter_and_wide_columns_are_left_out(monkeypatch, capsys):
-    values = {"win_rate": 2 / 3, "error_bound": 1 / 3e9, "discount": 0.99999, "exploiters": {"true": 0.61247}}
+    values = {"win_rate": 2 / 3, "error_bound": 1 / 3e9, "discount": 0.99999, "exploiters": {"belief": 0.61247}}
     report.print_report(values)
     printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert printed == ["win rate 66.7%", "error bound 3.3e-10", "discount 0.99999", "exploiters true 61.2%"]
+    assert printed == ["win rate 66.7%", "error bound 3.3e-10", "discount 0.99999", "exploiters belief 61.2%"]
     monkeypatch.setenv("COLUMNS", "40")
     report.print_report({"files": [{"file": "a" * 20, "digest": "f" * 64, "games": 3}]})
     printed = capsys.readouterr().out.splitlines()
@@ -122,15 +122,15 @@ def test_a_stage_says_that_kernels_are_compiled_instead_of_its_own_line(monkeypa
     now = [0.0]
     announce_to(Progress(clock=lambda: now[0]).compiling)
     try:
-        with Progress(clock=lambda: now[0]).stage("exploit: uniform"):
-            assert said.get(timeout=60) == "exploit: uniform"
+        with Progress(clock=lambda: now[0]).stage("exploit: uniform-belief"):
+            assert said.get(timeout=60) == "exploit: uniform-belief"
             begin("respond_full")
             assert said.get(timeout=60) == "compiling kernels, at least 1 left, 0 s"
             now[0] = 190.0
             assert said.get(timeout=60) == "compiling kernels, at least 1 left, 190 s"
             end("respond_full")
             now[0] = 192.0
-            assert said.get(timeout=60) == "exploit: uniform, 192 s"
+            assert said.get(timeout=60) == "exploit: uniform-belief, 192 s"
     finally:
         announce_to(None)
     assert said.empty()

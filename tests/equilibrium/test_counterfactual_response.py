@@ -27,7 +27,7 @@ def improved(graph, enemy, iterations):
 def test_iterations_converge_to_a_response_as_good_as_the_exploiter(graph):
     enemy = mixed(graph.space, 1)
     before, after = (head_to_head(graph, improved(graph, enemy, n).policy, enemy).win_probability for n in (0, 20))
-    assert before < after == pytest.approx(best_response(graph, enemy, "true").win_probability, abs=1e-3)
+    assert before < after == pytest.approx(best_response(graph, enemy, "belief").win_probability, abs=1e-3)
 
 
 def test_a_converged_response_has_the_values_and_deals_of_its_duel(graph):

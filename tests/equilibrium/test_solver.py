@@ -44,8 +44,8 @@ def learned(graph, iterations, share=0.0):
 @pytest.mark.compiled
 def test_nothing_beats_the_average_of_self_play_under_perfect_recall():
     graph = GameGraph(StateSpace(MEASURES, "memory"))
-    assert best_response(graph, uniform(graph.space), "true").win_probability > 0.55
-    assert best_response(graph, learned(graph, 500).average, "true").win_probability < 0.5 + 1e-3
+    assert best_response(graph, uniform(graph.space), "belief").win_probability > 0.55
+    assert best_response(graph, learned(graph, 500).average, "belief").win_probability < 0.5 + 1e-3
 
 
 def restrict_iterations(monkeypatch, first, each, most=1.0):
@@ -263,7 +263,7 @@ def test_a_run_ends_after_its_iterations_and_measures_the_average(graph, equilib
     assert set(run.seconds) == {"iterations", "measure", "checkpoint"}
     # No response found from another start wins much more.
     assert run.exploitability > 0
-    found = best_response(graph, equilibrium.average, "true").win_probability
+    found = best_response(graph, equilibrium.average, "belief").win_probability
     assert 100 * (found - 0.5) == pytest.approx(run.exploitability, abs=0.2)
     duel = head_to_head(graph, run.response, equilibrium.average)
     assert 100 * (duel.win_probability - 0.5) == pytest.approx(run.exploitability, abs=1e-7)

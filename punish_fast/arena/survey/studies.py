@@ -150,7 +150,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         graph = _graph(true_rules(point.rules), 0.0)
     report |= {"full_states": graph.n_full} | study_game(graph, agent, stage)
     with stage("best response"):
-        report["best_response"] = best_response(graph, agent, "true").win_probability
+        report["best_response"] = best_response(graph, agent, "belief").win_probability
     return report
 
 

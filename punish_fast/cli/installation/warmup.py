@@ -25,7 +25,7 @@ _COMMANDS = (
     "arena --rules tiny random careful",
     "arena --rules tiny --games 20 random careful --record FOLDER/games.db",
     "exploit --rules tiny --upper-bound random",
-    "exploit --exploiter true --exploiter bayes --upper-bound FOLDER/memory.h5",
+    "exploit --exploiter belief --exploiter bayes --upper-bound FOLDER/memory.h5",
     "lessons FOLDER/memoryless.h5",
     "practice naive --rules tiny -n 1",
     "play naive --rules tiny --db FOLDER/played.db",

@@ -48,7 +48,7 @@ def test_a_point_is_what_its_parts_find(found):
     graph = GameGraph(StateSpace(true_rules(TINY)))
     policy = greedy(space.state_ptr, solution.q)
     assert {name: agent[name] for name in study_game(graph, policy)} == study_game(graph, policy)
-    assert agent["best_response"] == best_response(graph, policy, "true").win_probability
+    assert agent["best_response"] == best_response(graph, policy, "belief").win_probability
     learner = Equilibrium(graph, share=0.9)
     exploitability = run_equilibrium(learner, Target(iterations=2)).exploitability
     assert equilibrium["exploitability"] == exploitability
