@@ -90,7 +90,7 @@ MODELS: dict[str, Learn] = {
     "uniform": _learn_nothing,
     "parless": _learn_parless,
     "pawnn": _learn_pawnn,
-    "choice-model": _learn_choice_model,
+    "logit": _learn_choice_model,
 }
 
 
@@ -106,7 +106,7 @@ def games_needed(models: Iterable[str], n_folds: int) -> int:
     The choice model needs more games than other models, because it splits its training games into folds as well.
     """
     require_folds(n_folds)
-    inner = FOLDS if "choice-model" in models else 1
+    inner = FOLDS if "logit" in models else 1
     return next(n for n in count(n_folds) if n - -(-n // n_folds) >= inner)
 
 

@@ -42,7 +42,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "balance": ("--base", "tiny", "--set", "hp=1"),
     "enemy parless": ("--db", "games.db", "--rules", "house.toml"),
     "enemy pawnn": ("--from", "strategy.h5", "--set", "hidden=3", "--set", "epochs=1"),
-    "enemy model": ("--db", "games.db", "--rules", "house.toml"),
+    "enemy logit": ("--db", "games.db", "--rules", "house.toml"),
     "enemy import-flux": ("params.json", "--rules", "tiny"),
     "enemy validate": ("--db", "games.db", "--rules", "house.toml", "--models", "uniform,parless"),
     "enemy show": ("strategy.h5",),

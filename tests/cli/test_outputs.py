@@ -95,7 +95,7 @@ READING = {
     "openings": (["agent.h5"], ["agent.h5"]),
     "lessons": (["agent.h5", "--records", "games.db"], ["agent.h5", "games.db"]),
     "enemy parless": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
-    "enemy model": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
+    "enemy logit": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
     "enemy import-flux": (["params.json", "--rules", "house.toml"], ["params.json", "house.toml"]),
     "enemy pawnn": (["--from", "strategy.h5", "--cross-validate", "2"], ["strategy.h5"]),
     "records plot": (["win-rates", "--db", "games.db"], ["games.db"]),

@@ -238,7 +238,7 @@ def test_options_out_of_range_are_refused(field, value):
         replace(TrainingOptions(), **{field: value})
 
 
-FAST = ("uniform", "parless", "choice-model")
+FAST = ("uniform", "parless", "logit")
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +269,8 @@ def test_no_model_beats_the_truth_and_the_habit_comes_near(space, choices, costs
     free = free_choices(space, choices)
     truth = -np.log(taste(space, choices.state)[np.arange(len(choices.state)), choices.column])[free].mean()
     means = {name: cost.mean() for name, cost in costs.items()}
-    assert truth < means["choice-model"] < means["parless"] < means["uniform"]
-    assert means["choice-model"] - truth < 0.3 * (means["uniform"] - truth)
+    assert truth < means["logit"] < means["parless"] < means["uniform"]
+    assert means["logit"] - truth < 0.3 * (means["uniform"] - truth)
 
 
 def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
@@ -312,7 +312,7 @@ def test_a_single_game_has_no_error_to_speak_of():
 
 
 def test_so_many_games_are_needed_and_enough(space, choices):
-    for models, n_folds in ((["uniform", "parless"], 5), (["choice-model"], 2)):
+    for models, n_folds in ((["uniform", "parless"], 5), (["logit"], 2)):
         needed = games_needed(models, n_folds)
         games = np.unique(choices.game)
         enough, fewer = (choices.part(np.isin(choices.game, games[:n])) for n in (needed, needed - 1))
@@ -323,7 +323,7 @@ def test_so_many_games_are_needed_and_enough(space, choices):
 
 def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(
-        ArgumentError, match=r"^model: 'oracle' is unknown; the models are uniform, parless, pawnn, choice-model$"
+        ArgumentError, match=r"^model: 'oracle' is unknown; the models are uniform, parless, pawnn, logit$"
     ):
         held_out_losses(space, choices, ["oracle"])
     with pytest.raises(FoldsError, match=r"^folds: 1 is not allowed"):
@@ -343,5 +343,5 @@ def test_the_habit_predicts_people_better_than_parless(notebook, published_choic
     costs = held_out_losses(notebook, people, FAST)
     game = people.game[free_choices(notebook, people)]
     assert len(game) == 4501
-    assert mean_by_games(costs["parless"] - costs["choice-model"], game).interval[0] > 0.6
-    assert mean_by_games(costs["choice-model"], game).value < 1.05
+    assert mean_by_games(costs["parless"] - costs["logit"], game).interval[0] > 0.6
+    assert mean_by_games(costs["logit"], game).value < 1.05

@@ -34,7 +34,7 @@ WRITES = {
     "survey": ("--csv", "out.csv", "--plot", "out.png"),
     "balance": ("--plot", "out.png"),
     "enemy parless": ("-o", "out.h5"),
-    "enemy model": ("-o", "out.h5"),
+    "enemy logit": ("-o", "out.h5"),
     "enemy import-flux": ("-o", "out.h5"),
     "enemy pawnn": ("-o", "out.h5"),
     "records import": (),

@@ -9,5 +9,5 @@ enemy = family(
     "punish-fast enemy show champion.h5",
     "punish-fast solve --enemy champion.h5",
     package=__name__,
-    panels={"Commands": ("parless", "pawnn", "model", "import_flux", "validate", "show")},
+    panels={"Commands": ("parless", "pawnn", "logit", "import_flux", "validate", "show")},
 )

@@ -14,7 +14,7 @@ from punish_fast.cli.frame.report import rules_report
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean
 
-_MODELS = ("uniform", "parless", "pawnn", "choice-model")
+_MODELS = ("uniform", "parless", "pawnn", "logit")
 
 
 class ValidateOptions(ChoicesOptions):
@@ -41,7 +41,7 @@ class ValidateOptions(ChoicesOptions):
 
 @verb(
     "punish-fast enemy validate --db games.db",
-    "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --json",
+    "punish-fast enemy validate --db games.db --models uniform,parless,logit --json",
 )
 def validate(options: ValidateOptions) -> None:
     """Measure how well enemies predict people in held-out games: log loss in nats per choice.

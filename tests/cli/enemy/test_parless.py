@@ -111,7 +111,7 @@ def test_games_against_bots_that_are_left_out_are_counted(run):
     assert done.err.startswith("2 games between people; --with-bots adds 1 game against bots")
 
 
-@pytest.mark.parametrize("verb", ["parless", "model", "import-flux", "validate"])
+@pytest.mark.parametrize("verb", ["parless", "logit", "import-flux", "validate"])
 def test_enemies_play_the_true_rules_by_default(run, verb):
     said = " ".join(run("enemy", verb, "--help").out.split())
     assert "Rules of the games: a preset or a TOML file. [default: tabletop]" in said

@@ -33,11 +33,11 @@ def test_the_time_left_is_that_of_one_model(run, monkeypatch):
 @pytest.mark.usefixtures("games")
 def test_players_at_random_are_predicted_best_by_uniform_play(run):
     """The made-up players play uniformly: whatever is learned from them can only mislead."""
-    done = run("enemy", "validate", "--db", "games.db", *TINY, "--models", "choice-model, parless,uniform", "--quiet")
+    done = run("enemy", "validate", "--db", "games.db", *TINY, "--models", "logit, parless,uniform", "--quiet")
     assert (done.code, done.err) == (0, "")
     table = [line.split() for line in done.out.splitlines()]
     nats = {row[0][:-1]: float(row[2]) for row in table if row[1:2] == ["nats"]}
-    assert list(nats) == ["choice-model", "parless", "uniform"]
+    assert list(nats) == ["logit", "parless", "uniform"]
     assert nats["uniform"] == min(nats.values())
 
 

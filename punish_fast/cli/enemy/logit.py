@@ -1,4 +1,4 @@
-"""``punish-fast enemy model``: fit a choice model to recorded choices and save its strategy."""
+"""``punish-fast enemy logit``: fit a choice model to recorded choices and save its strategy."""
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.options import verb
@@ -6,25 +6,24 @@ from punish_fast.cli.frame.progress import Stopwatch
 
 
 @verb(
-    "punish-fast enemy model --db games.db -o choice-model.h5",
-    "punish-fast enemy model --db games.db --winners --until 1668358800 -o champion-model.h5",
-    stage="choice model",
+    "punish-fast enemy logit --db games.db -o logit.h5",
+    "punish-fast enemy logit --db games.db --winners --until 1668358800 -o champion-logit.h5",
+    stage="logit",
 )
-def model(options: StrategyOptions) -> None:
+def logit(options: StrategyOptions) -> None:
     """Fit a multinomial logit model to people's choices and update it with the counts in each state.
 
     This enemy predicts people better than the others learned from recorded games; to check this on your data, run
     `punish-fast enemy validate`. Only games between people are used unless --with-bots is given. The default output is
-    choice-model.h5; if the rules are not tabletop, the file name begins with their name, as in
-    notebook-choice-model.h5.
+    logit.h5; if the rules are not tabletop, the file name begins with their name, as in notebook-logit.h5.
     """
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
 
     clock = Stopwatch()
-    made = {"method": "choice-model", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
-    output = options.checked_output("choice-model", made)
+    made = {"method": "logit", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
+    output = options.checked_output("logit", made)
     space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):

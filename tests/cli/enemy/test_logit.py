@@ -13,11 +13,11 @@ TINY = ("--rules", "tiny")
 
 
 def test_the_file_is_that_of_the_library(run, games, space):
-    report = run("enemy", "model", "--db", games, *TINY, "--json").report
+    report = run("enemy", "logit", "--db", games, *TINY, "--json").report
     found = read_choices(games)
     row, column = locate_choices(space, found.decimal, found.action)
     model = fit_choice_model(space, row, column, found.game)
-    file = load("tiny-choice-model.h5")
+    file = load("tiny-logit.h5")
     assert file.support(space).all()
     assert file.policy(space).tobytes() == choice_model_policy(space, model).tobytes()
     assert (report["games"], report["choices"], report["states"]) == (30, 240, 558)
@@ -26,13 +26,13 @@ def test_the_file_is_that_of_the_library(run, games, space):
 
 @pytest.mark.usefixtures("games")
 def test_what_was_done_is_told_and_noted(run):
-    done = run("enemy", "model", "--db", "games.db", *TINY, "--winners", "--until", "1020", "-o", "x.h5")
+    done = run("enemy", "logit", "--db", "games.db", *TINY, "--winners", "--until", "1020", "-o", "x.h5")
     assert (done.code, done.err.startswith("Play against it: punish-fast play ")) == (0, True)
     assert re.search(r"^name +champion choice model$", done.out, re.MULTILINE)
     origin = load("x.h5").origin
     assert origin.pop("concentration") > 0
-    made = {"method": "choice-model", "ridge": 5.0, "lapse": 0.01, "folds": 5, "seed": 0}
+    made = {"method": "logit", "ridge": 5.0, "lapse": 0.01, "folds": 5, "seed": 0}
     assert origin == made | {"database": "games.db", "winners": True, "until": 1020}
     assert run("solve", *TINY, "--enemy", "x.h5", "-o", "y.h5", "--json").report["error_bound"] < 1e-9
-    few = run("enemy", "model", "--until", "1", "--db", "games.db", *TINY)
+    few = run("enemy", "logit", "--until", "1", "--db", "games.db", *TINY)
     few.refused("games.db: 0 games between people selected; at least 5 are needed")
