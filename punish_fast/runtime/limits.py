@@ -68,7 +68,7 @@ def parse_size(text: str) -> int:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?B|[kMGT])", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
         hint = f"; write {text.strip()}GB" if re.fullmatch("[1-9][0-9]{0,2}", text.strip(), re.ASCII) else ""
-        raise ArgumentError(f"memory: {text!r} is not a size, such as 4GB or 800MB{hint}")
+        raise ArgumentError(f"memory_limit: {text!r} is not a size, such as 4GB or 800MB{hint}")
     return round(float(found[1]) * _UNITS[found[2].rstrip("B")])
 
 

@@ -53,7 +53,7 @@ class ModelSource:
     enemy: dict[str, Any] | None = None
     stage: Stage = nullcontext  # returns the context manager of each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
-    memory: int | None = None  # memory limit in bytes; all memory of the machine if None
+    memory_limit: int | None = None  # memory limit in bytes; all memory of the machine if None
     # Function that returns the executor of a matrix-free process, for example on a cluster. If None, threads of this
     # process compute the rows, which are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None
@@ -105,11 +105,11 @@ class ModelSource:
         if self.executor is not None:
             batches = RowBatches(space, self.policy, self.progress)
             return MatrixFree(batches, self.progress, self.executor(batches))
-        if self.memory is not None or space.n_states > _FEW_STATES:
+        if self.memory_limit is not None or space.n_states > _FEW_STATES:
             batches = RowBatches(space, self.policy, self.progress)
             modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)
             plans = plan_memory(batches, self.policy is not None)
-            if choose_mode(plans, modes, memory_limit(self.memory)) == MATRIX_FREE:
+            if choose_mode(plans, modes, memory_limit(self.memory_limit)) == MATRIX_FREE:
                 return MatrixFree(batches, self.progress)
         if keep_tensor:
             return build(space, self.policy, on_layer)

@@ -39,8 +39,8 @@ def test_a_cluster_solves_to_the_same_bits(run):
 def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):
     run("solve", "--cluster", "local:2").refused("--cluster requires --no-tensor")
     run("solve", "--no-tensor", "--cluster", "two").refused("--cluster: 'two' is not allowed; it must be a scheduler")
-    run("solve", "--no-tensor", "--cluster", "local:1", "--memory", "1GB").refused(
-        "--cluster and --memory cannot be combined"
+    run("solve", "--no-tensor", "--cluster", "local:1", "--memory-limit", "1GB").refused(
+        "--cluster and --memory-limit cannot be combined"
     )
     assert list(folder.iterdir()) == []
 

@@ -95,31 +95,33 @@ def modes(run, folder, monkeypatch):
 
 
 def test_any_memory_gives_the_same_file(run, folder, modes):
-    options = ("solve", *HOUSE, "--no-tensor", "--json", "--memory")
+    options = ("solve", *HOUSE, "--no-tensor", "--json", "--memory-limit")
     reports = [run(*options, f"{modes[name]}B", "-o", f"{name}.h5").report for name in ("compact", "matrix-free")]
     assert [report["mode"] for report in reports] == ["compact", "matrix-free"]
     for name in ("digest", "nnz", "longest_row", "sweeps", "error_bound", "residual"):
         assert reports[0][name] == reports[1][name], name
     assert contents(folder / "compact.h5") == contents(folder / "matrix-free.h5")
-    least = ("--no-tensor", "--memory", f"{modes['matrix-free']}B")
+    least = ("--no-tensor", "--memory-limit", f"{modes['matrix-free']}B")
     assert run("solve", *HOUSE, *least, "-o", "least.h5", "--json").report["mode"] == "matrix-free"
     against = ("solve", *HOUSE, "--enemy", "compact.h5@2", "--no-tensor", "-o", "against.h5", "--json")
     run(*against, *least).failed_with("matrix-free would take")
     much, counted = run(*against).report, run(*against, "--dry-run").report
-    little = run(*against, "--memory", f"{counted['modes'][2]['bytes']}B").report
+    little = run(*against, "--memory-limit", f"{counted['modes'][2]['bytes']}B").report
     assert (little["mode"], much["mode"]) == ("matrix-free", "compact")
     assert (little["digest"], little["nnz"]) == (much["digest"], much["nnz"])
 
 
 def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
-    done = run("solve", *HOUSE, "--memory", f"{modes['matrix-free']}B", "-o", "x.h5")
+    done = run("solve", *HOUSE, "--memory-limit", f"{modes['matrix-free']}B", "-o", "x.h5")
     done.failed_with("tensor would take", "without a tensor in the file, matrix-free would take")
     little = f"{modes['matrix-free'] - 1}B"
-    run("build", *HOUSE, "--memory", little, "-o", "x.h5").failed_with("tensor would take", "the limit is ")
-    run("solve", *HOUSE, "--no-tensor", "--memory", little, "-o", "x.h5").failed_with("matrix-free would take")
-    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("states, but there is room for 13")
-    run("solve", "--memory", "much", "-o", "x.h5").refused("--memory: 'much' is not a size, such as 4GB or 800MB")
-    run("solve", "--memory", "4", "-o", "x.h5").refused("--memory: '4' is not a size", "; write 4GB")
+    run("build", *HOUSE, "--memory-limit", little, "-o", "x.h5").failed_with("tensor would take", "the limit is ")
+    run("solve", *HOUSE, "--no-tensor", "--memory-limit", little, "-o", "x.h5").failed_with("matrix-free would take")
+    run("build", *HOUSE, "--memory-limit", "1kB", "-o", "x.h5").failed_with("states, but there is room for 13")
+    run("solve", "--memory-limit", "much", "-o", "x.h5").refused(
+        "--memory-limit: 'much' is not a size, such as 4GB or 800MB"
+    )
+    run("solve", "--memory-limit", "4", "-o", "x.h5").refused("--memory-limit: '4' is not a size", "; write 4GB")
     assert names(folder) == ["house.toml"]
 
 
@@ -131,9 +133,9 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
         assert report[name] == made[name], name
     assert [mode["mode"] for mode in report["modes"]] == ["tensor", "compact", "matrix-free"]
     assert all(mode["fits"] and mode["seconds"] > 0 for mode in report["modes"])
-    least = run("solve", *HOUSE, "--dry-run", "--memory", f"{modes['matrix-free']}B", "--json").report
+    least = run("solve", *HOUSE, "--dry-run", "--memory-limit", f"{modes['matrix-free']}B", "--json").report
     assert [mode["fits"] for mode in least["modes"]] == [False, False, True]
-    against = run("solve", *HOUSE, "--dry-run", "--memory", "1B", "--enemy", "careful", "--json").report
+    against = run("solve", *HOUSE, "--dry-run", "--memory-limit", "1B", "--enemy", "careful", "--json").report
     assert against["nnz"] == made["nnz"]
     assert names(folder) == ["house.toml"]
 

@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_ours_is_refused(run, folder):
 def test_a_game_too_large_for_this_machine_fails_in_one_line(run, output):
     path = output.parent / "huge.toml"
     path.write_text("copies = [9, 9, 9, 9, 9]\nhand_size = 9\nhp = 9\nfeints = 9\nbreaths = 8\nreveal_size = 9\n")
-    run("solve", "--rules", path, "--memory", "1GB", "-o", output).refused("memory", code=1)
+    run("solve", "--rules", path, "--memory-limit", "1GB", "-o", output).refused("memory", code=1)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ class ModelOptions(ComputeOptions):
         "temperature is appended as @T.  [default: random]",
         metavar="ENEMY",
     )
-    memory: str | None = option("Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE")
+    memory_limit: str | None = option(
+        "Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE"
+    )
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:
@@ -60,7 +62,7 @@ class ModelOptions(ComputeOptions):
         from punish_fast.store.tensors import ModelSource
 
         clock, progress = stages.clock, stages.progress
-        memory = None if self.memory is None else parse_size(self.memory)
+        memory = None if self.memory_limit is None else parse_size(self.memory_limit)
         progress.start()
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)

@@ -113,8 +113,8 @@ def _check(options: SolveOptions) -> None:
     if options.cluster is not None and not options.dry_run:
         if not options.no_tensor:
             raise UsageError("--cluster requires --no-tensor, because the workers do not keep the rows they compute")
-        if options.memory is not None:
-            raise UsageError("--cluster and --memory cannot be combined")
+        if options.memory_limit is not None:
+            raise UsageError("--cluster and --memory-limit cannot be combined")
     tolerance = 1.0 if options.tolerance is None else options.tolerance
     check_options(options.discount, options.method, tolerance, options.sweeps, options.objective or "discounted")
 
@@ -125,7 +125,7 @@ def _stored(options: SolveOptions, path: Path) -> SolutionFile:
 
     for name, told in (
         *(("rules", "already has its rules"), ("enemy", "already has its enemy")),
-        *((name, "is already built") for name in ("memory", "dry_run", "cluster")),
+        *((name, "is already built") for name in ("memory_limit", "dry_run", "cluster")),
     ):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} cannot be combined with a tensor; {path} {told}")
@@ -214,7 +214,7 @@ def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> N
     from punish_fast.punish.transitions.row_batches import RowBatches
     from punish_fast.runtime import _jit
 
-    space, limit, sweeps = source.states, memory_limit(source.memory), options.sweeps or SWEEPS
+    space, limit, sweeps = source.states, memory_limit(source.memory_limit), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
     batches = RowBatches(space, source.policy, stages.progress.step)
     # Time for listing states and counting rows, which a run must do, too.
