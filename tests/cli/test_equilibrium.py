@@ -44,8 +44,8 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
 
 
 def test_a_target_is_reached_or_reported_as_missed(run, folder):
-    assert run("equilibrium", *TINY, "--target", "0.3", "--json").report["exploitability"] <= 0.3
-    done = run("equilibrium", *TINY, "--target", "0.0001", "--iterations", "30", "-o", "b.h5")
+    assert run("equilibrium", *TINY, "--exploitability", "0.3", "--json").report["exploitability"] <= 0.3
+    done = run("equilibrium", *TINY, "--exploitability", "0.0001", "--iterations", "30", "-o", "b.h5")
     done.failed_with("the target of 0.0001 points was not reached", "after 30 iterations")
     assert done.code == 1
     assert (folder / "b.h5").exists()
@@ -58,7 +58,7 @@ def test_a_target_is_missed_if_the_exploitability_was_not_measured(run, monkeypa
         return run_equilibrium(*arguments)._replace(exploitability=math.nan)
 
     monkeypatch.setattr(equilibrium_run, "run_equilibrium", unmeasured)
-    done = run("equilibrium", *TINY, "--iterations", "2", "--target", "0.5")
+    done = run("equilibrium", *TINY, "--iterations", "2", "--exploitability", "0.5")
     done.failed_with("the target of 0.5 points was not reached: the exploitability was not measured in time\n")
 
 

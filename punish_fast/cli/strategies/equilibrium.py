@@ -36,7 +36,7 @@ class EquilibriumOptions(ComputeOptions):
     iterations: int | None = option(
         "Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"
     )
-    target: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
+    exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
     output: OutputOption = None
     resume: Path | None = option(
@@ -47,7 +47,7 @@ class EquilibriumOptions(ComputeOptions):
 @verb(
     "punish-fast equilibrium",
     "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
-    "punish-fast equilibrium --rules tiny --target 0.5",
+    "punish-fast equilibrium --rules tiny --exploitability 0.5",
 )
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
@@ -106,9 +106,9 @@ def _target(options: EquilibriumOptions) -> Target:
     from punish_fast.equilibrium.run import Target, TargetError
 
     try:
-        return Target(options.iterations, options.target, options.time)
+        return Target(options.iterations, options.exploitability, options.time)
     except TargetError as error:
-        raise UsageError(str(error).replace("exploitability:", "target:").replace("seconds:", "time:")) from None
+        raise UsageError(str(error).replace("seconds:", "time:")) from None
 
 
 def _aims(target: Target, share: float) -> dict[str, Any]:
