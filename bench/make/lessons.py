@@ -1,7 +1,7 @@
 """Write the page ``docs/lessons.md``: ``python -m bench.make.lessons EQ.h5``.
 
 All numbers of the page, and all sentences that depend on the strategy, are in blocks between two comments. The command
-writes the blocks and the figures from a strategy file. Only with ``--records DB`` does it write the block and the
+writes the blocks and the figures from a strategy file. Only with ``--db DB`` does it write the block and the
 figure about where people deviate.
 """
 
@@ -230,7 +230,7 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")
-    study = study_file(LessonsOptions(agent=str(file), records=games))
+    study = study_file(LessonsOptions(agent=str(file), db=games))
     text = replaced(text, blocks_of(study.report, load(file).origin))
     written = [page]
     with tempfile.TemporaryDirectory() as folder:
@@ -249,15 +249,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m bench.make.lessons", description="Write docs/lessons.md and its figures."
     )
     parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent file")
-    parser.add_argument("--records", type=Path, metavar="DB", help="a database of recorded games")
+    parser.add_argument("--db", type=Path, metavar="DB", help="a database of recorded games")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="default: docs/lessons.md")
     options = parser.parse_args(arguments)
 
     def run() -> None:
-        for path in make(options.file, options.records, options.page):
+        for path in make(options.file, options.db, options.page):
             say(f"wrote {path}")
-        if options.records is None:
-            say("without --records, the block on people stays unchanged")
+        if options.db is None:
+            say("without --db, the block on people stays unchanged")
 
     return guarded(run)
 

@@ -128,7 +128,7 @@ def _assess(
     is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1
     if not is_free.any():
         raise DeviationError(
-            f"records: none of {len(choices):,} choices is between two or more legal actions under these rules"
+            f"choices: none of {len(choices):,} is between two or more legal actions under these rules"
         )
     found = find(np.where(is_free, state, -1))
     values, policy = _means(space, action_values, policy_of_rows, found, len(choices))

@@ -51,7 +51,7 @@ def test_the_page_has_all_blocks_and_small_figures():
 
 
 def test_blocks_and_figures_are_rewritten(folder, capsys):
-    code, text = make(folder, "--records", folder / "games.db")
+    code, text = make(folder, "--db", folder / "games.db")
     assert code == 0
     before = PAGE.read_text(encoding="utf-8")
     assert without_blocks(text) == without_blocks(before)
@@ -62,7 +62,7 @@ def test_blocks_and_figures_are_rewritten(folder, capsys):
     for name in (FIGURES | PEOPLE_FIGURE).values():
         with Image.open(folder / name) as image:
             assert image.width > 1000
-    assert make(folder, "--records", folder / "games.db")[1] == text
+    assert make(folder, "--db", folder / "games.db")[1] == text
     # Without records, the block on people stays unchanged.
     (folder / "lessons-people.png").unlink()
     code, text = make(folder)

@@ -39,7 +39,7 @@ def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
     assert ratings == sorted(ratings, reverse=True)
     assert {standing["agent"] for standing in report["ranking"]} == set(names)
     assert set(report["seconds"]) == {"graph", "agents", "matches", "total"}
-    assert (report["rules_digest"], report["record"]) == (graph.space.rules.digest, None)
+    assert (report["rules_digest"], report["database"]) == (graph.space.rules.digest, None)
 
 
 @pytest.mark.usefixtures("files")
@@ -100,9 +100,9 @@ def test_two_agents_get_the_lengths_of_their_games(run):
         (["arena", "random", "agent.h5", "--rules", "notebook"], ["made for rules", "only the redeal may differ"]),
         (["arena", "random", "careful", "--seed", "1"], ["--seed requires --games"]),
         (["arena", "random", "careful", "--games", "7"], ["games: 7 is not an even number"]),
-        (["arena", "random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
-        (["arena", "random", "careful", "--record", "x.db"], ["--record requires --games"]),
-        (["arena", "random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 are too many to record"]),
+        (["arena", "random", "agent.h5", "--games", "10", "--db", "strategy.h5"], ["strategy.h5: "]),
+        (["arena", "random", "careful", "--db", "x.db"], ["--db requires --games"]),
+        (["arena", "random", "careful", "--games", "100002", "--db", "x.db"], ["100,002 are too many to record"]),
         (["exploit", "agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
     ],
 )
@@ -113,9 +113,9 @@ def test_wrong_input_is_refused(run, folder, arguments, texts):
 
 
 def test_games_are_recorded(run):
-    command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--record", "x.db")
+    command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--db", "x.db")
     report = run(*command, "--json").report
-    assert report["record"] == "x.db"
+    assert report["database"] == "x.db"
     summary = run("records", "summary", "--db", "x.db", "--rules", "tiny", "--json").report
     assert summary["games"] == 60
     wins = {player["name"]: player["wins"] for player in summary["players"]}

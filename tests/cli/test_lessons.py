@@ -44,7 +44,7 @@ def equilibria(made, folder):
 
 def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    done = run("lessons", "memoryless.h5", "--records", "games.db", "--plot", "x.svg", "--json")
+    done = run("lessons", "memoryless.h5", "--db", "games.db", "--plot", "x.svg", "--json")
     # Stages that take longer say so every second.
     assert [line for line in done.err.splitlines() if not line.endswith(" s")] == [
         "game: agents",
@@ -74,9 +74,9 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
 @pytest.mark.parametrize("name", ["memoryless", "memory"])
 def test_lessons_are_printed(run, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    done = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db")
+    done = run("lessons", "--quiet", f"{name}.h5", "--db", "games.db")
     assert (done.code, done.err) == (0, "")
-    report = run("lessons", "--quiet", f"{name}.h5", "--records", "games.db", "--json").report
+    report = run("lessons", "--quiet", f"{name}.h5", "--db", "games.db", "--json").report
     assert done.out.startswith(f"{name}, rules tiny-reshuffle, information {name}: ")
     best, people = report["hands"][0], report["people"]
     assert f"{best['win']:.1%}" in done.out
@@ -97,13 +97,13 @@ def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["memoryless.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
-        (["memoryless.h5", "--records", "bots.db", "--player", "Robot", "--with-bots"], "bots.db: 0 games selected"),
-        (["memoryless.h5", "--player", "Anna"], "--player requires --records"),
-        (["memoryless.h5", "--with-bots"], "--with-bots requires --records"),
+        (["memoryless.h5", "--db", "bots.db"], "bots.db: 0 games between people selected"),
+        (["memoryless.h5", "--db", "bots.db", "--player", "Robot", "--with-bots"], "bots.db: 0 games selected"),
+        (["memoryless.h5", "--player", "Anna"], "--player requires --db"),
+        (["memoryless.h5", "--with-bots"], "--with-bots requires --db"),
         (
-            ["memoryless.h5", "--records", "strange.db"],
-            "--records: none of 1 choices is between two or more legal actions",
+            ["memoryless.h5", "--db", "strange.db"],
+            "choices: none of 1 is between two or more legal actions",
         ),
         (["tensor.h5"], "is a tensor"),
     ],
@@ -119,11 +119,9 @@ def test_wrong_input_is_refused(run, equilibria, files, arguments, text):
 def test_people_are_chosen_by_name_and_by_their_opponents(run, equilibria):
     games = {1000 + k: (1, 3, [(1, 101010200220000001, 20), (0, 101010200220000001, 20)]) for k in range(2)}
     write_games(equilibria / "bots.db", games)
-    people = run("lessons", "--quiet", "memoryless.h5", "--records", "bots.db", "--with-bots", "--json").report[
-        "people"
-    ]
+    people = run("lessons", "--quiet", "memoryless.h5", "--db", "bots.db", "--with-bots", "--json").report["people"]
     assert (people["games"], people["recorded"]) == (2, 2)
-    of_anna = run("lessons", "--quiet", "memoryless.h5", "--records", "games.db", "--player", "Anna", "--json").report[
+    of_anna = run("lessons", "--quiet", "memoryless.h5", "--db", "games.db", "--player", "Anna", "--json").report[
         "people"
     ]
     assert (of_anna["games"], of_anna["recorded"]) == (30, 120)
@@ -132,7 +130,7 @@ def test_people_are_chosen_by_name_and_by_their_opponents(run, equilibria):
 @pytest.mark.usefixtures("equilibria")
 def test_three_headlines_come_first_and_lines_fit_the_terminal(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    for arguments in ([], ["--records", "games.db"]):
+    for arguments in ([], ["--db", "games.db"]):
         lines = run("lessons", "--quiet", "memoryless.h5", *arguments).out.splitlines()
         assert max(map(len, lines)) <= 80
         before_tables = lines[: lines.index("")]

@@ -93,7 +93,7 @@ READING = {
     "arena": (["agent.h5", "strategy.h5", "--rules", "house.toml", "--games", "4"], ["agent.h5", "house.toml"]),
     "equilibrium": (["--rules", "house.toml"], ["house.toml"]),
     "openings": (["agent.h5"], ["agent.h5"]),
-    "lessons": (["agent.h5", "--records", "games.db"], ["agent.h5", "games.db"]),
+    "lessons": (["agent.h5", "--db", "games.db"], ["agent.h5", "games.db"]),
     "enemy parless": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
     "enemy logit": (["--db", "games.db", "--rules", "house.toml"], ["games.db", "house.toml"]),
     "enemy import-flux": (["params.json", "--rules", "house.toml"], ["params.json", "house.toml"]),

@@ -27,7 +27,7 @@ WRITES = {
     "build": ("-o", "out.h5"),
     "export": ("-o", "out.json"),
     "import": ("-o", "out.h5"),
-    "arena": ("--record", "new.db"),
+    "arena": ("--db", "new.db"),
     "equilibrium": ("-o", "out.h5", "--resume", "new.h5"),
     "openings": ("--plot", "out.png"),
     "lessons": ("--plot", "out.svg"),

@@ -140,7 +140,7 @@ def test_what_cannot_be_assessed_is_counted(play, view, choices):
     assessed = assess(play, view, replace(wrong, decimal=decimal, action=action))
     assert (assessed.n_recorded, assessed.n_unknown, assessed.n_illegal) == (20, 1, 1)
     with pytest.raises(
-        DeviationError, match=r"^records: none of 20 choices is between two or more legal actions under these rules"
+        DeviationError, match=r"^choices: none of 20 is between two or more legal actions under these rules"
     ):
         assess(play, view, replace(wrong, decimal=np.ones(20, dtype=np.int64)))
 

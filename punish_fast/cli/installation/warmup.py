@@ -23,7 +23,7 @@ _COMMANDS = (
     "equilibrium --rules tiny --iterations 40 -o FOLDER/memoryless.h5",
     "equilibrium --rules tiny --iterations 2 --information memory -o FOLDER/memory.h5",
     "arena --rules tiny random careful",
-    "arena --rules tiny --games 20 random careful --record FOLDER/games.db",
+    "arena --rules tiny --games 20 random careful --db FOLDER/games.db",
     "exploit --rules tiny --upper-bound random",
     "exploit --exploiter belief --exploiter bayes --upper-bound FOLDER/memory.h5",
     "lessons FOLDER/memoryless.h5",

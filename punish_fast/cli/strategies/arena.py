@@ -47,14 +47,14 @@ class ArenaOptions(RealGameOptions):
     )
     rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     seed: SeedOption = None
-    record: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
+    db: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
 
     def check(self) -> None:
         """Check the options before any work is done."""
         from punish_fast.arena.tournament import check_tournament
         from punish_fast.duel.evaluation import check_numbers
 
-        for name, value in (("--seed", self.seed), ("--record", self.record)):
+        for name, value in (("--seed", self.seed), ("--db", self.db)):
             if self.games is None and value is not None:
                 raise UsageError(f"{name} requires --games")
         check_tournament(len(self.agents), self.games)
@@ -64,7 +64,7 @@ class ArenaOptions(RealGameOptions):
 
 @verb(
     "punish-fast arena random naive careful",
-    "punish-fast arena naive.h5 naive.h5@0.2 random --games 30000 --seed 1 --record arena.db",
+    "punish-fast arena naive.h5 naive.h5@0.2 random --games 30000 --seed 1 --db arena.db",
     "punish-fast arena one.h5 two.h5 --json",
 )
 def arena(options: ArenaOptions) -> None:
@@ -76,11 +76,11 @@ def arena(options: ArenaOptions) -> None:
     options.check()
     lineup = options.lineup(options.agents)
     sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([options.record], sources, "play")
-    if options.record is not None:
+    check_outputs([options.db], sources, "play")
+    if options.db is not None:
         if lineup.information != "memoryless":
-            raise UsageError(f"--record requires memoryless players; one uses the model {lineup.information!r}")
-        check_recording(lineup.names, options.games or 0, options.record)
+            raise UsageError(f"--db requires memoryless players; one uses the model {lineup.information!r}")
+        check_recording(lineup.names, options.games or 0, options.db)
     seed = None if options.games is None else seed_of(options.seed)
     stages = Stages(options.quiet)
     graph, opponents = lineup.with_graph(stages.of_game)
@@ -94,19 +94,19 @@ def arena(options: ArenaOptions) -> None:
                 lengths = lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
             else:
                 lengths = lengths_of_games(tournament.lengths, lineup.rules.breaths)
-    if options.record is not None:
+    if options.db is not None:
         with stages("record", "arena: recording games"):
-            stored = record_tournament(graph, opponents, options.games or 0, seed or 0, options.record)
+            stored = record_tournament(graph, opponents, options.games or 0, seed or 0, options.db)
         if stored.imported < stored.games:
             missing, reason = stored.games - stored.imported, stored.remarks[0].reason
-            raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
+            raise CheckError(f"{options.db}: {missing:,} games were not stored ({reason})")
     report = {
         **{name: getattr(tournament, name) for name in ("agents", "games", "win", "standard_error", "breaths")},
         "exact": tournament.games is None,
         "seed": seed,
         "ranking": tournament.ranking,
         "game_lengths": lengths,
-        "record": options.record,
+        "database": options.db,
     }
     options.print(report | rules_report(lineup.rules) | work_report(stages.clock), _print_report)
 
@@ -136,8 +136,8 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)
-    if report["record"] is not None:
-        print(f"wrote {report['record']}")
+    if report["database"] is not None:
+        print(f"wrote {report['database']}")
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:

@@ -25,7 +25,7 @@ class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
     agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")
-    records: Path | None = option(
+    db: Path | None = option(
         "Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"
     )
     player: str | None = option("Use only this player's choices.", metavar="NAME")
@@ -43,12 +43,12 @@ class Study(NamedTuple):
     report: dict[str, Any]
 
 
-@verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
+@verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --db games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
     """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
-    if options.records is None and (options.player is not None or options.with_bots):
-        raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --records")
-    check_outputs([], [Path(options.agent), options.records, *rules_files(options.rules)], "show", options.plot)
+    if options.db is None and (options.player is not None or options.with_bots):
+        raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --db")
+    check_outputs([], [Path(options.agent), options.db, *rules_files(options.rules)], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
@@ -68,9 +68,9 @@ def study_file(options: LessonsOptions) -> Study:
 
     lineup = options.lineup([options.agent])
     choices = None
-    if options.records is not None:
-        choices = read_choices(options.records, with_bots=options.with_bots, player=options.player)
-        require_games(options.records, choices, with_bots=options.with_bots)
+    if options.db is not None:
+        choices = read_choices(options.db, with_bots=options.with_bots, player=options.player)
+        require_games(options.db, choices, with_bots=options.with_bots)
     stages = Stages(options.quiet)
     graph, (player,) = lineup.with_graph(stages.of_game)
     with stages("lessons", "lessons: self-play"):

@@ -296,7 +296,7 @@ def test_a_database_with_an_invalid_row_is_read_and_erased_with_exit_code_1(run,
 @pytest.mark.filterwarnings("default:x.db")
 def test_a_database_with_an_invalid_row_takes_new_games_and_is_repaired(run, db):
     run_sql(db, INVALID)
-    arena = ("arena", "random", "careful", *RULES_FILE, "--games", "4", "--seed", "1", "--record", "x.db", "-q")
+    arena = ("arena", "random", "careful", *RULES_FILE, "--games", "4", "--seed", "1", "--db", "x.db", "-q")
     done = run(*arena)
     (told,) = (line for line in done.err.splitlines() if not line.startswith("compiling kernels"))
     assert (done.code, told[:75]) == (0, "warning: x.db: table breaths has an invalid row: game_id 1600000900, is_win")
