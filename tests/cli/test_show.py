@@ -70,7 +70,7 @@ def test_win_probabilities_are_shown_in_percent(run, space):
     assert report["value"] == report["win_probability"] == solution.v[0]
     assert report["lower"] <= report["value"] <= report["upper"]
     assert report["upper"] - report["lower"] == pytest.approx(2 * solution.error_bound)
-    assert (report["worst_possible"], report["best_possible"]) == (0.0, 1.0)
+    assert (report["loss_value"], report["win_value"]) == (0.0, 1.0)
     text = run("show", "x.h5", state).out
     assert f"wins {report['value']:.8%}, between" in text
     outcome = next(entry for entry in report["outcomes"] if "value" in entry)

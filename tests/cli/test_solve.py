@@ -171,7 +171,7 @@ def test_an_agent_for_the_real_game_maximizes_wins_by_default(run):
     ):
         report = run("solve", tensor, *options, "-o", "x.h5", "--json").report
         assert (report["objective"], report["discount"]) == (objective, discount)
-        assert report["worst_possible"] == (0 if objective == "reach-probability" else -report["best_possible"])
+        assert report["loss_value"] == (0 if objective == "reach-probability" else -report["win_value"])
         assert ("lower" in report) == (objective == "reach-probability")
         assert report["worst_opening"] <= report["win_probability"] <= report["best_opening"]
         if objective == "reach-probability":

@@ -73,7 +73,7 @@ def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) ->
 def _add_values(solution: Solution, index: int, rows: range, report: dict[str, Any]) -> None:
     value, best = float(solution.v[index]), int(solution.choice[index]) - rows.start
     win, loss = final_values(solution.discount, solution.objective)
-    report |= {"objective": solution.objective, "value": value, "best_possible": win, "worst_possible": loss}
+    report |= {"objective": solution.objective, "value": value, "win_value": win, "loss_value": loss}
     if solution.objective == "reach-probability":
         report |= {"win_probability": value, "lower": solution.lower[index], "upper": solution.upper[index]}
     elif solution.discount == 1:
@@ -198,7 +198,7 @@ def _print_value(report: dict[str, Any]) -> None:
     if report["objective"] == "reach-probability":
         print(f"wins {report['value']:.8%}, between {report['lower']:.10%} and {report['upper']:.10%}")
         return
-    low, high = report["worst_possible"], report["best_possible"]
+    low, high = report["loss_value"], report["win_value"]
     wins = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
     print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{wins})")
 

@@ -32,7 +32,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
     names = ("discount", "objective", "method", "tolerance", "sweeps", "residual", "error_bound", "converged")
     report = {name: getattr(solution, name) for name in (*names, "policies", "digest")}
     best, worst = final_values(solution.discount, solution.objective)
-    return report | {"worst_possible": worst, "best_possible": best}
+    return report | {"loss_value": worst, "win_value": best}
 
 
 def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
