@@ -55,8 +55,8 @@ class RegretMatching:
         """Start with zero regrets; ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
         n_rows = int(state_ptr[-1])
         self._state_ptr = state_ptr
-        # Arrays that determine the strategy, and ``total``, the weighted sum of strategies.
-        self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
+        # Arrays that determine the strategy, and ``strategy_sum``, the weighted sum of strategies.
+        self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "strategy_sum")}
         self.regret = self.tables["last_regret"]  # written by each iteration
 
     def is_full(self, iteration: int) -> bool:  # noqa: ARG002
@@ -66,7 +66,9 @@ class RegretMatching:
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
         """Update the tables from ``regret`` after an iteration (counted from 1), and compute the next ``strategy``."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
-        for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
+        for_each(
+            _regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["strategy_sum"]
+        )
         self.play(strategy)
 
     def play(self, strategy: np.ndarray) -> None:
@@ -88,7 +90,7 @@ class Hedge:
         """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
-        self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
+        self.tables = {name: np.zeros(n_rows) for name in ("logit", "strategy_sum")}
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
         self.regret = np.zeros(n_rows)
 
@@ -98,7 +100,7 @@ class Hedge:
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
         """Update the tables and compute the next ``strategy``; see `RegretMatching.learn` for the arguments."""
-        tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
+        tables = (self.tables["variance"], self.tables["logit"], self.tables["strategy_sum"])
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)
         for_each(_hedge.follow_regrets, len(state_reach), *args)
@@ -120,7 +122,7 @@ class Hedge:
 
     def play(self, strategy: np.ndarray) -> None:
         """Compute the strategy from the tables and write it to ``strategy``."""
-        args = (self._state_ptr, self.tables["logit"], self.tables["total"], strategy)
+        args = (self._state_ptr, self.tables["logit"], self.tables["strategy_sum"], strategy)
         for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)
 
 

@@ -101,7 +101,7 @@ class Equilibrium:
         # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
-        total, strategy = self.regret_minimizer.tables["total"], self._whole.strategy
+        total, strategy = self.regret_minimizer.tables["strategy_sum"], self._whole.strategy
         own = policy[: len(strategy)]
         mass = self._by_state(total)
         np.divide(total, mass, out=own, where=mass > 0)
@@ -137,10 +137,10 @@ class Equilibrium:
         """Return all arrays on which the next iteration depends, by name."""
         self._merge()
         whole = self._whole
-        tables = whole.minimizer.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
+        tables = whole.minimizer.tables | {"reach": whole.dealt, "nodes": whole.nodes}
         if whole.response is not None:
             response, n_full = whole.response, self.graph.n_full
-            tables |= {"response": response.choice, "response_dealt": response.dealt}
+            tables |= {"response": response.choice, "response_reach": response.dealt}
             tables |= {"response_nodes": response.nodes[:, 0]}
             # Restricted iterations leave values outside the restricted game unchanged.
             tables |= {"values": whole.v[:n_full], "response_values": response.v[:n_full, 0]}

@@ -110,7 +110,7 @@ def load_checkpoint(file: CheckedFile, begin: dict[str, np.ndarray]) -> Checkpoi
     if "response" in tables:
         # The initial response contains the first row of each state.
         first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
-        if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
+        if (response < first).any() or (response >= np.append(first[1:], len(begin["strategy_sum"]))).any():
             raise file.error("/equilibrium/response", "must be rows of their states")
         if (marked[response] < np.maximum.reduceat(marked, first)).any():
             raise file.error("/equilibrium/marked_rows", "must mark the rows of the response")

@@ -27,8 +27,8 @@ def begin(graph):
     tables = {
         "regret": np.maximum(generator.normal(size=n_rows), 0),
         "last_regret": generator.normal(size=n_rows),
-        "total": generator.random(n_rows),
-        "dealt": dealt,
+        "strategy_sum": generator.random(n_rows),
+        "reach": dealt,
         "nodes": generator.random(graph.n_nodes),
     }
     learning.resume(4, tables)
@@ -75,7 +75,7 @@ class Slow:
     def forward(self):
         """Both reaches of positions and nodes."""
         reach = defaultdict(lambda: [0.0, 0.0])
-        dealt = self.tables["dealt"]
+        dealt = self.tables["reach"]
         reach.update({self.positions[k]: [p, p] for k, p in enumerate(dealt.tolist())})
         for position in self.positions:
             here, others = reach[position]
@@ -107,7 +107,7 @@ class Slow:
 
     def learned(self):
         """Sums of regrets, last regrets and sums of strategies, by row; regrets of states without reach are 0."""
-        tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "total")}
+        tables = {name: self.tables[name].copy() for name in ("regret", "last_regret", "strategy_sum")}
         tables["last_regret"][:] = 0
         for rows, regret in self.regrets():
             tables["last_regret"][rows] = regret
@@ -115,7 +115,7 @@ class Slow:
         for view, rows in self.rows.items():
             here, others = np.sum([self.reach[position] for position in self.q[view]], axis=0)
             if others > 0:
-                tables["total"][rows] += self.weight * here / others * np.array(self.strategy[view])
+                tables["strategy_sum"][rows] += self.weight * here / others * np.array(self.strategy[view])
         return tables
 
     def dealt_again(self):
@@ -160,8 +160,8 @@ def test_regrets_against_a_response_follow_the_formulas(graph):
         compared += len(rows)
     assert compared == len(learning.regret_minimizer.regret)
     weight = np.exp(tables["logit"])
-    total = tables["total"] + 5.0**5 * weight / np.repeat(np.add.reduceat(weight, first), n_rows)
-    assert learning.state_dict()["total"] == pytest.approx(total, rel=1e-12)
+    total = tables["strategy_sum"] + 5.0**5 * weight / np.repeat(np.add.reduceat(weight, first), n_rows)
+    assert learning.state_dict()["strategy_sum"] == pytest.approx(total, rel=1e-12)
     regret = learning.regret_minimizer.regret
     variance = tables["variance"] + np.add.reduceat(strategies[0] * regret**2, first)
     assert learning.state_dict()["variance"] == pytest.approx(variance, abs=1e-12)
@@ -176,13 +176,13 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     learning = Equilibrium(graph, share=0.5)
     for _ in range(3):
         learning.iterate()
-    before = {name: learning.state_dict()[name].copy() for name in ("response", "response_dealt", "response_nodes")}
+    before = {name: learning.state_dict()[name].copy() for name in ("response", "response_reach", "response_nodes")}
     played = learning._whole.strategy.copy()
     learning.iterate()
     chosen = np.zeros(len(played))
     chosen[before["response"]] = 1
     reach = Reach(graph)
-    reach.begin(before["response_dealt"])
+    reach.begin(before["response_reach"])
     reach.propagate_all((chosen, played), 0.01)
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
     v[graph.n_full : -2, 0], v[-2, 0] = before["response_nodes"], 1
@@ -190,4 +190,4 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     assert np.array_equal(learning.state_dict()["response"], choice)
     assert learning.state_dict()["response_nodes"] == pytest.approx(graph.back_up_nodes(v)[:, 0], rel=1e-12)
     again = graph.initial_reach + reach.deal_again()
-    assert learning.state_dict()["response_dealt"] == pytest.approx(again, rel=1e-12)
+    assert learning.state_dict()["response_reach"] == pytest.approx(again, rel=1e-12)

@@ -37,7 +37,7 @@ def learn(minimizer, iterations, enemy_of):
     for iteration in range(1, iterations + 1):
         minimizer.regret[:] = regrets(strategy, enemy_of(strategy[:3]))
         minimizer.learn(iteration, SEEN, strategy)
-    total = minimizer.tables["total"]
+    total = minimizer.tables["strategy_sum"]
     return total / np.repeat(np.add.reduceat(total, PTR[:-1]), np.diff(PTR))
 
 
@@ -75,13 +75,13 @@ def test_a_restricted_minimizer_starts_from_the_tables_and_merges_into_them():
     part = minimizer.restrict(states, rows, np.array([0, 1]))
     assert {name: table.tolist() for name, table in part.tables.items()} == {
         "logit": [before["logit"][4]],
-        "total": [before["total"][4]],
+        "strategy_sum": [before["strategy_sum"][4]],
         "variance": [before["variance"][1]],
     }
     for name in part.tables:
         part.tables[name] += 1
     minimizer.merge(part, states, rows)
-    for name, places in (("logit", rows), ("total", rows), ("variance", states)):
+    for name, places in (("logit", rows), ("strategy_sum", rows), ("variance", states)):
         changed = minimizer.tables[name] - before[name]
         assert changed[places] == pytest.approx(1)
         assert not np.delete(changed, places).any()

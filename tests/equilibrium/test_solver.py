@@ -121,7 +121,7 @@ def test_the_enemy_mixes_the_own_strategy_and_the_response(graph):
 
 def test_rare_actions_are_dropped_from_the_average(graph):
     learning = learned(graph, 1, 0.5)
-    ptr, total = graph.space.state_ptr, learning.state_dict()["total"]
+    ptr, total = graph.space.state_ptr, learning.state_dict()["strategy_sum"]
     first, last = next((a, b) for a, b in itertools.pairwise(ptr) if b - a > 1)
     total[first:last] = 1.0
     total[first] = 5e-5 * (last - first)
@@ -134,9 +134,9 @@ def test_rare_actions_are_dropped_from_the_average(graph):
 def test_reached_states_follow_from_own_choices(graph):
     learning = learned(graph, 1, 0.5)
     # One action in each state, and a few more.
-    total = np.random.default_rng(1).random(len(learning.state_dict()["total"])) < 0.1
+    total = np.random.default_rng(1).random(len(learning.state_dict()["strategy_sum"])) < 0.1
     total[graph.space.state_ptr[: len(graph.full.ptr) - 1]] = True
-    learning.state_dict()["total"][:] = total
+    learning.state_dict()["strategy_sum"][:] = total
     reached, average = learning.reachable, learning.average
     positions, rows = positions_of(graph), np.repeat(np.arange(len(reached)), np.diff(graph.full.ptr))
     row_of = {position.view: row for position, row in zip(positions, rows.tolist(), strict=True)}
@@ -179,7 +179,7 @@ def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, 
             continue
         now = learning.state_dict()
         rows, full = now["marked_rows"], now["marked_full"]
-        for name in ("logit", "total"):
+        for name in ("logit", "strategy_sum"):
             assert np.array_equal(now[name][rows != INSIDE], before[name][rows != INSIDE])
             assert (now[name][rows == INSIDE] != before[name][rows == INSIDE]).any()
         for name in ("values", "response_values"):
@@ -187,7 +187,7 @@ def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, 
             assert (now[name][full == INSIDE] != before[name][full == INSIDE]).any()
         assert {OUTSIDE, INSIDE, NEEDED} == set(rows.tolist())
         assert 0 < np.mean(full != INSIDE) < 1
-        assert all(np.array_equal(now[name], before[name]) for name in ("dealt", "response_dealt"))
+        assert all(np.array_equal(now[name], before[name]) for name in ("reach", "response_reach"))
         if iteration > 3:
             assert np.array_equal(rows, before["marked_rows"])
 
