@@ -69,7 +69,7 @@ _OF_CARDS = {
     "temperature": 0.1,
     "decay": 100_000,
     "games": 1024,
-    "memory": 40,
+    "replay_size": 40,
     "steps": 48,
     "batch": 512,
     "max_plies": 500,

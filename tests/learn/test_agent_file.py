@@ -27,7 +27,7 @@ from punish_fast.runtime.errors import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
-METHOD = DqnMethod(hidden=(4,), games=40, memory=2, steps=1, batch=8, max_plies=30)
+METHOD = DqnMethod(hidden=(4,), games=40, replay_size=2, steps=1, batch=8, max_plies=30)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_file_holds_the_network(path, network):
         assert (found.method, found.digest) == (learner.method, learner.digest)
         for name in ("weights", "target", "momentum", "variance", "snapshots"):
             assert all(map(np.array_equal, getattr(found, name), getattr(learner, name)))
-        for one, other in zip(found.memory, learner.memory, strict=True):
+        for one, other in zip(found.replay, learner.replay, strict=True):
             assert all(map(np.array_equal, (*one.games, *one.samples), (*other.games, *other.samples)))
 
 

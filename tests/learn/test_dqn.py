@@ -21,7 +21,7 @@ from punish_fast.games.registry import make_game, vector_game
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
-SMALL = {"hidden": (8,), "games": 16, "memory": 3, "steps": 2, "batch": 16, "renewal": 2, "decay": 64}
+SMALL = {"hidden": (8,), "games": 16, "replay_size": 3, "steps": 2, "batch": 16, "renewal": 2, "decay": 64}
 FORMS = [(target, illegal) for target in ("mc", "td") for illegal in ("mask", "punish")]
 
 
@@ -67,7 +67,7 @@ def test_the_first_step_descends_the_squared_error(tictactoe, target, illegal):
     learner = trained(tictactoe, 0, target=target, illegal=illegal, steps=1, rate=1e-3)
     before = learner.weights
     learner.learn_round()
-    samples = learner.memory[0].samples
+    samples = learner.replay[0].samples
     drawn = np.random.Generator(np.random.Philox(key=np.array([1, 1], dtype=np.uint64))).integers(
         len(samples.state), size=16
     )
@@ -89,7 +89,7 @@ def test_only_the_latest_rounds_are_remembered_and_plans_are_whole(tictactoe):
     method = DqnMethod(epsilon=0.2, decay=100)
     assert [method.epsilon_after(n) for n in (0, 50, 100, 1000)] == pytest.approx([1, 0.6, 0.2, 0.2])
     learner = trained(tictactoe, 4)
-    assert [len(part.games.action) for part in learner.memory] == [16] * 3
+    assert [len(part.games.action) for part in learner.replay] == [16] * 3
     learner = DqnLearner.new(tictactoe, DqnMethod(**SMALL))
     learner.plan(17)
     assert learner.wanted == 2
@@ -129,7 +129,7 @@ def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
 
 def test_games_of_cards_are_learned_to_the_same_bits():
     vector = vector_game(make_game("incan-gold", {}))
-    method = DqnMethod.for_game(vector, games=8, memory=2, steps=2, batch=16, hidden=(8,))
+    method = DqnMethod.for_game(vector, games=8, replay_size=2, steps=2, batch=16, hidden=(8,))
     assert (method.temperature, method.discount) == (0.1, 1.0)
     one, other = (DqnLearner.new(vector, method, 5) for _ in range(2))
     for learner in (one, other):

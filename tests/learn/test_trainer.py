@@ -24,7 +24,7 @@ from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
-METHOD = DqnMethod(hidden=(8,), games=300, memory=2, steps=2, batch=16, renewal=2, decay=1000, max_plies=30)
+METHOD = DqnMethod(hidden=(8,), games=300, replay_size=2, steps=2, batch=16, renewal=2, decay=1000, max_plies=30)
 
 
 @pytest.fixture(scope="module")

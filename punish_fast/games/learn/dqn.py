@@ -131,7 +131,7 @@ class DqnMethod(NetworkMethod):
     rate: float = hyperparameter(0.001, (TINY, 1.0), "Learning rate of Adam.")
     discount: float = hyperparameter(0.95, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
     games: int = hyperparameter(256, (1, 16_384), "Games per round.")
-    memory: int = hyperparameter(60, (1, 1000), "Number of latest rounds in the replay buffer.")
+    replay_size: int = hyperparameter(60, (1, 1000), "Number of latest rounds in the replay buffer.")
     steps: int = hyperparameter(32, (0, 1024), "Optimizer steps after each round.")
     batch: int = hyperparameter(256, (1, 4096), "Samples per optimizer step.")
     renewal: int = hyperparameter(10, (1, 10_000), "Rounds between updates of the target network.")
@@ -176,7 +176,7 @@ class DqnRound(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DqnLearner(NetworkTrainer):
-    """Deep Q-network in training; ``memory`` holds a `DqnRound` for each of the latest rounds."""
+    """Deep Q-network in training; ``replay`` holds a `DqnRound` for each of the latest rounds."""
 
     kind: ClassVar[str] = "network"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {"target": ("float32", 1)}
@@ -203,8 +203,8 @@ class DqnLearner(NetworkTrainer):
         games = trimmed(games)
         return DqnRound(games, samples_of(self.vector, games.action, self.method.target, self.method.discount))
 
-    def _draw(self, memory: list[DqnRound], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        parts, vector = [part.samples for part in memory], self.vector
+    def _draw(self, replay: list[DqnRound], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
+        parts, vector = [part.samples for part in replay], self.vector
         samples = drawn_samples(parts, generator.integers(sum(len(part.state) for part in parts), size=n))
         drawn = {"x": vector.features(samples.state), "action": samples.action.astype(np.int32), "value": samples.value}
         if self.method.target == TD:

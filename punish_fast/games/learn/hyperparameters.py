@@ -138,7 +138,7 @@ class MuZeroMethod(NetworkMethod):
     rate: float = hyperparameter(0.003, (TINY, 1.0), "Initial learning rate; it decreases slowly.")
     decay: float = hyperparameter(0.0001, (0.0, 1.0), "Weight decay.")
     games: int = hyperparameter(512, (1, 16_384), "Games per round.")
-    memory: int = hyperparameter(40, (1, 1000), "Number of latest rounds in the replay buffer.")
+    replay_size: int = hyperparameter(40, (1, 1000), "Number of latest rounds in the replay buffer.")
     steps: int = hyperparameter(64, (0, 1024), "Optimizer steps after each round.")
     batch: int = hyperparameter(256, (1, 4096), "States per optimizer step.")
     priority: float = hyperparameter(0.0, (0.0, 2.0), "Exponent of prioritized sampling; 0 for uniform sampling.")

@@ -187,15 +187,15 @@ def compiled_steps(
         first, *rest = optimizer.init(weights)
 
         def step(state: Any, batch: Any) -> tuple[Any, None]:
-            weights, memory = state
-            updates, later = optimizer.update(jax.grad(loss)(weights, batch, *others), memory, weights)
+            weights, moments = state
+            updates, later = optimizer.update(jax.grad(loss)(weights, batch, *others), moments, weights)
             if rate is not None:
-                updates *= rate(memory[0].count)
+                updates *= rate(moments[0].count)
             return (optax.apply_updates(weights, updates), later), None
 
-        memory = (first._replace(count=count, mu=momentum, nu=variance), *rest)
-        (weights, memory), _ = jax.lax.scan(step, (weights, memory), batches)
-        return weights, memory[0].mu, memory[0].nu
+        moments = (first._replace(count=count, mu=momentum, nu=variance), *rest)
+        (weights, moments), _ = jax.lax.scan(step, (weights, moments), batches)
+        return weights, moments[0].mu, moments[0].nu
 
     return cast(Callable[..., Sequence[Any]], jax.jit(steps))
 

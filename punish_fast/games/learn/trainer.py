@@ -54,7 +54,7 @@ class NetworkTrainer(ABC):
     rounds: int = 0  # number of finished rounds
     wanted: int = 0  # number of rounds when all planned training is finished
     # Replay buffer: the latest rounds, oldest first. Each round has a field ``games``.
-    memory: list[Any] = field(default_factory=list)
+    replay: list[Any] = field(default_factory=list)
     # Learning curve: numbers of games (``games``) and measures of strength.
     curve: list[dict[str, Any]] = field(default_factory=list)
     snapshots: list[np.ndarray] = field(default_factory=list)  # weights at the points of the curve
@@ -91,7 +91,7 @@ class NetworkTrainer(ABC):
         snapshots = list(arrays["snapshots"])
         if len(curve) != len(snapshots):
             raise LearnError(f"curve: {len(curve)} points for {len(snapshots)} snapshots")
-        n_remembered, (n_games, n_plies) = min(rounds, method.memory), arrays["action"].shape
+        n_remembered, (n_games, n_plies) = min(rounds, method.replay_size), arrays["action"].shape
         if n_games != n_remembered * method.games or n_plies > method.max_plies:
             raise LearnError(f"action: {n_games:,} games of {n_plies} plies do not match the latest rounds")
         networks = {name: arrays[name] for name in cls.networks}
@@ -102,7 +102,7 @@ class NetworkTrainer(ABC):
                 raise LearnError(f"{name}: its shape is {arrays[name].shape}, not {array.shape}")
             array[:] = arrays[name]
         for begin in range(0, n_games, method.games):
-            trainer.memory.append(trainer._remember(type(games)(*(a[begin : begin + method.games] for a in games))))
+            trainer.replay.append(trainer._remember(type(games)(*(a[begin : begin + method.games] for a in games))))
         return trainer
 
     @property
@@ -140,7 +140,7 @@ class NetworkTrainer(ABC):
         """Digest of the training state; agents with equal digests continue training identically."""
         arrays = [getattr(self, name) for name in self.networks]
         return digest_of(
-            (self.method, self.seed, self.rounds), [*arrays, *(a for part in self.memory for a in part.games)]
+            (self.method, self.seed, self.rounds), [*arrays, *(a for part in self.replay for a in part.games)]
         )
 
     @property
@@ -148,9 +148,9 @@ class NetworkTrainer(ABC):
         """Arrays to save, by name."""
         found = {name: getattr(self, name) for name in self.networks}
         found["snapshots"] = np.array(self.snapshots, dtype=np.float32).reshape(-1, len(self.weights))
-        n, n_plies = self.method.games, max((part.games.action.shape[1] for part in self.memory), default=0)
-        joined = self._empty_games(n * len(self.memory), n_plies)
-        for number, part in enumerate(self.memory):
+        n, n_plies = self.method.games, max((part.games.action.shape[1] for part in self.replay), default=0)
+        joined = self._empty_games(n * len(self.replay), n_plies)
+        for number, part in enumerate(self.replay):
             for into, array in zip(joined, part.games, strict=True):
                 into[number * n : (number + 1) * n, : array.shape[1]] = array
         return found | {name: a.view(np.uint8) if a.dtype == np.bool_ else a for name, a in joined._asdict().items()}
@@ -175,8 +175,8 @@ class NetworkTrainer(ABC):
         """
         method = self.method
         played = self._remember(self._play(stream_of(self.seed, self.rounds, PLAY)))
-        memory = [*self._kept(), played][-method.memory :]
-        drawn = self._draw(memory, method.steps * method.batch, stream_of(self.seed, self.rounds, LEARN))
+        replay = [*self._kept(), played][-method.replay_size :]
+        drawn = self._draw(replay, method.steps * method.batch, stream_of(self.seed, self.rounds, LEARN))
         batches = {name: array.reshape(method.steps, method.batch, *array.shape[1:]) for name, array in drawn.items()}
         count = np.int32(min(self.rounds * method.steps, _MOST_STEPS))
         with on_processor():
@@ -186,12 +186,12 @@ class NetworkTrainer(ABC):
         with uninterrupted():
             self.weights, self.momentum, self.variance = state
             self.rounds += 1
-            self.memory = memory
+            self.replay = replay
             self._renew()
 
     def _kept(self) -> list[Any]:
         """Return the replay buffer to which the new round is added; subclasses may update earlier rounds."""
-        return self.memory
+        return self.replay
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew
         """Update copies of the weights, such as a target network, after a round."""
@@ -217,8 +217,8 @@ class NetworkTrainer(ABC):
         """Return a round of the replay buffer, which contains the trimmed games and the data for training samples."""
 
     @abstractmethod
-    def _draw(self, memory: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        """Draw ``n`` training samples from the replay buffer ``memory``; return arrays ``[n, ...]`` by name."""
+    def _draw(self, replay: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
+        """Draw ``n`` training samples from the replay buffer ``replay``; return arrays ``[n, ...]`` by name."""
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:

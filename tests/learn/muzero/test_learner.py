@@ -15,7 +15,16 @@ from punish_fast.games.learn.strength import strength_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = MuZeroMethod(
-    simulations=4, width=4, games=6, memory=3, steps=2, batch=16, unroll=2, max_plies=20, priority=0.5, reanalyzed=0.5
+    simulations=4,
+    width=4,
+    games=6,
+    replay_size=3,
+    steps=2,
+    batch=16,
+    unroll=2,
+    max_plies=20,
+    priority=0.5,
+    reanalyzed=0.5,
 )
 
 
@@ -29,19 +38,19 @@ def grown(vector, method=METHOD, rounds=3, seed=7):
 
 def test_games_that_are_searched_again_keep_their_actions(tictactoe):
     learner = grown(tictactoe, rounds=2)
-    before = [(part.games.action.copy(), part.games.value.copy()) for part in learner.memory]
+    before = [(part.games.action.copy(), part.games.value.copy()) for part in learner.replay]
     learner.learn_round()
-    kept = list(zip(learner.memory, before, strict=False))
+    kept = list(zip(learner.replay, before, strict=False))
     assert all(np.array_equal(part.games.action, action) for part, (action, _) in kept)
     # Half as many as a round has, of both rounds.
     assert 1 <= sum((part.games.value != value).any(axis=1).sum() for part, (_, value) in kept) <= 3
-    part = remember(tictactoe, learner.memory[0].games, learner.method)
-    assert np.array_equal(part.target, learner.memory[0].target)
+    part = remember(tictactoe, learner.replay[0].games, learner.method)
+    assert np.array_equal(part.target, learner.replay[0].target)
 
 
 def test_values_follow_old_games_only_where_a_search_of_today_finds_their_actions(tictactoe, monkeypatch):
     learner = grown(tictactoe, METHOD, rounds=1)
-    (part,) = learner.memory
+    (part,) = learner.replay
 
     def finds_the_first_action(_plan, vector, _weights, states, _seed):
         n = len(states)
@@ -174,8 +183,8 @@ def test_the_loss_is_the_sum_of_what_surprises(small_weights):
 def test_the_rate_falls_with_the_root_of_the_number_of_steps(small_weights):
     update, batch = muzero_steps(SMALL, 0.02, 0.0), batch_of(16, 2)
     once = {name: array[np.newaxis] for name, array in batch.items()}
-    memory = np.full_like(small_weights, 0.1), np.full_like(small_weights, 1.0)
+    moments = np.full_like(small_weights, 0.1), np.full_like(small_weights, 1.0)
     early, late = (
-        np.asarray(update(small_weights, *memory, np.int32(n), once)[0]) - small_weights for n in (30_000, 630_000)
+        np.asarray(update(small_weights, *moments, np.int32(n), once)[0]) - small_weights for n in (30_000, 630_000)
     )
     assert early == pytest.approx(4 * late, rel=0.02, abs=1e-5)

@@ -35,7 +35,7 @@ _LAST_SEED = 2**31 - 1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MuZeroLearner(NetworkTrainer):
-    """MuZero networks in training; ``memory`` holds the latest rounds as `Remembered`."""
+    """MuZero networks in training; ``replay`` holds the latest rounds as `Remembered`."""
 
     kind: ClassVar[str] = "muzero"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {
@@ -78,8 +78,8 @@ class MuZeroLearner(NetworkTrainer):
     def _remember(self, games: SearchedGames) -> Remembered:
         return remember(self.vector, games, self.method)
 
-    def _draw(self, memory: list[Remembered], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        drawn = draw(memory, n, self.method, generator)._asdict()
+    def _draw(self, replay: list[Remembered], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
+        drawn = draw(replay, n, self.method, generator)._asdict()
         return {"features": self.vector.features(drawn.pop("state"))} | drawn
 
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
@@ -90,14 +90,14 @@ class MuZeroLearner(NetworkTrainer):
         """Return the replay buffer after repeating the searches of some random games with the current weights."""
         method = self.method
         if not method.reanalyzed:
-            return self.memory
+            return self.replay
         generator = stream_of(self.seed, self.rounds, REANALYZE)
-        plan, sizes = plan_of(self.vector, method, is_noisy=True), [len(part.length) for part in self.memory]
+        plan, sizes = plan_of(self.vector, method, is_noisy=True), [len(part.length) for part in self.replay]
         n_drawn = min(round(method.reanalyzed * method.games), sum(sizes))
         drawn = np.sort(generator.choice(sum(sizes), n_drawn, replace=False))
         return [
             self._searched_again(plan, part, rows, generator) if len(rows) else part
-            for part, (_, rows) in zip(self.memory, located(drawn, sizes), strict=True)
+            for part, (_, rows) in zip(self.replay, located(drawn, sizes), strict=True)
         ]
 
     def _searched_again(

@@ -111,15 +111,15 @@ def targets_of(
     return target[:, :n_plies]
 
 
-def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
-    """Draw ``n`` training samples from the games in ``memory``, which must contain at least one action."""
-    moves = [np.nonzero(part.games.action != NONE) for part in memory]
-    drawn, weight = _drawn(memory, moves, n, method.priority, generator)
-    unrolled, n_moves = method.n_unrolled, memory[0].games.policy.shape[2]
+def draw(replay: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
+    """Draw ``n`` training samples from the games in ``replay``, which must contain at least one action."""
+    moves = [np.nonzero(part.games.action != NONE) for part in replay]
+    drawn, weight = _drawn(replay, moves, n, method.priority, generator)
+    unrolled, n_moves = method.n_unrolled, replay[0].games.policy.shape[2]
     # Actions after the end of a game are random.
     past = generator.integers(n_moves, size=(n, unrolled), dtype=np.int32)
     draws = Unrolled(
-        np.empty((n, memory[0].state.shape[2]), dtype=np.uint64),
+        np.empty((n, replay[0].state.shape[2]), dtype=np.uint64),
         past,
         np.zeros((n, unrolled), dtype=np.float32),
         np.zeros((n, unrolled + 1), dtype=np.float32),
@@ -129,13 +129,13 @@ def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: 
         weight,
     )
     of_parts = located(drawn, [len(rows) for rows, _ in moves])
-    for part, (rows, plies), (places, chosen) in zip(memory, moves, of_parts, strict=True):
+    for part, (rows, plies), (places, chosen) in zip(replay, moves, of_parts, strict=True):
         _unroll(draws, places, part, rows[chosen], plies[chosen])
     return draws
 
 
 def _drawn(
-    memory: Sequence[Remembered],
+    replay: Sequence[Remembered],
     moves: Sequence[tuple[np.ndarray, ...]],
     n: int,
     priority: float,
@@ -147,7 +147,7 @@ def _drawn(
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)
     errors = [
         np.abs(part.games.value[where] - part.target[where]) + LEAST_ERROR
-        for part, where in zip(memory, moves, strict=True)
+        for part, where in zip(replay, moves, strict=True)
     ]
     share = np.concatenate(errors).astype(np.float64) ** priority
     cumulated = share.cumsum()
