@@ -8,7 +8,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-FORMAT_VERSION = 1
+# Bundles have not changed since version 1; files of other kinds are read only in the current version.
+FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
@@ -41,7 +42,7 @@ _VALUES = (*_AGENT, CHECKPOINT)
 
 ATTRIBUTES = {
     "format": Attribute(str, ALL_KINDS, allowed=(FORMAT,)),
-    "format_version": Attribute(int, ALL_KINDS, FORMAT_VERSION, FORMAT_VERSION),
+    "format_version": Attribute(int, ALL_KINDS, 1, FORMAT_VERSION),
     "kind": Attribute(str, ALL_KINDS, allowed=ALL_KINDS),
     "created": Attribute(str, ALL_KINDS),
     "package_version": Attribute(str, ALL_KINDS),

@@ -1,6 +1,7 @@
 """Agents in files: what is read is what was written, and what is not an agent is refused."""
 
 import json
+from dataclasses import asdict
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,6 +18,7 @@ from punish_fast.games.incan_gold.movers import player_named
 from punish_fast.games.learn import agent_file, networks
 from punish_fast.games.learn.agent_file import load_agent, load_as, load_policies, save_agent, train
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
+from punish_fast.games.learn.hyperparameters import MuZeroMethod
 from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy, strength_of
@@ -94,6 +96,17 @@ def test_a_file_of_muzero_goes_on_to_the_same_bits(muzero_learner, path):
         each.learn_round()
     assert again.digest == other.digest != muzero_learner.digest
     assert list(again.value_functions()) == [0, 25, 100]
+
+
+def test_hyperparameters_of_older_files_have_their_names_of_today():
+    for method, replaced in (
+        (DqnMethod(replay_size=3), {}),
+        (MuZeroMethod(replay_size=3, reanalyzed=0.5), {"reanalysed": 0.5}),
+    ):
+        older = {"memory": 3, **replaced} | asdict(method)
+        for name in ("replay_size", "reanalyzed"):
+            older.pop(name, None)
+        assert type(method).of(older) == method
 
 
 def test_what_is_not_a_table_is_refused(path, table):

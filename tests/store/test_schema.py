@@ -57,7 +57,7 @@ def test_root_attributes(game, originals):
     names = ("sweeps", "residual", "error_bound", "digest")
     assert attributes == {
         "format": "punish-fast",
-        "format_version": 1,
+        "format_version": 2,
         "kind": "agent",
         "package_version": __version__,
         "rules_digest": game.space.rules.digest,

@@ -11,6 +11,8 @@ from punish_fast.runtime.errors import PunishFastError, brief, is_number, is_who
 MAX_GAMES = 1 << 48
 LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
+# Names of hyperparameters in older agent files, and their names today.
+_RENAMED = {"memory": "replay_size", "reanalysed": "reanalyzed"}
 # Lower limit of ranges that exclude 0.
 TINY = 1e-9
 # Number of axes of board features (planes, rows and columns), and minimum number of rows and columns of a large board,
@@ -48,6 +50,8 @@ class CheckedMethod:
     def of(cls, mapping: Any) -> Self:
         """Build a method from a mapping, as returned by `dataclasses.asdict`; lists are converted to tuples."""
         names = [each.name for each in fields(cls)]
+        if isinstance(mapping, dict):
+            mapping = {_RENAMED.get(name, name): value for name, value in mapping.items()}
         if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
             raise LearnError(f"method: {brief(mapping)} is not allowed; it must have {', '.join(names)}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in mapping.items()})
