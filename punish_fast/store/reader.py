@@ -245,7 +245,7 @@ class SolutionFile(CheckedFile):
         return rows
 
     def player_digest(self) -> str | None:
-        """Return the digest (see ``punish/strategy.py``) of an agent or a strategy under ``memoryless``; otherwise None."""
+        """Return the digest (see ``punish/strategy.py``) of an agent or a memoryless strategy; otherwise None."""
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
             return player_digest(decimals_of(self), state_ptr, action, self.solution().q)

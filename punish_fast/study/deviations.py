@@ -122,7 +122,7 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between two or more legal actions; `find` maps indices in the memoryless game to states of ``space``."""
+    """Assess choices between two or more legal actions; `find` maps memoryless states to states of ``space``."""
     state, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (state < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1

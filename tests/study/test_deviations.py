@@ -59,7 +59,9 @@ def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, lifted, view,
     assert (assessed.loss >= 0).all()
     assert (assessed.policy_loss >= -1e-12).all()
     assert assessed.policy.sum(axis=1) == pytest.approx(1, abs=1e-12)
-    assert assessed.n_exact == len(assessed.state) if name == "memoryless" else 0 < assessed.n_exact <= len(assessed.state)
+    assert (
+        assessed.n_exact == len(assessed.state) if name == "memoryless" else 0 < assessed.n_exact <= len(assessed.state)
+    )
     best = np.array(ACTIONS)[np.nanargmax(assessed.values, axis=1)]
     wise = replace(choices, action=choices.action.copy())
     wise.action[free(view, choices)] = best
