@@ -47,7 +47,7 @@ def test_what_goes_on_from_a_file_is_what_never_stopped(tmp_path, name, share, m
     second.resume(kept.iterations, kept.tables)
     for _ in range(2):
         second.iterate()
-    for key, table in whole.tables.items():
+    for key, table in whole.state_dict().items():
         assert table.tobytes() == second.state_dict()[key].tobytes()
     assert whole.average.tobytes() == second.average.tobytes()
 

@@ -243,7 +243,7 @@ def test_strategies_that_are_none(copies, originals, game):
         ("p", put(3, 1 / 11), "not legal"),
         ("state", put(3, -1), "a number is -1; it must be at least 0"),
         ("state", put(3, 0), "is listed twice"),
-        ("state", put(3, 10**6), "states must be rows from 0"),
+        ("state", put(3, 10**6), "states must be indices from 0"),
     ):
         path = shutil.copy(originals["strategy"], copies["strategy"])
         change(path, f"/strategy/{name}", damage)

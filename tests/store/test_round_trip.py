@@ -25,7 +25,7 @@ from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint, save_policy
 from punish_fast.store.reader import load, require_states
-from punish_fast.store.tensors import save, save_values, start_values, write_rows, write_solution, write_states
+from punish_fast.store.tensors import initial_values_of, save, save_values, write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 
 
@@ -164,8 +164,8 @@ def test_values_of_a_checkpoint_come_back_on_the_scale_of_the_objective(game, tm
     ):
         v = loss + shares * (win - loss)
         save_values(path, rules, v, objective, discount)
-        assert np.array_equal(start_values(path, rules, objective, discount), v)
-        assert start_values(path, rules, "reach-probability") == pytest.approx(shares, abs=1e-12)
+        assert np.array_equal(initial_values_of(path, rules, objective, discount), v)
+        assert initial_values_of(path, rules, "reach-probability") == pytest.approx(shares, abs=1e-12)
 
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -189,7 +189,7 @@ def test_models_and_policies_of_an_earlier_version_are_what_is_computed_today():
     )
     fine = StateSpace(RULES, "memory")
     np.testing.assert_allclose(load(GOLDEN / "memory.h5").policy(fine), uniform_policy(fine), rtol=1e-15)
-    v = start_values(GOLDEN / "checkpoint.h5", RULES, "discounted")
+    v = initial_values_of(GOLDEN / "checkpoint.h5", RULES, "discounted")
     np.testing.assert_allclose(v, solution.v, rtol=1e-12)
 
 
