@@ -132,5 +132,5 @@ _ENUMERATED = GameCommands(_evaluate, _solve)
 
 
 def commands_of(game: Game) -> GameCommands:
-    """Return the functions of a game; by default, those of games whose positions can be enumerated."""
+    """Return the functions of a game; by default, the functions for games whose positions can be enumerated."""
     return _COMMANDS.get(game.name, _ENUMERATED)

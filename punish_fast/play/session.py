@@ -249,7 +249,7 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Load and compute what the player needs in games; this can take long."""
+        """Load files and networks, and compute the strategy; this can take long."""
 
     @abstractmethod
     def is_ready(self, temperature: float | None) -> bool:

@@ -10,21 +10,7 @@ import numpy as np
 
 from punish_fast.records.database import RecordsError
 from punish_fast.records.summary import Results, correlations, player_table
-from punish_fast.runtime.figures import (
-    BLUE,
-    FAINT,
-    INK,
-    LOOKS,
-    MUTED,
-    VERMILION,
-    YELLOW,
-    add_share_bar,
-    draw_labels,
-    draw_share_map,
-    name_rows,
-    picture,
-    set_headline,
-)
+from punish_fast.runtime import figures
 from punish_fast.runtime.intervals import wilson_interval
 
 if TYPE_CHECKING:
@@ -37,8 +23,8 @@ _FORM = 20
 # Significance level for describing a rank correlation as a trend in a title.
 _SIGNIFICANCE = 0.05
 
-_HUMAN = {"marker": LOOKS[2].marker, "color": BLUE}
-_BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
+_HUMAN = {"marker": figures.LOOKS[2].marker, "color": figures.BLUE}
+_BOT = {"marker": figures.LOOKS[3].marker, "color": figures.VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
@@ -50,7 +36,7 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
         raise RecordsError(f"plot is {kind!r}; the plots are {', '.join(PLOTS)}")
     if len(results) == 0:
         raise RecordsError("no game was selected, so there is nothing to draw")
-    with picture(Path(path), kind) as figure:
+    with figures.picture(Path(path), kind) as figure:
         PLOTS[kind][1](figure, results, player)
 
 
@@ -64,8 +50,13 @@ def _durations(figure: Figure, results: Results, _player: str | None) -> None:
     bins = np.arange(0.5, lengths.max() + 1.5).tolist()
     for axes, name in zip(panels, [None, *names], strict=True):
         played = lengths if name is None else lengths[_played(results, name)]
-        axes.hist(played, bins=bins, weights=np.full(len(played), 100 / len(played)), color=BLUE if name else MUTED)
-        axes.axvline(played.mean(), color=INK, linestyle="--", linewidth=1)
+        axes.hist(
+            played,
+            bins=bins,
+            weights=np.full(len(played), 100 / len(played)),
+            color=figures.BLUE if name else figures.MUTED,
+        )
+        axes.axvline(played.mean(), color=figures.INK, linestyle="--", linewidth=1)
         axes.set_title(f"{name or 'all'}\n{_games(len(played))}, mean {played.mean():.1f}", fontsize=9)
 
 
@@ -73,11 +64,11 @@ def _contributions(figure: Figure, results: Results, _player: str | None) -> Non
     table = sorted(player_table(results), key=lambda entry: int(entry["games"]))
     axes = _rows(figure, table)
     wins, losses = (np.array([entry[key] for entry in table]) for key in ("wins", "losses"))
-    axes.barh(range(len(table)), wins, color=BLUE, label="won", height=0.7)
-    bars = axes.barh(range(len(table)), losses, left=wins, color=YELLOW, hatch="///", label="lost", height=0.7)
+    axes.barh(range(len(table)), wins, color=figures.BLUE, label="won", height=0.7)
+    bars = axes.barh(range(len(table)), losses, left=wins, color=figures.YELLOW, hatch="///", label="lost", height=0.7)
     axes.bar_label(bars, [f"{entry['games']:,}" for entry in table], padding=4)
     axes.set(xlabel="games played")
-    set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
+    figures.set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
     axes.legend(loc="lower right")
 
 
@@ -86,15 +77,15 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     axes = _rows(figure, table)
     for k, entry in enumerate(table):
         interval = [100 * end for end in wilson_interval(entry["wins"] / entry["games"], entry["games"])]
-        axes.plot(interval, [k, k], color=MUTED, linewidth=2, solid_capstyle="butt")
+        axes.plot(interval, [k, k], color=figures.MUTED, linewidth=2, solid_capstyle="butt")
         axes.plot(100 * entry["win_rate"], k, **_mark(entry))
         text = f"{entry['wins']:,} of {entry['games']:,}"
         axes.annotate(text, (103, k), va="center", annotation_clip=False)
-    axes.axvline(50, color=INK, linestyle=":", linewidth=1)
+    axes.axvline(50, color=figures.INK, linestyle=":", linewidth=1)
     axes.set(xlim=(0, 100), xlabel="games won, in per cent; bars are 95% intervals")
     seasoned = [entry for entry in table if entry["games"] >= _FORM] or table
     among = f" (of those with {_FORM} games)" if len(seasoned) < len(table) else ""
-    set_headline(figure, f"{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}{among}")
+    figures.set_headline(figure, f"{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}{among}")
     _explain_marks(axes, table, "lower right")
 
 
@@ -107,15 +98,15 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
     played, rates = [entry["games"] for entry in table], [100 * entry["win_rate"] for entry in table]
     for entry, x, y in zip(table, played, rates, strict=True):
         axes.plot(x, y, **_mark(entry))
-    axes.axhline(50, color=INK, linestyle=":", linewidth=1)
+    axes.axhline(50, color=figures.INK, linestyle=":", linewidth=1)
     low, high = axes.get_ylim()
-    draw_labels(axes, played, rates, [entry["name"] for entry in table], (high - low) / 24)
+    figures.draw_labels(axes, played, rates, [entry["name"] for entry in table], (high - low) / 24)
     rank = correlations(table)["rank"]
     title = "Those who play more do not clearly win more often"
     if rank is not None and len(table) > 2 and spearmanr(played, rates).pvalue < _SIGNIFICANCE:
         title = f"Those who play more win {'more' if rank > 0 else 'less'} often"
     said = "" if rank is None else f" (rank correlation {rank:+.2f})"
-    set_headline(figure, title + said)
+    figures.set_headline(figure, title + said)
     axes.set(xlabel="games played", ylabel="games won, in per cent")
     _explain_marks(axes, table, "upper right")
 
@@ -131,11 +122,13 @@ def _over_time(figure: Figure, results: Results, player: str | None) -> None:
     panels = _panels(figure, len(names), title, ("games played", "games won, in per cent"))
     for axes, name in zip(panels, names, strict=True):
         n, total = np.arange(1, len(won[name]) + 1), np.append(0.0, np.cumsum(won[name]))
-        axes.plot(n, 100 * total[1:] / n, color=BLUE, label="all games so far")
+        axes.plot(n, 100 * total[1:] / n, color=figures.BLUE, label="all games so far")
         if name in form:
             recent = 100 * (total[_FORM:] - total[:-_FORM]) / _FORM
-            axes.plot(n[_FORM - 1 :], recent, color=VERMILION, linewidth=1, linestyle="--", label=f"last {_FORM}")
-        axes.axhline(50, color=INK, linestyle=":", linewidth=0.8)
+            axes.plot(
+                n[_FORM - 1 :], recent, color=figures.VERMILION, linewidth=1, linestyle="--", label=f"last {_FORM}"
+            )
+        axes.axhline(50, color=figures.INK, linestyle=":", linewidth=0.8)
         axes.set(ylim=(0, 100))
         axes.set_title(f"{name}: {_games(len(n))}", fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -157,11 +150,11 @@ def _matchups(figure: Figure, results: Results, _player: str | None) -> None:
     axes = figure.subplots()
     rate = np.where(games > 0, wins / np.maximum(games, 1), np.nan)
     labels = np.array([[f"{w} of {n}" for w, n in zip(*row, strict=True)] for row in zip(wins, games, strict=True)])
-    image = draw_share_map(axes, rate, labels)
+    image = figures.draw_share_map(axes, rate, labels)
     axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(rows)), rows)
-    set_headline(figure, f"People won {won.mean():.0%} of their {_games(len(won))} against bots")
-    add_share_bar(axes, image, "games that the person won, in per cent")
+    figures.set_headline(figure, f"People won {won.mean():.0%} of their {_games(len(won))} against bots")
+    figures.add_share_bar(axes, image, "games that the person won, in per cent")
 
 
 # Titles and functions of the plots.
@@ -183,7 +176,7 @@ def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list
     panels: list[Axes] = list(grid.flat)
     for axes in panels[n:]:
         axes.remove()
-    set_headline(figure, title)
+    figures.set_headline(figure, title)
     figure.supxlabel(labels[0], fontsize=9)
     figure.supylabel(labels[1], fontsize=9)
     return panels[:n]
@@ -193,8 +186,8 @@ def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
     figure.set_size_inches(7, 1.2 + 0.32 * len(table))
     axes = figure.subplots()
     names = [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table]
-    name_rows(axes, range(len(table)), names)
-    axes.grid(axis="x", color=FAINT)
+    figures.name_rows(axes, range(len(table)), names)
+    axes.grid(axis="x", color=figures.FAINT)
     return axes
 
 

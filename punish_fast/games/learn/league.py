@@ -29,15 +29,8 @@ import numpy as np
 from punish_fast.games.contract import Game
 from punish_fast.games.enumeration.matches import pair_points
 from punish_fast.games.enumeration.retrograde import PerfectPlay, solve_game
+from punish_fast.games.learn import qlearning
 from punish_fast.games.learn.agent_file import load_as, positions_of, save_agent, train
-from punish_fast.games.learn.qlearning import (
-    Hyperparameters,
-    QLearner,
-    agent_name,
-    assess,
-    hyperparameters,
-    new_learner,
-)
 from punish_fast.games.learn.trainer import check_games, check_seed
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
@@ -58,7 +51,7 @@ class AgentPlan(NamedTuple):
     """Training plan of an agent in a round."""
 
     name: str
-    method: Hyperparameters
+    method: qlearning.Hyperparameters
     opponents: tuple[str, ...]  # opponent of each session
     games: int  # games per session
 
@@ -91,8 +84,10 @@ def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]
     ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents have the same name.
     """
     values = {"scheme": ("negamax",), "epsilon": [k / 10 for k in range(1, 11)]} | dict(grid)
-    methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
-    plans = [AgentPlan(agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES]
+    methods = [qlearning.hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
+    plans = [
+        AgentPlan(qlearning.agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES
+    ]
     if len({plan.name for plan in plans}) < len(plans):
         raise LeagueError("set: only scheme and epsilon may have several different values")
     return plans
@@ -207,7 +202,7 @@ class _League(NamedTuple):
             if number > 0 and pair_points(self.perfect.positions, learner.policy(), former.policy()) < 0.5:
                 learner = former
             save_agent(path, learner, round=number)
-        measures = assess(self.perfect, learner.policy())
+        measures = qlearning.assess(self.perfect, learner.policy())
         return {
             "name": plan.name,
             "games": learner.games,
@@ -217,7 +212,7 @@ class _League(NamedTuple):
             "curve": learner.curve,
         }
 
-    def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
+    def _former_self(self, number: int, plan: AgentPlan) -> qlearning.QLearner:
         """Return the agent of a plan as it was before training in a round.
 
         The agent's seed depends on the round, so an agent whose training was undone plays new games.
@@ -225,13 +220,13 @@ class _League(NamedTuple):
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")
         if number == 0:
-            return new_learner(self.perfect.positions, plan.method, own)
+            return qlearning.new_learner(self.perfect.positions, plan.method, own)
         learner = self._load(number - 1, plan.name)
         learner.seed = own
         return learner
 
-    def _load(self, number: int, name: str) -> QLearner:
-        return load_as(self._path(number, name), QLearner, self.perfect.positions.game)
+    def _load(self, number: int, name: str) -> qlearning.QLearner:
+        return load_as(self._path(number, name), qlearning.QLearner, self.perfect.positions.game)
 
     def _path(self, number: int, name: str) -> Path:
         return self.folder / f"round-{number}" / f"{name}.h5"

@@ -201,7 +201,7 @@ class NetworkTrainer(ABC):
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``."""
 
     def value_functions(self) -> dict[int | None, Values]:
-        """Return the action-value functions to evaluate, keyed by number of simulations (None without a search)."""
+        """Return the action-value functions to evaluate, keyed by number of simulations (0 or None for no search)."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod
