@@ -121,6 +121,6 @@ def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch):
     table = [{"name": f"p{k}", "games": 10 + k, "win_rate": rate, "is_bot": False} for k, rate in enumerate(rates)]
     monkeypatch.setattr(plots, "player_table", lambda _: table)
     titles = []
-    monkeypatch.setattr(plots, "set_headline", lambda _, title: titles.append(title))
+    monkeypatch.setattr(plots.figures, "set_headline", lambda _, title: titles.append(title))
     draw("games-win-rate", results, tmp_path / "x.svg")
     assert titles[0].startswith("Those who play more do not clearly win more often (rank correlation +")

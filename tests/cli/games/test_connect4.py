@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.cli.games import connect4
+from punish_fast.games.connect4 import commands
 from punish_fast.games.connect4.known_scores import position_sets, shares
 from punish_fast.games.registry import make_game, vector_game
 
@@ -64,7 +64,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
     monkeypatch.setattr(
         connect4, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))
     )
-    monkeypatch.setattr(connect4, "_GAMES", 20)
+    monkeypatch.setattr(commands, "_GAMES", 20)
     (agent,) = run("games", "evaluate", "connect4", "trained", "--json").report["agents"]
     assert (agent["games"], sum(agent["first"].values())) == (20, pytest.approx(1))
     for name, found in position_sets().items():
