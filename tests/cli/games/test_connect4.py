@@ -62,7 +62,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
     vector = vector_game(make_game("connect4", {}))
     values = -np.arange(7.0)
     monkeypatch.setattr(
-        connect4, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))
+        commands, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))
     )
     monkeypatch.setattr(commands, "_GAMES", 20)
     (agent,) = run("games", "evaluate", "connect4", "trained", "--json").report["agents"]
