@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import count, rules_report
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, UntilOption, WithBotsOption, require_games
@@ -103,12 +102,12 @@ def write_strategy(
 
 
 def write_network(
-    space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path, clock: Stopwatch
+    options: CommonOptions, space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path
 ) -> dict[str, Any]:
     """Evaluate a network on every state, write its strategy, and return a report."""
     from punish_fast.enemies.pawnn import network_policy
 
-    with clock("evaluation"):
+    with options.stages.clock("evaluation"):
         policy = network_policy(space, network)
-    with clock("store"):
+    with options.stages.clock("store"):
         return {"evaluated": space.n_states, **write_strategy(output, space, policy, name, origin)}

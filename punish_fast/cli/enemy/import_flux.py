@@ -5,7 +5,6 @@ from pathlib import Path
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, argument, verb
 from punish_fast.cli.frame.outputs import HDF5, check_inputs, check_outputs, default_strategy, rules_files
-from punish_fast.cli.frame.progress import Stopwatch
 
 
 class ImportFluxOptions(CommonOptions):
@@ -27,8 +26,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.formats.notebook_parser import read_flux
 
-    clock, file = Stopwatch(), options.parameters
-    rules = load_rules(options.rules)
+    file, rules = options.parameters, load_rules(options.rules)
     origin = {"method": "import-flux", "file": file.name}
     check_inputs(file)
     output = options.output or default_strategy(Path(f"{file.stem}.h5"), rules, origin)
@@ -38,11 +36,11 @@ def import_flux(options: ImportFluxOptions) -> None:
         network = network_of(rules, layers)
     except NetworkError as error:
         raise NetworkError(f"{file}: {error}") from None
-    with clock("states"):
+    with options.stages.clock("states"):
         space = StateSpace(rules)
     report = {
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
-        **write_network(space, network, file.stem, origin, output, clock),
+        **write_network(options, space, network, file.stem, origin, output),
     }
-    options.print(report | {"seconds": clock.seconds_in_all()})
+    options.print(report | {"seconds": options.stages.clock.seconds_in_all()})
     options.suggest("play", output)

@@ -2,7 +2,6 @@
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.options import verb
-from punish_fast.cli.frame.progress import Stopwatch
 
 
 @verb(
@@ -21,14 +20,13 @@ def logit(options: StrategyOptions) -> None:
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
 
-    clock = Stopwatch()
     made = {"method": "logit", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
     output = options.checked_output("logit", made)
     space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
-    with clock("fit"):
+    with options.stages.clock("fit"):
         fitted = fit_choice_model(space, choices.state, choices.column, choices.game)
-    with clock("evaluation"):
+    with options.stages.clock("evaluation"):
         policy = choice_model_policy(space, fitted)
     name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration}
     report = {
@@ -40,7 +38,7 @@ def logit(options: StrategyOptions) -> None:
         "unreachable": fitted.counts.n_unknown,
         "states_seen": len(fitted.counts.state),
         "states": space.n_states,
-        "seconds": clock.seconds_in_all(),
+        "seconds": options.stages.clock.seconds_in_all(),
     }
     options.print(report)
     options.suggest("play", output)

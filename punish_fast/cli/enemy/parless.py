@@ -3,7 +3,6 @@
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.progress import Stopwatch
 
 
 class ParlessOptions(StrategyOptions):
@@ -28,7 +27,6 @@ def parless(options: ParlessOptions) -> None:
     from punish_fast.enemies import parless as method
     from punish_fast.enemies.counts import count_choices
 
-    clock = Stopwatch()
     method.check_prior(options.prior)
     made = {"method": "parless", "prior": options.prior, **options.note()}
     output = options.checked_output(options.whose, made)
@@ -47,7 +45,7 @@ def parless(options: ParlessOptions) -> None:
         "illegal": counts.n_illegal,
         "unreachable": counts.n_unknown,
         "states": len(counts.state),
-        "seconds": clock.total(),
+        "seconds": options.stages.clock.total(),
     }
     options.print(report)
     options.suggest("play", output)

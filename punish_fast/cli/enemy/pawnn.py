@@ -12,7 +12,6 @@ from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy
-from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.runtime.errors import printable
@@ -72,7 +71,6 @@ def pawnn(options: PawnnOptions) -> None:
     from punish_fast.runtime.errors import require
     from punish_fast.store.reader import load
 
-    stages = Stages(options.quiet)
     require("learn", "jax", "optax")
     training, file, output = options.training(), load(options.source), options.output
     if file.kind != "strategy":
@@ -82,7 +80,7 @@ def pawnn(options: PawnnOptions) -> None:
     if output is None and options.cross_validate is None:
         output = default_strategy(Path(f"{options.source.stem}-pawnn.h5"), file.rules, origin)
     check_outputs([output], [options.source], "learn from", endings=HDF5)
-    with stages("states"):
+    with options.stages("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.support(space)))
     report: dict[str, Any] = {
@@ -92,19 +90,19 @@ def pawnn(options: PawnnOptions) -> None:
         "training": asdict(training),
     }
     if options.cross_validate is not None:
-        with stages("cross-validation"):
-            on_epoch = partial(stages.progress.step, "cross-validation")
+        with options.stages("cross-validation"):
+            on_epoch = partial(options.stages.progress.step, "cross-validation")
             rounds = cross_validate(space.rules, examples, training, options.cross_validate, on_epoch)
             report["cross_validation"] = _validation_report(rounds)
     if output is not None:
-        with stages("training"):
-            on_epoch = partial(stages.progress.step, "training")
+        with options.stages("training"):
+            on_epoch = partial(options.stages.progress.step, "training")
             network = train(space.rules, examples, training, on_epoch=on_epoch).network
             mse = mean_squared_error(network, space.rules, examples.digits, examples.p)
-        with stages.progress.stage("evaluation"):
-            report |= write_network(space, network, f"PAWNN of {name}", origin | {"mse": mse}, output, stages.clock)
+        with options.stages.progress.stage("evaluation"):
+            report |= write_network(options, space, network, f"PAWNN of {name}", origin | {"mse": mse}, output)
         report["mse"] = mse
-    options.print(report | {"seconds": stages.clock.seconds_in_all()})
+    options.print(report | {"seconds": options.stages.clock.seconds_in_all()})
     if output is not None:
         options.suggest("play", output)
 

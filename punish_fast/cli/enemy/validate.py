@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def validate(options: ValidateOptions) -> None:
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
 
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    progress = options.stages.progress
     names = options.names()
     space, recorded = options.read(games_needed(names, FOLDS))
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
@@ -83,7 +82,7 @@ def validate(options: ValidateOptions) -> None:
         "seed": 0,
         "reference": names[-1],
         "models": models,
-        "seconds": clock.total(),
+        "seconds": options.stages.clock.total(),
     }
     options.print(report)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import default_output, output_beside
-from punish_fast.cli.frame.progress import Stopwatch, work_report
+from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import Rules, load_rules
 
@@ -53,31 +53,30 @@ def export(options: ExportOptions) -> None:
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
 
-    clock = Stopwatch()
-    with clock("read"):
+    with options.stages.clock("read"):
         file = Player(options.file) if is_built_in(options.file) else load(options.file)
     output = output_beside(Path(options.file), _SUFFIXES[options.target], options.output, "export")
     if options.output is None:
         default_output(output)
     rules = file.rules or load_rules("tabletop")
     if options.target == "notebook-json":
-        counts = _export_content(file, rules, output, clock)
+        counts = _export_content(file, rules, output, options.stages.clock)
     elif isinstance(file, Player):
         raise UsageError(f"{options.file}: is built in and has no tensor; write one first: punish-fast build")
     else:
-        counts = _export_process(file, options, output, clock)
+        counts = _export_process(file, options, output)
     kind = "built-in" if isinstance(file, Player) else file.kind
     report = {"file": options.file, "format": options.target, "kind": kind, **rules_report(rules)}
-    options.print(report | counts | work_report(clock, output))
+    options.print(report | counts | options.work_report(output))
 
 
-def _export_process(file: SolutionFile, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
+def _export_process(file: SolutionFile, options: ExportOptions, output: Path) -> dict[str, Any]:
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
 
-    with clock("read"):
+    with options.stages.clock("read"):
         mdp = file.mdp()
-    with clock("write"):
+    with options.stages.clock("write"):
         (export_umb if options.target == "umb" else export_npz)(output, file, mdp, file.enemy)
     counts = {"enemy": file.enemy, "states": mdp.n_columns, "rows": mdp.n_rows, "nnz": mdp.nnz}
     return counts | ({"values": None} if file.kind == "agent" else {})

@@ -5,7 +5,6 @@ from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs, default_output, output_beside, rules_files
-from punish_fast.cli.frame.progress import Stopwatch, work_report
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import load_rules, name_of
 
@@ -33,7 +32,6 @@ def import_(options: ImportOptions) -> None:
     from punish_fast.mdp.solution import check_options
     from punish_fast.store.formats.notebook_json import NotebookStrategy, import_notebook
 
-    clock = Stopwatch()
     check_inputs(options.file)
     check_options(options.discount)
     rules = load_rules(options.rules or "notebook")
@@ -48,7 +46,7 @@ def import_(options: ImportOptions) -> None:
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": content.terminals}
         report["discount"] = options.discount
-    options.print(report | work_report(clock, output))
+    options.print(report | options.work_report(output))
 
 
 def _imported_with(path: Path) -> dict[str, Any]:

@@ -21,9 +21,10 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -31,16 +32,17 @@ import typer
 from typer.core import TyperCommand
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
-from punish_fast.cli.frame.progress import Progress
-from punish_fast.cli.frame.report import plain, print_json, print_report
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.frame.report import plain, print_json, print_report, print_text
 from punish_fast.cli.frame.time_limit import limited
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compilation.compile_progress import announce_to
-from punish_fast.runtime.errors import PunishFastError, printable
+from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
 Complete = Callable[[str], Iterable[str]]
+AsText = Callable[[dict[str, Any]], None]  # prints a report
 
 _MOST_THREADS = 4096
 # Options that the help lists last.
@@ -90,10 +92,11 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
 
         def call(**values: Any) -> None:
             options = options_class(**values)
+            _ = options.stages
             _prepare(options)
             with _working, limited(getattr(options, "time", None)):
                 if stage is not None:
-                    _working.enter_context(Progress(options.quiet).stage(stage))
+                    _working.enter_context(options.stages.progress.stage(stage))
                 function(options)
 
         call.__doc__ = function.__doc__
@@ -280,10 +283,6 @@ EnemyOption = Annotated[
 KeptGamesOption = Annotated[
     Path | None, option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB")
 ]
-DecksOption = Annotated[
-    Path | None,
-    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
-]
 OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
@@ -300,14 +299,39 @@ class CommonOptions:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
-    def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
-        """Print a report (a mapping or a dataclass) as JSON if requested, otherwise with ``as_text``."""
+    @cached_property
+    def stages(self) -> Stages:
+        """Stopwatch and progress reports of the running command, created when the command begins."""
+        return Stages(self.quiet)
+
+    def work_report(self, output: Path | None = None) -> dict[str, Any]:
+        """Return the report fields that describe the computation and its output file."""
+        from punish_fast.runtime import _jit
+        from punish_fast.runtime.limits import peak_memory
+
+        seconds = self.stages.clock.seconds_in_all()
+        report = {"threads": _jit.threads(), "seconds": seconds, "peak_memory_bytes": peak_memory()}
+        return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
+
+    def print(
+        self, report: Any, as_text: AsText = print_report, hidden: Collection[str] = (), result: str = ""
+    ) -> None:
+        """Print a report, as JSON if requested.
+
+        Args:
+            report: A mapping or a dataclass.
+            as_text: Function that prints the report as text.
+            hidden: Fields of the report that are not passed to ``as_text``.
+            result: The result in one sentence, printed below the text.
+        """
         _working.close()
         clear_progress()
         if self.as_json:
             print_json(report)
-        else:
-            as_text(plain(report, printable))
+            return
+        as_text({name: value for name, value in plain(report, printable).items() if name not in hidden})
+        if result:
+            print_text(printable(result, MOST_OF_LINE), first="\n")
 
     def suggest(self, *command: str | Path, how: str = "against") -> None:
         """Print the command that plays against or with the result on stderr, unless ``quiet`` or ``as_json`` is set."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
 from punish_fast.cli.frame.report import count
@@ -63,15 +63,6 @@ class Stopwatch:
     def seconds_in_all(self) -> dict[str, float]:
         """Return the seconds of each stage and, under ``total``, since the stopwatch was created."""
         return self.seconds | {"total": self.total()}
-
-
-def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
-    """Return the report fields that describe a computation and its output file."""
-    from punish_fast.runtime import _jit
-    from punish_fast.runtime.limits import peak_memory
-
-    report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all(), "peak_memory_bytes": peak_memory()}
-    return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 
 
 class Progress:

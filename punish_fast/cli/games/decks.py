@@ -7,7 +7,6 @@ from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
@@ -39,7 +38,7 @@ def decks(options: DecksOptions) -> None:
     game = options.make("decks")
     check_outputs([options.output], [], "search", endings=[".json"])
     method = SearchMethod(**changes_of(SearchMethod, options.settings or ()))
-    search, clock, progress = DeckSearch(method, options.seed), Stopwatch(), Progress(options.quiet)
+    search, clock, progress = DeckSearch(method, options.seed), options.stages.clock, options.stages.progress
 
     def on_games(done: int, total: int) -> None:
         if done < total:

@@ -5,7 +5,6 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.games.options import GameOptions
 
@@ -61,9 +60,9 @@ def evaluate(options: GamesEvaluateOptions) -> None:
     from punish_fast.games.commands import commands_of
     from punish_fast.games.evaluated_agents import GAMES, EvaluationRequest
 
-    has_variant, stages = options.game != game.name, Stages(options.quiet)
+    has_variant = options.game != game.name
     request = EvaluationRequest(options.agents or (), options.games or GAMES, options.seed or 0, has_variant)
-    options.print_stages(game, commands_of(game).evaluate(game, request, stages), stages, _print_evaluation)
+    options.print_stages(game, commands_of(game).evaluate(game, request, options.stages), _print_evaluation)
 
 
 def _print_evaluation(report: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
+from punish_fast.cli.frame.progress import interrupt_note
 from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
@@ -54,7 +54,7 @@ def league(options: LeagueOptions) -> None:
     for text in options.settings or ():
         name, _, values = text.partition("=")
         grid[name] = [changes_of(Hyperparameters, [f"{name}={value}"])[name] for value in values.split(",")]
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    clock, progress = options.stages.clock, options.stages.progress
 
     def on_task(stage: str) -> Callable[[int, int], None]:
         progress.start()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
-from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.frame.settings import parsed
 
@@ -51,15 +50,11 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self,
-        game: Game,
-        report: dict[str, Any],
-        stages: Stages,
-        as_text: Callable[[dict[str, Any]], None] = print_report,
+        self, game: Game, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None] = print_report
     ) -> None:
         """Print a report on a game, with the seconds of its stages."""
         about = {"game": game.name, "variant": game.parameters()}
-        self.print(about | report | {"seconds": stages.clock.seconds_in_all()}, as_text)
+        self.print(about | report | {"seconds": self.stages.clock.seconds_in_all()}, as_text)
 
 
 class LearningOptions(GameOptions):

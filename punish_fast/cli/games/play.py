@@ -10,12 +10,11 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import DecksOption, SeedOption, option, verb
-from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.options import SeedOption, option, verb
 from punish_fast.cli.frame.report import print_json, terminal_width
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.playing.table import asks_on, table_stream, wants_more
+from punish_fast.cli.playing.table import DecksOption, asks_on, table_stream, wants_more
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
         _, choices = file_policy(options.agent, game)
         if oracle is not None:
             # Call the network once, so that JAX compiles it before the game begins.
-            with Progress(options.quiet).stage("play: preparing the agent"):
+            with options.stages.progress.stage("play: preparing the agent"):
                 choices(game.initial())
         return [PolicyPlayer(name, choices) for name in numbered(["trained"] * n)]
     default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import DecksOption, argument, verb
-from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.options import argument, verb
 from punish_fast.cli.frame.report import print_text
 from punish_fast.cli.games.options import GameOptions
+from punish_fast.cli.playing.table import DecksOption
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Oracle
@@ -51,7 +51,7 @@ def show(options: GameShowOptions) -> None:
         options.print(position | {"text": text, "moves": moves}, lambda report: _print_text(text, report["moves"]))
         return
     oracle = oracle.reaching(state)
-    with Progress(options.quiet).stage("solve"):
+    with options.stages.progress.stage("solve"):
         report = position | _values(oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))

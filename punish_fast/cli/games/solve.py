@@ -2,7 +2,6 @@
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
-from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.options import GameOptions
 
 
@@ -34,6 +33,6 @@ def solve(options: GamesSolveOptions) -> None:
         raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
     from punish_fast.games.commands import commands_of
 
-    solve_game, stages = commands_of(game).solve, Stages(options.quiet)
+    solve_game = commands_of(game).solve
     assert solve_game is not None
-    options.print_stages(game, solve_game(game, options.position or "", not options.value_only, stages), stages)
+    options.print_stages(game, solve_game(game, options.position or "", not options.value_only, options.stages))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
@@ -82,7 +82,7 @@ def train(options: TrainOptions) -> None:
     check_outputs(
         [output], [] if options.output is None else [options.former], "train further", options.plot, endings=HDF5
     )
-    clock, progress = Stopwatch(), Progress(options.quiet)
+    clock, progress = options.stages.clock, options.stages.progress
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)
     if options.output is None and options.former is None:
@@ -90,7 +90,7 @@ def train(options: TrainOptions) -> None:
         default_output(output, settings, lambda path: _settings(load_agent(path)))
     before = trainer.games
     with clock("train"), progress.stage("train"):
-        clock.seconds["games"] = _train(trainer, strength, output, options, progress)
+        clock.seconds["games"] = _train(trainer, strength, output, options)
     with time_limit(math.inf):
         save_agent(output, trainer)
     with clock("evaluate"):
@@ -116,7 +116,7 @@ def train(options: TrainOptions) -> None:
     options.suggest("games", "play", options.game, "--agent", output)
 
 
-def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions, progress: Progress) -> float:
+def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions) -> float:
     """Train the agent and save checkpoints in the file ``output``; return the seconds of training."""
     from punish_fast.games.learn.agent_file import save_agent, train
 
@@ -131,7 +131,7 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions,
         left = (now - begin) * (trainer.games_wanted - trainer.games) / max(trainer.games - before, 1)
         left = min(left, max(seconds_left() - measuring, 0.0))
         wins = f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
-        progress.show(f"train: {trainer.games:,} games{wins}", left=left)
+        options.stages.progress.show(f"train: {trainer.games:,} games{wins}", left=left)
         if left == 0:
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:

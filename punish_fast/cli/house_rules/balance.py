@@ -5,7 +5,7 @@ from typing import Any
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
+from punish_fast.cli.frame.progress import watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
@@ -45,7 +45,6 @@ def balance(options: BalanceOptions) -> None:
 
     base, rules = _rules(options)
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
-    clock = Stopwatch()
     watch = watch_jobs("balance", options.quiet)
     with time_limit(share=1 / 2 if options.restore else 1):
         found = study(rules, base, watch=watch)
@@ -60,7 +59,7 @@ def balance(options: BalanceOptions) -> None:
     if report["changed"]["balanced"] is False and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restore(found, watch) if options.restore else None
-    report |= {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
+    report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
     options.print(report, lambda printed: _print_balance(report, [each.row for each in found.measures], printed))
 
 

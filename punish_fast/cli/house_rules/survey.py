@@ -10,7 +10,7 @@ from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs, check_outputs
-from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note, watch_jobs
+from punish_fast.cli.frame.progress import interrupt_note, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, rules_report
 from punish_fast.punish.rule_changes import changes_of
 
@@ -52,7 +52,6 @@ def survey(options: SurveyOptions) -> None:
     check_name(options.cluster)
     check_inputs(options.survey)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
-    clock = Stopwatch()
     points, iterations = read_survey(options.survey), DEFAULT_ITERATIONS if options.equilibrium else None
     try:
         jobs = jobs_of(points, iterations)
@@ -63,7 +62,7 @@ def survey(options: SurveyOptions) -> None:
     if not options.quiet:
         say(f"{count(len(points.points), 'point')}, {missing:,} still to be studied; results in {options.results}")
     with (
-        on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
+        on_cluster(options.cluster if missing else None, options.stages.progress, options.quiet) as cluster,
         interrupt_note(options.results, "the results of all finished jobs"),
     ):
         watch = watch_jobs("survey", options.quiet)
@@ -84,7 +83,7 @@ def survey(options: SurveyOptions) -> None:
         "studied": missing,
         "points": [_point_report(points, each) for each in found],
         "threads": _jit.threads(),
-        "seconds": clock.total(),
+        "seconds": options.stages.clock.total(),
         "csv": options.csv,
         "plot": options.plot,
         "cluster": cluster and cluster.report,

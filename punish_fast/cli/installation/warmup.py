@@ -4,12 +4,10 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from tempfile import TemporaryDirectory
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
-from punish_fast.cli.frame.progress import Progress
 from punish_fast.punish.rules import PRESETS, true_rules
 
 # Quick commands that together call the kernels of all commands; FOLDER stands for a temporary folder.
@@ -46,7 +44,7 @@ def warmup(options: CommonOptions) -> None:
     """Compile the kernels of all commands now, so that later commands start faster."""
     from punish_fast.runtime._jit import cache_folder
 
-    begin, progress = time.perf_counter(), Progress(options.quiet)
+    progress = options.stages.progress
     if cache_folder is not None:
         with TemporaryDirectory() as folder, progress.stage("warmup"):
             for number, line in enumerate(_COMMANDS, start=1):
@@ -55,7 +53,7 @@ def warmup(options: CommonOptions) -> None:
                 words = [word.replace("FOLDER", folder) for word in shlex.split(line)]
                 _run([*words, "--quiet"])
             _call_library()
-    options.print({"seconds": time.perf_counter() - begin, "cache": cache_folder})
+    options.print({"seconds": options.stages.clock.total(), "cache": cache_folder})
 
 
 def _run(words: list[str]) -> None:

@@ -4,7 +4,6 @@ import shlex
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, folded, option, verb
-from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
@@ -48,7 +47,7 @@ def improve(options: ImproveOptions) -> None:
     require_games(database, choices, with_bots=True)
     rules = load_rules("tabletop")
     reference = Player(options.against or default_opponent(rules))
-    with Progress(options.quiet).stage("solving"):
+    with options.stages.progress.stage("solving"):
         explainer = explainer_against(reference, reference.rules or rules)
     results = read_results(database, Selection(player=options.player))
     found = improvement(explainer, choices, results, clean_name(options.player))

@@ -20,7 +20,6 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream, wants_more
@@ -142,7 +141,7 @@ class _Session:
         self.options = options
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
-        with Progress(options.quiet).stage("preparing the game"):
+        with options.stages.progress.stage("preparing the game"):
             space, opponents = lineup.in_game()
             self.table = GameData(space)
             play_ahead(self.table)
@@ -240,7 +239,7 @@ class _Session:
         from punish_fast.play.explain.review import Judge
 
         record, won = game.record(), game.winner == 0
-        with Progress(self.options.quiet).stage("judging your choices"):
+        with self.options.stages.progress.stage("judging your choices"):
             judge = Judge(coach.space, coach.solution)
             side = judge.side(record.winner if won else record.loser, won)
         worst = side.worst(1)

@@ -17,7 +17,6 @@ from punish_fast.cli.frame.options import (
     option,
     verb,
 )
-from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, played_database, seed_of, table_stream
@@ -76,7 +75,7 @@ def practice(options: PracticeOptions) -> None:
     seed = seed_of(options.seed)
     explainer, judge, enemy = _explainer(options)
     quiz = _quiz(options, explainer, enemy)
-    with Progress(options.quiet).stage("looking for positions"):
+    with options.stages.progress.stage("looking for positions"):
         rounds = _questions(options, explainer, seed)
     rules = explainer.data.space.rules
     quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
@@ -103,7 +102,7 @@ def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
     rules = load_rules(options.rules or "tabletop")
     player = Player(options.agent or default_opponent(rules))
-    with Progress(options.quiet).stage("solving"):
+    with options.stages.progress.stage("solving"):
         if player.file is not None and player.file.kind == "agent":
             if options.rules is not None:
                 require_support(player, rules)

@@ -5,14 +5,19 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Annotated, Any, cast
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
+from punish_fast.cli.frame.options import option
 from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.folders import find_folder
 
 _STANDARD = "games.db"
+DecksOption = Annotated[
+    Path | None,
+    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
+]
 
 
 class _ClearedStream:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
-from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
@@ -49,13 +48,13 @@ def review(options: ReviewOptions) -> None:
     from punish_fast.play.explain.review import review as review_game
 
     game = read_game(played_database(options.db), options.game)
-    jury, agent, enemy = _jury(options.agent, game, options.quiet)
+    jury, agent, enemy = _jury(options, game)
     players = [side.report() for side in review_game(jury, game)]
     report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
-def _jury(name: str | None, game: RecordedGame, quiet: bool) -> tuple[Judge, Path | None, str]:
+def _jury(options: ReviewOptions, game: RecordedGame) -> tuple[Judge, Path | None, str]:
     """Return the judge, its agent file (None for best choices), and a description of its enemy."""
     from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
@@ -65,8 +64,8 @@ def _jury(name: str | None, game: RecordedGame, quiet: bool) -> tuple[Judge, Pat
     from punish_fast.store.schema import enemy_text
 
     rules = load_rules("tabletop")
-    player = Player(name or played_opponent(game) or default_opponent(rules))
-    with Progress(quiet).stage("solving"):
+    player = Player(options.agent or played_opponent(game) or default_opponent(rules))
+    with options.stages.progress.stage("solving"):
         if player.file is not None and player.file.kind == "agent":
             judge = judge_of(player.file)
             if not has_chances(player.file):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Stages, Stopwatch, work_report
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
 from punish_fast.runtime.limits import parse_size
@@ -46,9 +45,7 @@ class ModelOptions(ComputeOptions):
             require_information(enemy.file, "memoryless")
         return rules, enemy
 
-    def source(
-        self, origin: Rules | SolutionFile, enemy: Player | None, stages: Stages, may_exceed: bool = False
-    ) -> ModelSource:
+    def source(self, origin: Rules | SolutionFile, enemy: Player | None, may_exceed: bool = False) -> ModelSource:
         """Return the source of a model: rules and an enemy, or a file that contains the tensor.
 
         If `may_exceed` is True, list the states even if they exceed the memory limit, to report the memory needed.
@@ -61,14 +58,14 @@ class ModelOptions(ComputeOptions):
         from punish_fast.runtime.compilation.kernel_files import compile_kernels
         from punish_fast.store.tensors import ModelSource
 
-        clock, progress = stages.clock, stages.progress
+        clock, progress = self.stages.clock, self.stages.progress
         memory = None if self.memory_limit is None else parse_size(self.memory_limit)
         progress.start()
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
         compile_kernels([*TENSOR, SWEEPS], threads())
-        with stages("states"):
+        with self.stages("states"):
             limit = memory_limit(None if may_exceed else memory)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
         with clock("tensor"):
@@ -95,18 +92,18 @@ def build(options: ModelOptions) -> None:
     """
     from punish_fast.store.tensors import build_file
 
-    stages = Stages(options.quiet)
     rules, enemy = options.find()
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.metadata()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
     check_outputs([output], [*rules_files(options.rules), enemy.path], "build", endings=HDF5)
-    source = options.source(rules, enemy, stages)
-    options.print(model_report(source, build_file(output, source), stages.clock, output))
+    source = options.source(rules, enemy)
+    options.print(model_report(source, build_file(output, source), options, output))
 
 
-def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
+def model_report(source: ModelSource, mdp: Process, options: ModelOptions, output: Path) -> dict[str, Any]:
     """Return the fields shared by the reports of ``solve`` and ``build``."""
     nonzero = mdp.count_nonzero()
+    clock = options.stages.clock
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}
     return {
         **rules_report(source.rules),
@@ -116,7 +113,7 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
         "rows": mdp.n_rows,
         "nnz": nonzero.total,
         "longest_row": nonzero.longest,
-        **work_report(clock, output),
+        **options.work_report(output),
     }
 
 

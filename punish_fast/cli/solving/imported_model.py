@@ -7,7 +7,6 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.progress import Stages, work_report
 from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound
 from punish_fast.mdp.conversion import objective_text
@@ -30,15 +29,14 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     check_options(options.discount, tolerance=tolerance)
     objective = None if options.objective is None else objective_text.parse_objective(options.objective)
     check_outputs([options.output], [file], "solve", endings=(".npz",))
-    stages = Stages(options.quiet)
-    with stages("read"):
+    with options.stages("read"):
         process = import_umb(file, options.normalize)
     if objective is None:
         raise UsageError(f"--objective is missing, such as 'max P [F \"goal\"]'; {_names(process)}")
-    with stages("solve"):
+    with options.stages("solve"):
         found = objective_text.solve_objective(process, objective, options.discount, tolerance)
     if options.output is not None:
-        with stages("write"):
+        with options.stages("write"):
             export_values(options.output, process, str(options.objective), found)
     discount = DEFAULT_DISCOUNT if options.discount is None else options.discount
     report = {
@@ -55,7 +53,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
         "error_bound": found.error_bound,
         "converged": found.error_bound <= tolerance,
         "initial": [_state(process, found, state) for state in process.initial.tolist()],
-        **work_report(stages.clock, options.output),
+        **options.work_report(options.output),
     }
     options.print(report)
     check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)

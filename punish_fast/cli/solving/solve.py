@@ -12,7 +12,6 @@ from punish_fast.cli.frame.clusters import check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
-from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import model_report, reachable
 from punish_fast.cli.solving.options import SolveOptions
@@ -58,7 +57,6 @@ def solve(options: SolveOptions) -> None:
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import initial_values_of, solve_file
 
-    stages = Stages(options.quiet)
     _check(options)
     stored = None if options.tensor is None else _stored(options, options.tensor)
     rules, enemy = options.find() if stored is None else (stored.rules, None)
@@ -67,7 +65,7 @@ def solve(options: SolveOptions) -> None:
     if options.start is not None:
         values = initial_values_of(options.start, rules, method["objective"], method["discount"])
     if options.dry_run:
-        _print_plan(options, options.source(rules, enemy, stages, may_exceed=True), stages)
+        _print_plan(options, options.source(rules, enemy, may_exceed=True))
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
@@ -76,19 +74,19 @@ def solve(options: SolveOptions) -> None:
     check_outputs([output, checkpoint], [*rules_files(options.rules), *read], "solve", endings=HDF5)
     if checkpoint.exists() and not is_resumed:
         raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
-    with on_cluster(options.cluster, stages.progress, options.quiet) as cluster:
-        source = options.source(stored or rules, enemy, stages)
+    with on_cluster(options.cluster, options.stages.progress, options.quiet) as cluster:
+        source = options.source(stored or rules, enemy)
         if cluster is not None:
             source.executor = cluster.executor
         if options.method != "jacobi":
             method["tolerance"] = SolverLimits(method["tolerance"], save=_saver(checkpoint, rules, method))
         SWEEPS.load_in_background()
-        with _resumable(checkpoint), stages.progress.stage("solve"):
-            sweep = stages.progress.sweep
+        with _resumable(checkpoint), options.stages.progress.stage("solve"):
+            sweep = options.stages.progress.sweep
             mdp, solution = solve_file(output, source, not options.no_tensor, sweep, initial_values=values, **method)
-    with stages("openings"):
+    with options.stages("openings"):
         openings = opening_report(source, mdp, solution)
-    report = model_report(source, mdp, stages.clock, output) | solution_report(solution)
+    report = model_report(source, mdp, options, output) | solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
     report |= openings
@@ -208,7 +206,7 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
     checkpoint.unlink(missing_ok=True)
 
 
-def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> None:
+def _print_plan(options: SolveOptions, source: ModelSource) -> None:
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches
@@ -216,9 +214,9 @@ def _print_plan(options: SolveOptions, source: ModelSource, stages: Stages) -> N
 
     space, limit, sweeps = source.states, memory_limit(source.memory_limit), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
-    batches = RowBatches(space, source.policy, stages.progress.step)
+    batches = RowBatches(space, source.policy, options.stages.progress.step)
     # Time for listing states and counting rows, which a run must do, too.
-    listed = stages.clock.total()
+    listed = options.stages.clock.total()
     report = {
         **rules_report(source.rules),
         "enemy": source.enemy,

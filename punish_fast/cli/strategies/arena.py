@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Stages, work_report
 from punish_fast.cli.frame.report import print_table, print_text, rules_report
 from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
@@ -82,20 +81,19 @@ def arena(options: ArenaOptions) -> None:
             raise UsageError(f"--db requires memoryless players; one uses the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.db)
     seed = None if options.games is None else seed_of(options.seed)
-    stages = Stages(options.quiet)
-    graph, opponents = lineup.with_graph(stages.of_game)
-    with stages("matches", "arena: matches"):
-        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=stages.progress.step)
+    graph, opponents = lineup.with_graph(options.stages.of_game)
+    with options.stages("matches", "arena: matches"):
+        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=options.stages.progress.step)
     lengths = None
     if len(opponents) == 2:
-        with stages("lengths", "arena: lengths of games"):
+        with options.stages("lengths", "arena: lengths of games"):
             if tournament.lengths is None:
                 one, other = (opponent.policy for opponent in opponents)
                 lengths = lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
             else:
                 lengths = lengths_of_games(tournament.lengths, lineup.rules.breaths)
     if options.db is not None:
-        with stages("record", "arena: recording games"):
+        with options.stages("record", "arena: recording games"):
             stored = record_tournament(graph, opponents, options.games or 0, seed or 0, options.db)
         if stored.imported < stored.games:
             missing, reason = stored.games - stored.imported, stored.remarks[0].reason
@@ -108,7 +106,7 @@ def arena(options: ArenaOptions) -> None:
         "game_lengths": lengths,
         "database": options.db,
     }
-    options.print(report | rules_report(lineup.rules) | work_report(stages.clock), _print_report)
+    options.print(report | rules_report(lineup.rules) | options.work_report(), _print_report)
 
 
 def _print_report(report: dict[str, Any]) -> None:

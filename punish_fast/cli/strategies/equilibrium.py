@@ -11,8 +11,8 @@ from rich.filesize import decimal
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
-from punish_fast.cli.frame.progress import Stages, interrupt_note, work_report
-from punish_fast.cli.frame.report import print_report, print_text, rules_report
+from punish_fast.cli.frame.progress import interrupt_note
+from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError
@@ -71,30 +71,24 @@ def equilibrium(options: EquilibriumOptions) -> None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
-    stages = Stages(options.quiet)
     compile_kernels([STATES, *GRAPH], threads())
-    with stages("states", "game: listing information states (1 of 2)"):
+    with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
     require_memory(size["memory_bytes"], "this equilibrium")
-    with stages("graph", "game: building the graph (2 of 2)"):
+    with options.stages("graph", "game: building the graph (2 of 2)"):
         learner = Equilibrium(GameGraph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
-    found = _run(learner, target, options, output, stages)
+    found = _run(learner, target, options, output)
     report = size | found | {"information": options.information, "best_response_share": share}
-
-    def as_text(printed: dict[str, Any]) -> None:
-        wins = f"{found['exploiter_wins']:.1%} of games against {printed['output']}"
-        told = f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%."
-        is_known = printed["exploitability"] is not None
-        print_text(told if is_known else "The time limit ended before the exploitability was measured.")
-        print()
-        print_report(printed)
-
-    options.print(report | rules_report(rules) | work_report(stages.clock, output), as_text)
+    wins = f"{found['exploiter_wins']:.1%} of games against {output}"
+    result = f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%."
+    if math.isnan(found["exploitability"]):
+        result = "The time limit ended before the exploitability was measured."
+    options.print(report | rules_report(rules) | options.work_report(output), result=result)
     options.suggest("play", output)
     if target.exploitability is not None and not found["exploitability"] <= target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
@@ -167,13 +161,11 @@ def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Targe
         say(f"{checkpoint.path}: has {learner.iterations:,} iterations, more than the target {target.max_iterations:,}")
 
 
-def _run(
-    learner: Equilibrium, target: Target, options: EquilibriumOptions, output: Path, stages: Stages
-) -> dict[str, Any]:
+def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, output: Path) -> dict[str, Any]:
     from punish_fast.equilibrium.run import run_equilibrium
     from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
 
-    path, space, progress = options.resume, learner.graph.space, stages.progress
+    path, space, progress = options.resume, learner.graph.space, options.stages.progress
 
     def save(learner: Equilibrium) -> None:
         if path is not None:
@@ -186,13 +178,13 @@ def _run(
             progress.show(status_line(status), left=status.seconds_left or 0.0)
 
         run = run_equilibrium(learner, target, save, show, progress.response)
-    stages.clock.seconds |= run.seconds
+    options.stages.clock.seconds |= run.seconds
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
     first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
     origin = first | results | _aims(target, learner.share)
     if math.isnan(run.exploitability):
         del origin["exploitability"]
-    with stages("store", "equilibrium: writing"), time_limit(math.inf):
+    with options.stages("store", "equilibrium: writing"), time_limit(math.inf):
         support = None if options.information == "memoryless" else learner.reachable
         # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Stages, work_report
 from punish_fast.cli.frame.report import plain, rules_report
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
@@ -71,19 +70,18 @@ def study_file(options: LessonsOptions) -> Study:
     if options.db is not None:
         choices = read_choices(options.db, with_bots=options.with_bots, player=options.player)
         require_games(options.db, choices, with_bots=options.with_bots)
-    stages = Stages(options.quiet)
-    graph, (player,) = lineup.with_graph(stages.of_game)
-    with stages("lessons", "lessons: self-play"):
+    graph, (player,) = lineup.with_graph(options.stages.of_game)
+    with options.stages("lessons", "lessons: self-play"):
         play = self_play(graph, player.policy)
-    with stages("lessons", "lessons: values and frequencies"):
+    with options.stages("lessons", "lessons: values and frequencies"):
         found = study.lessons(play)
     people = None
     if choices is not None:
-        with stages("people", "lessons: recorded choices"):
+        with options.stages("people", "lessons: recorded choices"):
             view = graph.space if graph.space.is_memoryless else StateSpace(lineup.rules)
             people = deviations(play, view, choices)
     report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
-    report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **work_report(stages.clock)}
+    report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **options.work_report()}
     return Study(found, people, plain(report))
 
 

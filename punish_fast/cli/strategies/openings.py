@@ -4,7 +4,6 @@ from pathlib import Path
 
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.progress import Stages
 
 
 class OpeningsOptions(CommonOptions):
@@ -36,10 +35,9 @@ def openings(options: OpeningsOptions) -> None:
     if player.file is not None:
         require_information(player.file, "memoryless")
     check_outputs([options.page], [player.path], "show", options.plot, [".html"])
-    stages = Stages(options.quiet)
-    with stages("openings", "openings"):
+    with options.stages("openings", "openings"):
         report = openings_report(options.agent, player, options.plot)
     if options.page is not None:
-        with stages("self-play", "openings: self-play"):
+        with options.stages("self-play", "openings: self-play"):
             write_page(options.page, player, report)
     options.print(report | {"page": options.page}, print_openings)
