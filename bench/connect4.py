@@ -5,7 +5,7 @@
 * ``empty`` finds out who wins from the empty board, and with which first moves; ``empty --exact`` also computes the
   scores. Both fail if the opening book disagrees.
 
-BitBully is ``bitbully`` on PyPI, in the extra ``bench``.
+BitBully is ``bitbully`` on PyPI, in the dependency group ``bench``.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def main() -> int:
         result["peak_bytes"] = peak_memory()
         Path(output).write_text(json.dumps(result), encoding="utf-8")
     except ModuleNotFoundError as error:
-        say(f'{error.name} is not installed; install it with: pip install "punish-fast[bench]"')
+        say(f"{error.name} is not installed. Install all programs to compare with: pip install --group bench")
         return 1
     except KeyboardInterrupt:
         return _INTERRUPTED

@@ -32,7 +32,7 @@ _INTRODUCTION = """\
 `python -m bench page` writes this page from `bench/results.jsonl`; do not edit it. To measure, in a clone:
 
 ```text
-pip install -e ".[bench]"
+pip install -e . --group bench
 python -m bench            # everything; python -m bench peers scaling: only these; --quick: a smoke test
 python -m bench page
 ```

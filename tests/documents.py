@@ -4,7 +4,7 @@ Fenced blocks of a page run in order, in one folder:
 
 * ``console``: lines that begin with ``$`` are commands, the others what they print on stdout. A line ``...`` stands for
   any lines, and numbers that depend on the machine (seconds, rates, sizes of files, threads) may differ.
-* ``sh``: commands that run; what they print is not compared.
+* ``sh``: commands that run; what they print is not compared. A line that ends with ``&&`` goes on in the next one.
 * ``python``: statements, all of a page in one namespace.
 
 Every other kind of block is only shown.
@@ -56,7 +56,8 @@ def steps_of(page: Path) -> Iterator[Step]:
         if block.kind == "python":
             yield Step(block.line, "python", "\n".join(block.text), None)
         elif block.kind == "sh":
-            yield from (Step(block.line, "sh", line, None) for line in block.text if line and not line.startswith("#"))
+            commands = re.sub(r"(?<=&&)\n", " ", "\n".join(block.text)).splitlines()
+            yield from (Step(block.line, "sh", line, None) for line in commands if line and not line.startswith("#"))
         elif block.kind == "console":
             yield from _commands(block)
 

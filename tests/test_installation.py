@@ -1,7 +1,8 @@
-"""What is installed: by the README, with every extra, and on every system."""
+"""What is installed: by the README, with every extra and dependency group, and on every system."""
 
 import re
 import tomllib
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -9,23 +10,29 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 EXTRAS = PROJECT["optional-dependencies"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINUX, WINDOWS, MACOS = "linux", "win32", "darwin"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
-def requirements(*extras: str) -> list[Requirement]:
-    """Every requirement of the package with some extras."""
-    found = [*map(Requirement, PROJECT["dependencies"]), *map(Requirement, chain(*map(EXTRAS.get, extras)))]
-    inner = [name for each in found if each.name == PROJECT["name"] for name in each.extras]
-    return [each for each in found if each.name != PROJECT["name"]] + (requirements(*inner) if inner else [])
+def requirements(*chosen: str) -> Iterator[Requirement]:
+    """Every requirement of the package with some extras and dependency groups."""
+    for each in chain(PROJECT["dependencies"], *map((EXTRAS | GROUPS).get, chosen)):
+        if isinstance(each, dict):
+            yield from requirements(each["include-group"])
+        elif (requirement := Requirement(each)).name == PROJECT["name"]:
+            yield from requirements(*requirement.extras)
+        else:
+            yield requirement
 
 
-def names(*extras: str, system: str = LINUX) -> set[str]:
+def names(*chosen: str, system: str = LINUX) -> set[str]:
     """Names of the packages that are installed on a system."""
     environment = {"sys_platform": system, "python_version": "3.12"}
-    return {each.name for each in requirements(*extras) if each.marker is None or each.marker.evaluate(environment)}
+    return {each.name for each in requirements(*chosen) if each.marker is None or each.marker.evaluate(environment)}
 
 
 def test_all_is_what_commands_can_use():
@@ -33,21 +40,21 @@ def test_all_is_what_commands_can_use():
 
 
 def test_the_readme_installs_what_its_commands_need():
-    (installed,) = re.findall(
-        r'pip install --quiet -e "\.\[([\w,]+)\]" && \S*punish-fast', (ROOT / "README.md").read_text()
-    )
-    assert {"fastapi", "uvicorn", "matplotlib"} <= names(*installed.split(","))
+    installed = r'pip install --quiet -e "\.\[([\w,]+)\]"(.*) &&\s\S*/(?:python -m )?([\w-]+)'
+    commands = {command: (extras, group) for extras, group, command in re.findall(installed, README)}
+    assert commands == {"punish-fast": ("plot,web", ""), "pytest": ("plot,web", " --group test")}
+    assert {"fastapi", "uvicorn", "matplotlib"} <= names("plot", "web")
 
 
-@pytest.mark.parametrize("extra", ["all", "test"])
-def test_extras_can_be_installed_on_any_system(extra):
-    assert names(extra) == names(extra, system=WINDOWS)
-    assert names(extra) == names(extra, system=MACOS)
+@pytest.mark.parametrize("chosen", ["all", "test"])
+def test_extras_and_groups_can_be_installed_on_any_system(chosen):
+    assert names(chosen) == names(chosen, system=WINDOWS)
+    assert names(chosen) == names(chosen, system=MACOS)
 
 
 def test_every_requirement_has_an_oldest_version():
-    bounds = {str(each) for each in requirements(*EXTRAS) if not {">=", "=="} & {it.operator for it in each.specifier}}
-    assert bounds == set()
+    found = requirements(*EXTRAS, *GROUPS)
+    assert {str(each) for each in found if not {">=", "=="} & {it.operator for it in each.specifier}} == set()
 
 
 def test_versions_of_python_are_those_that_are_tested():

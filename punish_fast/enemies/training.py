@@ -156,7 +156,7 @@ def train(
         held_out: Further examples on which losses are measured.
         on_epoch: Called after each epoch with the number of epochs done and the total.
     """
-    require("learn", "jax", "optax")
+    require("jax", "optax")
     import jax
     import jax.numpy as jnp
 

@@ -63,7 +63,7 @@ def agents_of(
 
 def trained_values(game: Game) -> tuple[VectorGame, Values]:
     """Return the game and the action values of the network included in the package."""
-    require("learn", "jax", "optax")
+    require("jax", "optax")
     network = pretrained_network(game)
     if network is None:
         raise GameError(f"{TRAINED}: the package contains no network for {game.name}")

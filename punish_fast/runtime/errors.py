@@ -23,7 +23,7 @@ class ArgumentError(PunishFastError, ValueError):
 
 
 class ExtraError(PunishFastError):
-    """Raised when an extra is not installed. The message contains the command that installs it."""
+    """Raised when an optional package is not installed. The message contains the command that installs it."""
 
 
 class StoreError(PunishFastError):
@@ -48,11 +48,14 @@ class OutputError(StoreError):
     """Raised before any work is done if a path is not writable."""
 
 
-def require(extra: str, *modules: str) -> None:
-    """Raise `ExtraError` if any of these modules of an extra is not installed; the modules are not imported."""
+def require(*modules: str) -> None:
+    """Raise `ExtraError` if any of these modules is not installed, without importing them.
+
+    The names of the modules are also the names of their packages.
+    """
     for module in modules:
         if not are_installed(module):
-            raise ExtraError(f'{module} is missing; install it with: pip install "punish-fast[{extra}]"')
+            raise ExtraError(f"{module} is not installed. Install it with: pip install {' '.join(modules)}")
 
 
 def are_installed(*modules: str) -> bool:

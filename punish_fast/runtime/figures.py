@@ -182,7 +182,7 @@ def check_picture(path: Path) -> None:
     """Raise `FigureError` if the suffix is not .png or .svg, and `ExtraError` if matplotlib is not installed."""
     if path.suffix[1:] not in FORMATS:
         raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png or .svg")
-    require("plot", "matplotlib")
+    require("matplotlib")
 
 
 @contextmanager

@@ -119,7 +119,7 @@ class GameDatabase:
     def plot(self, name: str) -> bytes:
         """Return a plot as SVG."""
         if find_spec("matplotlib") is None:
-            raise GameDatabaseError('plots: matplotlib is missing; install it with: pip install "punish-fast[plot]"')
+            raise GameDatabaseError("plots: matplotlib is not installed. Install it with: pip install matplotlib")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plot.svg"
 

@@ -66,7 +66,7 @@ def test_first_weights_are_within_their_bounds_and_a_missing_extra_is_named(monk
         assert 0.5 * limit < np.abs(weight).max() <= limit * (1 + 1e-6)
         assert not bias.any()
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(ExtraError, match=r'^jax is missing; install it with: pip install "punish-fast\[learn\]"$'):
+    with pytest.raises(ExtraError, match=r"^jax is not installed\. Install it with: pip install jax optax$"):
         evaluate(DENSE, random_weights(DENSE.shapes, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))
 
 

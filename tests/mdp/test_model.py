@@ -86,7 +86,7 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
 
 def test_quantecon_is_optional(mdp, monkeypatch):
     monkeypatch.setitem(sys.modules, "quantecon", None)
-    with pytest.raises(ExtraError, match=r'quantecon is missing; install it with: pip install "punish-fast\[bench\]"'):
+    with pytest.raises(ExtraError, match=r"quantecon is not installed\. Install it with: pip install quantecon"):
         mdp.to_quantecon(0.95)
 
 

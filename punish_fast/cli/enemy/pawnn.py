@@ -71,7 +71,7 @@ def pawnn(options: PawnnOptions) -> None:
     from punish_fast.runtime.errors import require
     from punish_fast.store.reader import load
 
-    require("learn", "jax", "optax")
+    require("jax", "optax")
     training, file, output = options.training(), load(options.source), options.output
     if file.kind != "strategy":
         raise UsageError(f"{options.source}: is of kind {file.kind}; it must be a strategy")

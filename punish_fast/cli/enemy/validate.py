@@ -34,7 +34,7 @@ class ValidateOptions(ChoicesOptions):
             if name not in _MODELS:
                 raise UsageError(f"--models: {name!r} is unknown; the models are {', '.join(_MODELS)}")
         if "pawnn" in names:
-            require("learn", "jax", "optax")
+            require("jax", "optax")
         return names
 
 

@@ -205,7 +205,7 @@ def _new(options: TrainOptions, game: Game) -> Any:
         else:
             return new_learner(positions, hyperparameters(**changes_of(Hyperparameters, settings)), options.seed)
     learner = MuZeroLearner if options.method == "muzero" else DqnLearner
-    require("learn", "jax", "optax", *["mctx"] * (learner is MuZeroLearner))
+    require("jax", "optax", *["mctx"] * (learner is MuZeroLearner))
     vector, method = vector_game(game), learner.method_type
     return learner.new(vector, method.for_game(vector, **changes_of(method, settings)), options.seed)
 

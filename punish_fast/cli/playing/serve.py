@@ -71,7 +71,7 @@ def serve(options: ServeOptions) -> None:
     By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop; all
     finished games are saved. With --json, one line with the address is printed once the server is ready.
     """
-    require("web", "fastapi", "uvicorn")
+    require("fastapi", "uvicorn")
     from punish_fast.web.server import address_of, listen, proxy_of
     from punish_fast.web.server import serve as answer
 

@@ -207,7 +207,7 @@ def on_processor() -> Iterator[None]:
     On the CPU, small networks are fastest and results are bitwise reproducible. Interrupts, which can crash JAX, are
     delayed until the end of the block.
     """
-    require("learn", "jax", "optax")
+    require("jax", "optax")
     import jax
 
     with uninterrupted(), jax.default_device(jax.devices("cpu")[0]):

@@ -23,7 +23,7 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
     from scipy.sparse import csr_array, csr_matrix, vstack
 
     discount = discount_of(discount)
-    require("bench", "quantecon")
+    require("quantecon")
     from quantecon.markov import DiscreteDP
 
     n_terminals = len(mdp.terminal_reward)

@@ -58,7 +58,7 @@ def trained_policy(game: Game) -> GamePolicy:
     """Return the policy of the game's packaged network or, if there is none, of a table trained in about a second."""
     network = pretrained_network(game)
     if network is not None:
-        require("learn", "jax", "optax")
+        require("jax", "optax")
         return q_network_policy(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
     return table_policy(*trained_table(game))
 

@@ -40,7 +40,7 @@ def check_cluster(where: str) -> None:
         raise ArgumentError(
             f"cluster: {where!r} is not allowed; it must be a scheduler such as tcp://host:8786, or local:4"
         )
-    require("cluster", "distributed")
+    require("distributed")
 
 
 @contextmanager

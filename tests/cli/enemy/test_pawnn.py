@@ -77,4 +77,4 @@ def test_wrong_options_are_refused_in_one_line(run, folder, arguments, texts):
 @pytest.mark.usefixtures("files")
 def test_the_missing_extra_is_named(run, monkeypatch):
     monkeypatch.setattr("punish_fast.runtime.errors.find_spec", lambda _name: None)
-    pawnn(run).refused('install it with: pip install "punish-fast[learn]"')
+    pawnn(run).refused("Install it with: pip install jax optax")

@@ -46,4 +46,4 @@ def test_unknown_models_and_those_that_need_an_extra_are_refused(run, monkeypatc
     allowed = f"--models: 'oracle' is unknown; the models are {', '.join(MODELS)}"
     run("enemy", "validate", "--models", "oracle", "--db", "games.db", *TINY).refused(allowed)
     monkeypatch.setattr("punish_fast.runtime.errors.find_spec", lambda _name: None)
-    run("enemy", "validate", "--db", "games.db", *TINY).refused('install it with: pip install "punish-fast[learn]"')
+    run("enemy", "validate", "--db", "games.db", *TINY).refused("Install it with: pip install jax optax")

@@ -171,7 +171,7 @@ def test_an_agent_keeps_its_method(run, monkeypatch):
 
 def test_without_jax_it_says_what_to_install(run, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    run(*NETWORK).refused('jax is missing; install it with: pip install "punish-fast[learn]"')
+    run(*NETWORK).refused("jax is not installed. Install it with: pip install jax optax")
     assert list(folder.iterdir()) == []
 
 

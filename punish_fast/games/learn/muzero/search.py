@@ -132,7 +132,7 @@ def plan_of(
 
 def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
     """Search from nonterminal states, uint64 ``[n, n_words]``, with network weights, float32 ``[n_weights]``."""
-    require("learn", "mctx")
+    require("mctx")
     parts = []
     for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
         block = states[begin : begin + _MOST_STATES]
