@@ -7,6 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -65,3 +67,15 @@ def test_versions_of_python_are_those_that_are_tested():
     assert f"python: {list(PYTHONS)}".replace("'", '"') in workflow
     for system in ("ubuntu", "windows", "macos"):
         assert f"runs-on: {system}-latest" in workflow
+
+
+def test_links_of_the_package_and_its_description_are_absolute():
+    metadata = ProjectMetadata(str(ROOT), PluginManager())
+    address = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
+    assert all(each.startswith(address) for each in metadata.core.urls.values())
+    targets = re.findall(r'(?:\]\(|src=")([^)"]+)', metadata.core.readme)
+    assert all(each.startswith(("https://", "#")) for each in targets)
+    start = rf"{address}/(blob|raw)/v{re.escape(metadata.version)}/"
+    files = [re.sub(f"{start}|#.*", "", each) for each in targets if re.match(start, each)]
+    assert len(files) > 9
+    assert all((ROOT / each).is_file() for each in files)
