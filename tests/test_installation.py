@@ -65,14 +65,15 @@ def test_versions_of_python_are_those_that_are_tested():
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert f"python: {list(PYTHONS)}".replace("'", '"') in workflow
-    for system in ("ubuntu", "windows", "macos"):
-        assert f"runs-on: {system}-latest" in workflow
+    for system in ("runs-on: ubuntu", "system: windows", "system: macos"):
+        assert f"{system}-latest" in workflow
 
 
 def test_links_of_the_package_and_its_description_are_absolute():
     metadata = ProjectMetadata(str(ROOT), PluginManager())
     address = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
     assert all(each.startswith(address) for each in metadata.core.urls.values())
+    assert f"repository-code: {address}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     targets = re.findall(r'(?:\]\(|src=")([^)"]+)', metadata.core.readme)
     assert all(each.startswith(("https://", "#")) for each in targets)
     start = rf"{address}/(blob|raw)/v{re.escape(metadata.version)}/"
