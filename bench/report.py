@@ -32,7 +32,7 @@ _INTRODUCTION = """\
 `python -m bench page` writes this page from `bench/results.jsonl`; do not edit it. To measure, in a clone:
 
 ```text
-pip install -e . --group bench
+pip install -e . --group bench    # with pip 25.1 or later
 python -m bench            # everything; python -m bench peers scaling: only these; --quick: a smoke test
 python -m bench page
 ```
