@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import ROOT, say
+from bench.make.pictures import shrink
 from bench.report import Table, markdown
 from punish_fast.cli.frame.errors import UsageError, guarded
 from punish_fast.cli.strategies.lessons_text import caveats, extremes
@@ -29,8 +30,6 @@ PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 5
 _WORST = 6
-# Enough for lines, letters and the colors of the cards; files stay small.
-_COLORS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
 # Plays chosen in at least this share of the states that allow them get a sentence.
 _OFTEN = 0.5
@@ -214,14 +213,6 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
             raise UsageError(f"page: {end if found else begin} is missing")
         text = f"{before}{begin}\n\n{block}\n\n{end}{after}"
     return text
-
-
-def shrink(path: Path, output: Path) -> None:
-    """Reduce the colors of a figure."""
-    from PIL import Image
-
-    with Image.open(path) as image:
-        image.convert("RGB").quantize(_COLORS).save(output, optimize=True)
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:

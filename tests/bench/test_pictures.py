@@ -1,0 +1,18 @@
+import pytest
+from PIL import Image
+
+from bench.make.pictures import DOCS, PICTURES, draw, main
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_the_documents_is_small_and_there(name, tmp_path):
+    drawn = draw(name, tmp_path)
+    assert drawn.stat().st_size < 60_000
+    with Image.open(drawn) as new, Image.open(DOCS / drawn.name) as old:
+        assert new.size == old.size
+
+
+def test_an_unknown_picture_is_refused(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["portrait"])
+    assert "invalid choice: 'portrait'" in capsys.readouterr().err
