@@ -16,7 +16,7 @@ from bench.harness import ROOT, say
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, load_rules
-from punish_fast.runtime.figures import FAINT, INK, MUTED, VERMILION, picture
+from punish_fast.runtime.figures import FAINT, INK, LOOKS, MUTED, VERMILION, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,10 +133,40 @@ def _arrow(axes: Axes, x: float) -> None:
     axes.annotate("", (x + 0.66, 2.9), (x + 0.42, 2.9), arrowprops=style)
 
 
+# --- Exploitability by number of iterations -------------------------------------------------------------------------
+
+# Exploitability in percentage points by number of iterations, as printed by ``punish-fast equilibrium --iterations N
+# --resume run.h5`` for each number in turn.
+MEMORYLESS = {1: 34.58, 2: 36.12, 5: 20.10, 10: 10.50, 20: 5.49, 40: 3.64, 80: 2.80, 160: 2.42}
+# The same with ``--information memory``: the result in docs/equilibrium.md.
+MEMORY = {1344: 1.3}
+
+
+def draw_exploitability(figure: Figure) -> None:
+    """Draw exploitability against the number of iterations, with both axes logarithmic."""
+    from matplotlib.ticker import FormatStrFormatter
+
+    figure.set_size_inches(6.4, 3.4)
+    axes: Axes = figure.subplots()
+    for name, points, look in (("memoryless", MEMORYLESS, LOOKS[0]), ("memory", MEMORY, LOOKS[3])):
+        axes.plot(list(points), list(points.values()), color=look.color, marker=look.marker, clip_on=False)
+        last = list(points.items())[-1]
+        axes.annotate(name, last, (0, 8), textcoords="offset points", ha="center", color=look.color)
+    axes.set(xscale="log", yscale="log", xlim=(0.9, 3000), ylim=(1, 60))
+    axes.set(xlabel="iterations", ylabel="exploitability in percentage points")
+    axes.set_xticks((1, 10, 100, 1000))
+    axes.set_yticks((1, 2, 5, 10, 20, 50))
+    axes.minorticks_off()
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%d"))
+    axes.yaxis.set_major_formatter(FormatStrFormatter("%d"))
+    axes.grid()
+
+
 # --- All pictures -----------------------------------------------------------------------------------------------------
 
 PICTURES: dict[str, Callable[[Figure], None]] = {
     "measure": draw_measure,
+    "exploitability": draw_exploitability,
 }
 
 
