@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Commands that take minutes run shorter or in a smaller game, servers and games end at once, and nothing is installed.
 SHORTER = {
-    "--information memory --time 1560": "--rules tiny --information memory --iterations 1",
+    "--information memory --time 1800": "--rules tiny --information memory --iterations 1",
     "equilibrium --iterations 2 -o": "equilibrium -o",
     "equilibrium -o": "equilibrium --rules tiny --iterations 2 -o",
     "arena naive random": "arena --rules tiny naive random",
