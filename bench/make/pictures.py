@@ -137,7 +137,7 @@ def _arrow(axes: Axes, x: float) -> None:
 
 # Exploitability in percentage points by number of iterations, as printed by ``punish-fast equilibrium --iterations N
 # --resume run.h5`` for each number in turn.
-MEMORYLESS = {1: 34.58, 2: 36.12, 5: 20.10, 10: 10.50, 20: 5.49, 40: 3.64, 80: 2.80, 160: 2.42}
+MEMORYLESS = {1: 34.58, 2: 36.12, 5: 20.10, 10: 10.50, 20: 5.49, 40: 3.64, 80: 2.80, 160: 2.42, 320: 2.18, 640: 2.01}
 # The same with ``--information memory``: the result in docs/equilibrium.md.
 MEMORY = {1344: 1.3}
 
