@@ -174,10 +174,23 @@ def test_every_command_that_a_page_shows_is_one():
             command.make_context(step.source, words)
 
 
-def test_the_readme_lists_every_command():
-    table = [line for line in PAGES[0].read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    listed = {name for line in table for name in re.findall(r"`([\w-]+)`", line.split("|")[1])}
-    assert set(typer.main.get_command(cli).commands) - listed == {"help"}
+def links_of(page: Path) -> set[Path]:
+    targets = re.findall(r"\]\((?!http)([^)#]+\.md)", page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in targets}
+
+
+def test_links_lead_from_the_readme_to_every_page():
+    reached, waiting = set(), {ROOT / "README.md"}
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        waiting |= links_of(page) - reached
+    assert {page.name for page in PAGES if page not in reached} == set()
+
+
+def test_the_readme_fits_a_terminal():
+    too_wide = [line for block in blocks_of(PAGES[0]) for line in block.text if len(line) > 80]
+    assert too_wide == []
 
 
 def test_every_block_says_what_it_is():
