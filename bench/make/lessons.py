@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from bench.harness import ROOT, say
@@ -19,7 +20,7 @@ from bench.make.pictures import shrink
 from bench.report import Table, markdown
 from punish_fast.cli.frame.errors import UsageError, guarded
 from punish_fast.cli.strategies.lessons_text import caveats, extremes
-from punish_fast.punish.rules import CARDS, cards_text
+from punish_fast.punish.rules import cards_text
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
 
@@ -28,9 +29,13 @@ PAGE = ROOT / "docs" / "lessons.md"
 FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "frequencies": "lessons-frequencies.png"}
 PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
-_HANDS = 5
-_WORST = 6
+_HANDS = 3
+_WORST = 4
+# Number of sentences to remember.
+_SENTENCES = 10
 _GROUPINGS = ("all", "breath", "enemy", "hp")
+# Groupings of the sentences on a situation, and the words before it.
+_WHEN = {"breath": "In ", "enemy": "If ", "hp": "At "}
 # Plays chosen in at least this share of the states that allow them get a sentence.
 _OFTEN = 0.5
 
@@ -38,10 +43,9 @@ _OFTEN = 0.5
 def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str, str]:
     """Return the blocks by name, from the JSON of ``lessons --json`` and the origin of the strategy."""
     blocks = {
+        "sentences": _sentences(report),
         "source": _source(report, origin or {}),
-        "hp": _hp(report),
         "hands": _hands(report),
-        "kept": _kept(report),
         "frequencies": _frequencies(report),
     }
     if report["people"] is not None:
@@ -61,31 +65,58 @@ def _source(report: dict[str, Any], origin: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _hp(report: dict[str, Any]) -> str:
-    before = {(each["own"], each["enemy"]): each["win"] for each in report["hp_before_deals"]}
-    lines: list[str] = []
-    for key in ("hp_before_deals", "hp_during_measures"):
-        when = "before a deal" if key == "hp_before_deals" else "later in a measure"
-        win = {(each["own"], each["enemy"]): each["win"] for each in report[key]}
-        owns, enemies = (sorted({pair[k] for pair in win}, reverse=True) for k in (0, 1))
-        rows = [[when, *(f"enemy {enemy} HP" for enemy in enemies)]]
-        rows += [[f"{own} HP", *(_percent(win.get((own, enemy)), 1) for enemy in enemies)] for own in owns]
-        lines += [*markdown(rows), ""]
-    ahead = {pair: win for pair, win in before.items() if pair[0] == pair[1] + 1}
-    told = [
-        f"a player with {own} HP against {enemy} wins {100 * win:.0f} games of 100"
-        for (own, enemy), win in ahead.items()
+def _sentences(report: dict[str, Any]) -> str:
+    """Return a numbered list of the sentences to remember at the table, from the whole game to rare situations."""
+    found = [*_hp_sentences(report), _hands_sentence(report), _kept_sentence(report)]
+    found += [_feint_sentence(report["frequencies"][0]), *_turns(report["frequencies"])]
+    return "\n".join(
+        fill(f"{number}. {sentence}", 120, subsequent_indent="   ", break_on_hyphens=False)
+        for number, sentence in enumerate(filter(None, found[:_SENTENCES]), 1)
+    )
+
+
+def _hp_sentences(report: dict[str, Any]) -> list[str]:
+    win = {(each["own"], each["enemy"]): 100 * each["win"] for each in report["hp_before_deals"]}
+    return [
+        f"Before a deal, a player with {own} HP against {enemy} wins {share:.0f} games of 100."
+        for (own, enemy), share in win.items()
+        if own == enemy + 1
     ]
-    if told:
-        lines.append(_sentence("Before the cards are dealt, " + ", and ".join(told)))
-    return "\n".join(lines)
+
+
+def _hands_sentence(report: dict[str, Any]) -> str:
+    steps = {card: each["step"] for card, each in report["in_hand"].items() if each["step"] is not None}
+    best, worst = max(steps, key=lambda card: steps[card]), min(steps, key=lambda card: steps[card])
+    return (
+        f"In the opening hand, an extra {best} helps most ({_points(steps[best])} points), "
+        f"and an extra {worst} hurts most ({_points(steps[worst])})."
+    )
+
+
+def _kept_sentence(report: dict[str, Any]) -> str:
+    gain = {card: each["over_fresh"] for card, each in report["kept"].items() if each["over_fresh"] is not None}
+    order = sorted(gain, key=lambda card: -gain[card])
+    good = _listed([f"{card} ({_points(gain[card])})" for card in order if gain[card] > 0], "and")
+    bad = _listed([f"{card} ({_points(gain[card])})" for card in reversed(order) if gain[card] < 0], "and")
+    return f"For the next measure, keep {good or 'no card'} rather than {bad or 'no card'}." if gain else ""
+
+
+def _feint_sentence(always: dict[str, Any]) -> str:
+    given = {card: share for card, share in always["given_up"].items() if share is not None}
+    order = sorted(given, key=lambda card: -given[card])[:2]
+    named = _listed([f"{card} ({_percent(given[card], 0)})" for card in order], "or")
+    return f"Feint in {_percent(always['shares']['feint'], 0)} of all choices, mostly with {named}." if named else ""
+
+
+def _listed(names: list[str], word: str) -> str:
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _hands(report: dict[str, Any]) -> str:
     hands = report["hands"]
-    rows = [["hand", "dealt", "wins"]]
+    rows = [["hand", "wins"]]
     rows += [
-        [cards_text(each["hand"].values()), _percent(each["probability"], 2), _percent(each["win"], 1)]
+        [cards_text(each["hand"].values()), _percent(each["win"], 1)]
         for each in [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     ]
     most = max(copies for each in report["in_hand"].values() for copies in each["copies"])
@@ -93,70 +124,34 @@ def _hands(report: dict[str, Any]) -> str:
     for card, each in report["in_hand"].items():
         win = dict(zip(each["copies"], each["mean"], strict=True))
         copies.append([card, *(_percent(win.get(n), 1) for n in range(most + 1)), _points(each["step"])])
-    steps = {card: each["step"] for card, each in report["in_hand"].items() if each["step"] is not None}
-    best, worst = max(steps, key=lambda card: steps[card]), min(steps, key=lambda card: steps[card])
-    told = [
-        f"The best hand wins {_percent(hands[0]['win'], 0)} and the worst {_percent(hands[-1]['win'], 0)}.",
-        f"On average, an extra {best} helps most ({_points(steps[best])} points)",
-        f"and an extra {worst} hurts most ({_points(steps[worst])}).",
-    ]
-    return "\n".join([*markdown(rows), "", *markdown(copies), "", *told])
-
-
-def _kept(report: dict[str, Any]) -> str:
-    kept = report["kept"]
-    rows = [["kept", "how often", "rather than a fresh card", *(f"than {card}" for card in CARDS)]]
-    for card, each in kept.items():
-        others = ["" if other == card else _points(gain) for other, gain in each["over_other"].items()]
-        rows.append([card, _percent(each["share"], 0), _points(each["over_fresh"]), *others])
-    gain = {card: each["over_fresh"] for card, each in kept.items() if each["over_fresh"] is not None}
-    order = sorted(gain, key=lambda card: -gain[card])
-    good = [f"{card} ({_points(gain[card])})" for card in order if gain[card] > 0]
-    bad = [f"{card} ({_points(gain[card])})" for card in reversed(order) if gain[card] < 0]
-    told = [
-        f"Worth keeping, best first: {', '.join(good) or 'none'}.",
-        f"Worth getting rid of, worst first: {', '.join(bad) or 'none'}.",
-    ]
-    return "\n".join([*markdown(rows), "", *told])
+    return "\n".join([*markdown(rows), "", *markdown(copies)])
 
 
 def _frequencies(report: dict[str, Any]) -> str:
-    frequencies = report["frequencies"]
     rows = [["", *PLAYS]]
     for grouping in _GROUPINGS:
-        rows += [_situation_row(situation) for situation in frequencies if situation["grouping"] == grouping]
-    always = frequencies[0]
-    given = {card: share for card, share in always["given_up"].items() if share is not None}
-    order = sorted(given, key=lambda card: -given[card])
-    told = [f"Of all choices, {_percent(always['shares']['feint'], 0)} are feints"]
-    if order:
-        named = " and ".join(f"{card} ({_percent(given[card], 0)})" for card in order[:2])
-        told[0] += f"; the cards given up most often are {named}"
-    told += _turns(frequencies)
-    return "\n".join([*markdown(rows), "", *(f"- {_sentence(line)}" for line in told)])
+        rows += [_situation_row(situation) for situation in report["frequencies"] if situation["grouping"] == grouping]
+    return "\n".join(markdown(rows))
 
 
 def _situation_row(situation: dict[str, Any]) -> list[str]:
-    cells = []
-    for play in PLAYS:
-        share, possible = situation["shares"][play], situation["when_possible"][play]
-        cells.append("" if possible is None else f"{100 * share:.0f} / {100 * possible:.0f}")
-    return [situation["situation"], *cells]
+    return [situation["situation"], *(_percent(situation["when_possible"][play], 0) for play in PLAYS)]
 
 
 def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
-    """Return sentences on plays that are chosen in most states that allow them."""
-    lines = []
-    for situation in frequencies:
-        often = {
-            play: share for play, share in situation["when_possible"].items() if share is not None and share >= _OFTEN
-        }
-        if not often or situation["grouping"] == "hand":
-            continue
-        order = sorted(often, key=lambda play: -often[play])
-        told = " and ".join(f"{play} in {_percent(often[play], 0)} of the choices that allow it" for play in order)
-        lines.append(f"{situation['situation']}: {told}")
-    return lines
+    """Return sentences on plays that are chosen in most states that allow them, the most frequent first."""
+    found = [
+        (share, f"{_WHEN[each['grouping']]}{each['situation']}, {_play_text(play)} {100 * share:.0f} times in 100.")
+        for each in frequencies
+        if each["grouping"] in _WHEN
+        for play, share in each["when_possible"].items()
+        if share is not None and share >= _OFTEN
+    ]
+    return [sentence for _, sentence in sorted(found, key=lambda each: -each[0])]
+
+
+def _play_text(play: str) -> str:
+    return "if a feint is left, feint" if play == "feint" else f"play a {play} in hand"
 
 
 def _people(people: dict[str, Any]) -> str:
@@ -166,29 +161,19 @@ def _people(people: dict[str, Any]) -> str:
     own = 100 * people["strategy_loss_per_choice"]
     margin = "" if error is None else f" +- {200 * error:.0f}"
     lines = [
-        f"In {people['games']:,} recorded games people made {people['choices']:,} choices between legal actions.",
-        f"The average choice loses {100 * everything['loss']:.1f} points,",
-        f"and all choices of a player in one game lose {100 * people['loss_per_game']:.0f}{margin} points together.",
-        f"By the same measure, in the same states, a choice of the strategy itself loses {own:.1f} points,",
-        "since it is not perfect.",
-        f"Most overplayed, in per cent: {often}; most underplayed: {seldom}.",
+        f"In {people['games']:,} recorded games, {people['choices']:,} choices between legal actions were studied.",
+        f"A choice loses {100 * everything['loss']:.1f} points on average,",
+        f"and the choices of a player in one game lose {100 * people['loss_per_game']:.0f}{margin} points together.",
+        f"In the same states, a choice of the strategy itself loses {own:.1f} points, since it is not perfect.",
+        f"Most overplayed, in per cent: {often}. Most underplayed: {seldom}.",
         *(_sentence(line) for line in caveats(people)),
         "",
     ]
-    plays: Table = [["", "choices", "people", "strategy", "a choice loses", "+-", "of all losses"]]
-    for cost in (cost for cost in people["costs"] if cost["grouping"] == "play"):
-        play = cost["situation"]
-        shares = [_percent(everything[who][play], 0) for who in ("people", "strategy")]
-        plays.append([play, f"{cost['choices']:,}", *shares, *_losses(cost)])
-    kinds: Table = [["", "choices", "a choice loses", "+-", "of all losses", "too often", "too seldom"]]
+    kinds: Table = [["situation", "choices", "a choice loses", "+-", "too often", "too seldom"]]
     for cost in people["worst"][:_WORST]:
-        kinds.append([cost["situation"], f"{cost['choices']:,}", *_losses(cost), *extremes(cost)])
-    return "\n".join([*lines, *markdown(plays), "", *markdown(kinds)])
-
-
-def _losses(cost: dict[str, Any]) -> list[str]:
-    error = "" if cost["loss_error"] is None else f"{200 * cost['loss_error']:.1f}"
-    return [f"{100 * cost['loss']:.1f}", error, _percent(cost["share"], 0)]
+        error = "" if cost["loss_error"] is None else f"{200 * cost['loss_error']:.1f}"
+        kinds.append([cost["situation"], f"{cost['choices']:,}", f"{100 * cost['loss']:.1f}", error, *extremes(cost)])
+    return "\n".join([*lines, *markdown(kinds)])
 
 
 def _percent(share: float | None, digits: int) -> str:

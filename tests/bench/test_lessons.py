@@ -10,7 +10,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 
-BLOCKS = ("source", "hp", "hands", "kept", "frequencies", "people")
+BLOCKS = ("sentences", "hands", "frequencies", "people", "source")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def without_blocks(text):
 def test_the_page_has_all_blocks_and_small_figures():
     text = PAGE.read_text(encoding="utf-8")
     for name in BLOCKS:
-        assert "|" in block(text, name) or name == "source"
+        assert "|" in block(text, name) or name in ("sentences", "source")
+    assert re.findall(r"^\d+", block(text, "sentences"), re.MULTILINE) == [str(n) for n in range(1, 11)]
     linked = re.findall(r"\]\((.*?\.png)\)", text)
     assert linked == list((FIGURES | PEOPLE_FIGURE).values())
     for name in linked:
@@ -77,7 +78,7 @@ def test_missing_blocks_and_games_are_errors(folder, capsys):
     assert capsys.readouterr().err.startswith("error: ")
     (folder / "bare.md").write_text("nothing", encoding="utf-8")
     assert main([str(folder / "eq.h5"), "--page", str(folder / "bare.md")]) == 2
-    assert "<!-- source: begin --> is missing" in capsys.readouterr().err
+    assert "<!-- sentences: begin --> is missing" in capsys.readouterr().err
     assert (folder / "bare.md").read_text(encoding="utf-8") == "nothing"
     with pytest.raises(UsageError, match="<!-- a: end --> is missing"):
         replaced("<!-- a: begin -->", {"a": "x"})
