@@ -22,7 +22,9 @@ class SolveOptions(ModelOptions):
         "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
         "deck (as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
-        complete=lambda given: [name for name in ("discounted", "reach-probability") if name.startswith(given)],
+        complete=lambda incomplete: [
+            name for name in ("discounted", "reach-probability") if name.startswith(incomplete)
+        ],
     )
     discount: float | None = option(
         "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
