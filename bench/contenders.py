@@ -45,7 +45,7 @@ _MPI, _VI = "modified_policy_iteration", "value_iteration"
 _STORM = (
     _storm("default sound method", "TOPOLOGICAL"),
     _storm("interval iteration", "INTERVAL_ITERATION"),
-    _storm("optimiztic value iteration", "OPTIMIZTIC_VALUE_ITERATION"),
+    _storm("optimistic value iteration", "OPTIMISTIC_VALUE_ITERATION"),
 )
 DISCOUNTED = (
     Contender(OURS, "ours", uses_threads=True),

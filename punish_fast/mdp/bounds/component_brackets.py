@@ -10,7 +10,7 @@ through two stages:
   a bound only with a tighter one. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains
   true once it holds in a backup of ``s``. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a``
   that last raised ``l(s)``. Once both hold in all states of a component, ``T u <= u`` and ``T_a l >= l``, so
-  ``l <= v_a <= v* <= u``, where ``v_a`` is the value of the policy that takes these rows [optimiztic value iteration:
+  ``l <= v_a <= v* <= u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration:
   Hartmanns and Kaminski 2020, CAV].
 
 If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
