@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.harness import ROOT, say
+from bench.make.diagrams import draw_process, draw_rooms, draw_speed
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, load_rules
@@ -167,6 +168,9 @@ def draw_exploitability(figure: Figure) -> None:
 PICTURES: dict[str, Callable[[Figure], None]] = {
     "measure": draw_measure,
     "exploitability": draw_exploitability,
+    "architecture-rooms": draw_rooms,
+    "mdp-rows": draw_process,
+    "speed": draw_speed,
 }
 
 
