@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench.contenders import FAMILIES
-from bench.harness import ROOT, Fact, Measurement, Report, newest
+from bench.harness import ROOT, Fact, Measurement, Report, Target, newest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 # The benchmarks and their titles, in the order of the page.
@@ -20,16 +21,20 @@ TITLES = {
 # Columns of the page; other facts are only in the results file.
 COLUMNS = {
     "reference": (),
-    "peers": ("times ours", "peak MB", "within"),
-    "mdp": ("ours", "1 thread", *FAMILIES, "best", "best peer"),
-    "scaling": ("states", "nonzeros", "tensor MB", "peak MB"),
+    "peers": ("times ours", "peak MB"),
+    "mdp": ("1 thread", *(name for name in FAMILIES if name != "pymdptoolbox")),
+    "scaling": ("states", "nonzeros", "peak MB"),
     "startup": ("peak MB",),
 }
+# Sizes of processes on the page, and their headings.
+SIZES = {"middle": "**10^6 transitions**", "large": "**10^7 transitions**"}
 _PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 _INTRODUCTION = """\
 # Benchmarks
 
-`python -m bench page` writes this page from `bench/results.jsonl`; do not edit it. To measure, in a clone:
+![Seconds that programs need for the same tasks](speed.png)
+
+`python -m bench page` writes this page. To measure, in a clone:
 
 ```text
 pip install -e . --group bench    # with pip 25.1 or later
@@ -37,19 +42,14 @@ python -m bench            # everything; python -m bench peers scaling: only the
 python -m bench page
 ```
 
-Compare ratios: they are measured side by side in one run. Absolute times hold only for the machine named below.
+Compare ratios, not times. Lines below tables are missed targets.
 
-* *Solving* means computing values that each solver's own stopping rule proves to be within 1e-9 of the optimal values
-  or the true win probabilities. Times are reported only if all results agree. Loading the tensor is not counted.
-* QuantEcon and Storm use one thread. QuantEcon and MDPSolver have no terminal states; with *terminals given* they start
-  from the exact values of win and loss. Storm computes the undiscounted win probability.
-* *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
-  three discounts or, if marked *reachability*, with the maximum probability of reaching a terminal as objective. They
-  are solved to within 1e-6. A program's column shows the time of its fastest solver divided by ours, each with all
-  threads that it can use; below 1, the other program is faster. A solver is stopped at five times the time of the
-  fastest solver (`>`) and then skipped at the larger size. Of the other programs, only Storm bounds reachability
-  probabilities from below and above. For most of these processes, pymdptoolbox runs out of memory.
-* The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
+* A solver ends when its own stopping rule proves values to be within 1e-9 (for other processes 1e-6). Times are
+  reported only if all results agree. Loading is not counted.
+* QuantEcon and Storm use one thread. With *terminals given*, solvers start from the values of win and loss.
+* Other processes (`bench/processes`) have a discount or a *reachability* objective. A program's column is the time of
+  its fastest solver divided by ours: below 1, it is faster. Solvers are stopped at five times the fastest time (`>`)
+  and then left out at the larger size (`-`). pymdptoolbox exceeds memory or time at all tasks.
 """
 
 Table = list[list[str]]
@@ -95,7 +95,7 @@ def text_of(report: Report) -> str:
         verdict = "ok" if check.ok else "WRONG"
         lines.append(f"{check.name}: results differ by {check.difference:.1e}, limit {check.limit:.1e}: {verdict}")
     lines += [f"not measured: {problem}" for problem in report.problems]
-    return "\n".join([*lines, *_targets(report)])
+    return "\n".join([*lines, *map(_target, report.targets)])
 
 
 def _table(measurements: Sequence[Measurement], columns: Sequence[str]) -> Table:
@@ -106,11 +106,23 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[str]) -> Table
     return rows
 
 
-def _targets(report: Report) -> list[str]:
-    return [
-        f"- {each.name}: {fact(each.value)} (target {each.text}, {'reached' if each.ok else 'missed'})"
-        for each in report.targets
-    ]
+def _page_tables(report: Report) -> Iterator[str]:
+    """Yield the lines of the tables of a benchmark: one, or one for each size of a process.
+
+    Reasons for missing times, and times of parts, are only in the results file.
+    """
+    for size, heading in SIZES.items() if report.benchmark == "mdp" else [("", "")]:
+        measurements = [each for each in report.measurements if size in each.name and ":" not in each.name]
+        columns = [name for name in COLUMNS[report.benchmark] if any(name in each.facts for each in measurements)]
+        rows = _table(measurements, ["ours", *columns])[1:]
+        short = [[re.sub("over (.* s).*", r"> \1", cell).replace("left out", "-") for cell in row] for row in rows]
+        table = [[row[0].replace(f" {size},", ","), row[2] or row[1], *row[3:]] for row in short]
+        yield from (heading, "") if heading else ()
+        yield from (*markdown([["", "seconds", *columns], *table]), "")
+
+
+def _target(each: Target) -> str:
+    return f"- {each.name}: {fact(each.value)} (target {each.text}, {'reached' if each.ok else 'missed'})"
 
 
 def page_of(reports: Mapping[str, Report]) -> str:
@@ -124,10 +136,9 @@ def page_of(reports: Mapping[str, Report]) -> str:
         origins = [f"- {', '.join(names)}: {text}." for text, names in shared.items()]
     lines = [_INTRODUCTION, *origins, ""]
     for report in found:
-        columns = [name for name in COLUMNS[report.benchmark] if any(name in m.facts for m in report.measurements)]
-        table = markdown(_table(report.measurements, columns))
-        lines += [f"## {TITLES[report.benchmark]}", "", *table, "", *_targets(report), ""]
-    return "\n".join(lines).strip() + "\n"
+        missed = [_target(each) for each in report.targets if not each.ok]
+        lines += [f"## {TITLES[report.benchmark]}", "", *_page_tables(report), *missed, ""]
+    return re.sub("\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 
 def _circumstances(report: Report) -> str:
@@ -135,7 +146,7 @@ def _circumstances(report: Report) -> str:
     packages = ", ".join(f"{name} {versions[name]}" for name in _PACKAGES if name in versions)
     date, commit = report.provenance["date"][:10], report.provenance["commit"]
     where = f"{machine['cpu']}, {count(machine['cores'], 'core')}"
-    return f"Medians of {count(report.runs, 'run')} on {date} at commit {commit}: {where}; {packages}"
+    return f"Medians of {count(report.runs, 'run')} on {date} at commit {commit}: {where}, {packages}"
 
 
 def update(page: Path = PAGE) -> bool:
