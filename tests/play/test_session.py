@@ -121,7 +121,7 @@ def test_what_the_rules_or_the_moment_forbid_is_refused(table):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_change_of_hp_is_told(monkeypatch, seed):
-    """A rule can heal within a measure, as ``docs/architecture.md`` describes: here, guards and dodges heal."""
+    """A rule can heal within a measure (see ``CONTRIBUTING.md``): here, guards and dodges heal."""
 
     def healing_effects(rules, is_last=False):
         effects = clash_effects(rules, is_last)
