@@ -49,7 +49,7 @@ def main() -> int:
     """Collect the pages in ``build/pages`` and build the website; any warning is a failure."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES / "docs")
-    for name in ("README.md", "CHANGELOG.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, PAGES)
     reference = PAGES / "reference"
     reference.mkdir()
