@@ -17,7 +17,7 @@ from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, true_rules
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
-# Names of measures in text, by name or, for measures of cards and plays, by group.
+# Names of statistics in text, by name or, for statistics of cards and plays, by group.
 _WORDS = {
     "length": "breaths per game",
     "first_deal": "games that end before the first redeal (%)",
@@ -38,7 +38,7 @@ _LEAST = 0.001
 
 
 @dataclass(frozen=True)
-class Measure:
+class Statistic:
     """A quantity with its values under both sets of rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
@@ -53,7 +53,7 @@ class Measure:
 
     @property
     def row(self) -> list[str]:
-        """The measure in words, and its values and their difference as text; all but lengths in per cent."""
+        """The statistic in words, and its values and their difference as text; all but lengths in per cent."""
         words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
         scale, digits = (1, 2) if self.name == "length" else (100, 1)
         values = self.base, self.changed, self.difference
@@ -113,15 +113,15 @@ class Balance:
         return ", ".join(f"{change_text(name, found[name])} instead of {value_text(before[name])}" for name in found)
 
     @property
-    def measures(self) -> list[Measure]:
-        """All measures; empty unless both games could be studied."""
+    def statistics(self) -> list[Statistic]:
+        """All statistics; empty unless both games could be studied."""
         standard, changed = self.standard.result, self.changed.result
         if standard is None or changed is None:
             return []
-        found = [Measure("game", name, standard[name], changed[name]) for name in ("length", "first_deal")]
+        found = [Statistic("game", name, standard[name], changed[name]) for name in ("length", "first_deal")]
         for group in _GROUPS:
-            found += [Measure(group, name, value, changed[group][name]) for name, value in standard[group].items()]
-        return [*found, Measure("game", "best_response", standard["best_response"], changed["best_response"])]
+            found += [Statistic(group, name, value, changed[group][name]) for name, value in standard[group].items()]
+        return [*found, Statistic("game", "best_response", standard["best_response"], changed["best_response"])]
 
     @property
     def finding(self) -> str:
@@ -136,9 +136,9 @@ class Balance:
         told = " and ".join(parts) or "neither the worth of cards nor their frequency changes"
         return f"With {self.change}, {told}."
 
-    def _largest(self, group: str) -> Measure | None:
-        """Return the measure of a group that changes most; None if all changes are small."""
-        found = [(abs(each.difference or 0.0), each) for each in self.measures if each.group == group]
+    def _largest(self, group: str) -> Statistic | None:
+        """Return the statistic of a group that changes most; None if all changes are small."""
+        found = [(abs(each.difference or 0.0), each) for each in self.statistics if each.group == group]
         size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
         return each if size >= _LEAST else None
 
@@ -166,7 +166,7 @@ def report_of(found: Balance) -> dict[str, Any]:
         **dict(zip(_SIDES, sides, strict=True)),
         "play": "equilibrium play",
         "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
-        "measures": [vars(each) | {"difference": each.difference} for each in found.measures],
+        "statistics": [vars(each) | {"difference": each.difference} for each in found.statistics],
     }
 
 

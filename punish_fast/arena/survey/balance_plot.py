@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from punish_fast.arena.survey.balance import Balance, Measure
+from punish_fast.arena.survey.balance import Balance, Statistic
 from punish_fast.punish.rules import name_of
 from punish_fast.runtime.figures import INK, MUTED, FigureError, draw_pairs, picture, set_headline
 
@@ -28,22 +28,22 @@ _LINE = 105
 
 def draw_balance(found: Balance, path: Path) -> None:
     """Plot a balance to a PNG or SVG file: two bars for each card, with the difference next to them."""
-    measures = found.measures
-    if not measures:
+    statistics = found.statistics
+    if not statistics:
         raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")
     with picture(path, "balance") as figure:
         figure.set_size_inches(12, 4.7)
         set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
         panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.1})
         for axes, group in zip(panels, _TITLES, strict=True):
-            _draw(axes, [each for each in measures if each.group == group], (name_of(found.base), found.change))
+            _draw(axes, [each for each in statistics if each.group == group], (name_of(found.base), found.change))
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=2)
 
 
-def _draw(axes: Axes, measures: Sequence[Measure], labels: tuple[str, str]) -> None:
-    shown = [each for each in measures if each.base is not None or each.changed is not None]
+def _draw(axes: Axes, statistics: Sequence[Statistic], labels: tuple[str, str]) -> None:
+    shown = [each for each in statistics if each.base is not None or each.changed is not None]
     sides = [each.base for each in shown], [each.changed for each in shown]
     values = [[math.nan if value is None else 100 * value for value in side] for side in sides]
     draw_pairs(axes, [each.name for each in shown], dict(zip(labels, values, strict=True)), "{:.1f}")

@@ -60,11 +60,11 @@ def balance(options: BalanceOptions) -> None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
-    options.print(report, lambda printed: _print_balance(report, [each.row for each in found.measures], printed))
+    options.print(report, lambda printed: _print_balance(report, [each.row for each in found.statistics], printed))
 
 
 def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[str, Any]) -> None:
-    """Print the verdict, the changes that restore the balance, the rows of measures, and the rest of the report."""
+    """Print the verdict, the changes that restore the balance, the rows of statistics, and the rest of the report."""
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
     print_text(report["verdict"])
@@ -82,7 +82,7 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     print()
     print_table([["", "base", "changed", "difference"], *rows])
     print()
-    shown = ("verdict", "criteria", "restore", "measures")
+    shown = ("verdict", "criteria", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
 
 

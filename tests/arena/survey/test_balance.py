@@ -102,14 +102,14 @@ def test_each_of_several_changes_is_undone_first(found):
 
 def test_both_games_stand_side_by_side(found):
     assert (found.base, found.rules) == (true_rules(TINY), true_rules(STRIKE))
-    assert len(found.measures) == 3 + 2 * len(CARDS) + len(PLAYS)
-    for each in found.measures:
+    assert len(found.statistics) == 3 + 2 * len(CARDS) + len(PLAYS)
+    for each in found.statistics:
         assert each.difference is None or each.changed == pytest.approx(each.base + each.difference, abs=1e-15)
-    rows = {words: numbers for words, *numbers in (each.row for each in found.measures)}
-    assert len(rows) == len(found.measures)
-    guard = next(each for each in found.measures if (each.group, each.name) == ("plays", "guard"))
+    rows = {words: numbers for words, *numbers in (each.row for each in found.statistics)}
+    assert len(rows) == len(found.statistics)
+    guard = next(each for each in found.statistics if (each.group, each.name) == ("plays", "guard"))
     assert float(rows["guard: share of all choices (%)"][0]) == pytest.approx(100 * guard.base, abs=0.05)
-    assert float(rows["breaths per game"][1]) == pytest.approx(found.measures[0].changed, abs=0.005)
+    assert float(rows["breaths per game"][1]) == pytest.approx(found.statistics[0].changed, abs=0.005)
     report = report_of(found)
     assert report["change"] == "damage.strike=3 instead of 2"
     assert report["base"]["exploitability"] == found.standard.result["exploitability"]
@@ -134,9 +134,9 @@ def test_too_few_iterations_support_no_finding(found, side):
     assert report["finding"] is None
 
 
-def test_a_game_without_an_end_has_no_measures(tmp_path):
+def test_a_game_without_an_end_has_no_statistics(tmp_path):
     found = Balance(TINY, STRIKE, 2, Outcome(None, "play never ends"), Outcome({}))
-    assert found.measures == []
+    assert found.statistics == []
     report = report_of(found)
     assert (report["finding"], report["base"]["reason"]) == (None, "play never ends")
     pytest.importorskip("matplotlib")
