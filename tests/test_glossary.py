@@ -34,7 +34,7 @@ NAMES_HEADING = "## Terms as public names\n"
 def tables_of(text: str) -> Iterator[list[str]]:
     """Yield the cells of each row of the tables, without their heads."""
     for row in re.findall(r"^\|(.*)\|$", re.sub(r"^\|.*\|\n\|[-: |]*\|$", "", text, flags=re.MULTILINE), re.MULTILINE):
-        yield [cell.strip() for cell in row.split(" | ")]
+        yield re.split(r" *\| *", row.strip())
 
 
 def code_in(cell: str) -> list[str]:
