@@ -7,6 +7,8 @@ from punish_fast.cli.frame.clusters import ClusterOption
 from punish_fast.cli.frame.options import argument, option
 from punish_fast.cli.solving.build import ModelOptions
 
+_OBJECTIVES = ("discounted", "reach-probability")
+
 
 class SolveOptions(ModelOptions):
     """Options of ``solve``."""
@@ -22,8 +24,9 @@ class SolveOptions(ModelOptions):
         "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
         "deck (as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
+        # Typer accepts no other name of the parameter.
         complete=lambda incomplete: [
-            name for name in ("discounted", "reach-probability") if name.startswith(incomplete)
+            name for name in _OBJECTIVES if name.startswith(incomplete)
         ],
     )
     discount: float | None = option(
