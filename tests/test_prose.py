@@ -46,7 +46,7 @@ def texts() -> Iterator[tuple[str, Path, str]]:
     for name in FILES:
         for docstring, string, comment in PROSE.findall((PACKAGE / name).read_text(encoding="utf-8")):
             yield room_of(name), PACKAGE / name, docstring or string or re.sub(r"\n *# ?", "\n", comment)
-    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         yield "documents", page, FENCED.sub("\n\n", page.read_text(encoding="utf-8"))
 
 
