@@ -14,7 +14,7 @@ redeal can play the game; all their other rules must match the rules of the game
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ from punish_fast.punish.strategy import policy_of, to_finer_model, uniform_polic
 from punish_fast.punish.transitions.tensor import TENSOR, build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime._jit import threads
-from punish_fast.runtime.compilation.kernel_files import compile_kernels
+from punish_fast.runtime.compilation.kernel_files import KernelGroup, compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
 from punish_fast.store.reader import SolutionFile, load, require_policy, require_rules
 from punish_fast.store.solution_cache import cached_solution
@@ -326,26 +326,33 @@ class PlayerGroup:
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
         # Kernels that the players' policies need.
-        self._groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
+        self.groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
 
     def with_graph(
-        self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
+        self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext, groups: Sequence[KernelGroup] = ()
     ) -> tuple["GameGraph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
 
-        ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``.
+        ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``. The
+        kernels of ``groups``, which the caller needs later, are compiled with those of the graph.
         """
         from punish_fast.duel.graph import GRAPH, GameGraph
 
-        compile_kernels([*self._groups, *GRAPH], threads())
+        compile_kernels([*groups, *self.groups, *GRAPH], threads())
         with stage("agents"):
             # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
         with stage("graph"):
             return GameGraph(space), players
 
-    def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
-        """Return the states of the game, and the players with their policies in these states."""
-        compile_kernels(self._groups, threads())
+    def in_game(
+        self, groups: Sequence[KernelGroup] = (), later: Sequence[KernelGroup] = ()
+    ) -> tuple[StateSpace, list[PolicyPlayer]]:
+        """Return the states of the game, and the players with their policies in these states.
+
+        The kernels of ``groups`` are compiled with those of the policies. Other processes then compile those of
+        ``later``.
+        """
+        compile_kernels([*self.groups, *groups], threads(), later)
         space = StateSpace(self.rules, self.information)
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

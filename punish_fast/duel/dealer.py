@@ -15,8 +15,10 @@ from punish_fast.duel.breath import CARD
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING
 from punish_fast.punish.codes import Layout, join_pairs
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import list_counts
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
@@ -114,3 +116,11 @@ def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.De
     decks = _decks.Decks(ptr, np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32))
     for_each(_decks.fill_decks, n_blocks, *args, decks)
     return decks
+
+
+def compile_deals() -> None:
+    """Compile the kernels that list decks and deals."""
+    Dealer(StateSpace.empty(true_rules(PRESETS["tiny"]))).deals(np.zeros((0, 2, 5), dtype=np.int64))
+
+
+DEALS = KernelGroup(compile_deals, (_decks.count_decks, _decks.fill_decks, _graph.list_deals))

@@ -21,10 +21,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from punish_fast.duel.graph import DuelError, GameGraph, must_be_graph
+from punish_fast.duel import _passes
+from punish_fast.duel.graph import DuelError, GameGraph, empty_graph, must_be_graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.punish.strategy import policy_of
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 _MAX_SWEEPS = 1000
 # Below this value, an error bound that no longer decreases has reached the limit of rounding.
@@ -201,3 +203,15 @@ def check_numbers(n_games: int, seed: int) -> None:
         raise DuelError(f"games: {n_games} is not an even number from 2 to {_MOST_GAMES}")
     if not 0 <= seed < 1 << 64:
         raise DuelError(f"seed: {seed} is not from 0 to {(1 << 64) - 1}")
+
+
+def compile_evaluation() -> None:
+    """Compile the kernels that evaluate two policies exactly."""
+    graph, nothing = empty_graph(), np.zeros(0)
+    head_to_head(graph, nothing, nothing)
+    outcome_distribution(graph, nothing, nothing)
+    graph.deal_again(nothing)
+
+
+_PASSES = (_passes.back_up_full, _passes.back_up_nodes, _passes.propagate_full, _passes.propagate_nodes)
+EVALUATION = KernelGroup(compile_evaluation, _PASSES)

@@ -6,9 +6,9 @@ The kernels can be compiled without enumerating states (`GRAPH`).
 
 import numpy as np
 
-from punish_fast.duel import _best_response, _decks, _graph, _passes
+from punish_fast.duel import _best_response, _graph, _passes
 from punish_fast.duel._passes import Parts
-from punish_fast.duel.dealer import Dealer, list_decks, tabulate_draws
+from punish_fast.duel.dealer import DEALS, Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish._codes import Status
 from punish_fast.punish.clash import status_tables
@@ -19,7 +19,7 @@ from punish_fast.punish.states.space import StateSpace, must_be_space, require_m
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
-from punish_fast.runtime.parallel import balanced_chunks, calls_for_nothing, cumulated, for_chunks, for_each
+from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 _MAX_ENTRIES = 2**31 - 1
 
@@ -106,9 +106,11 @@ class GameGraph(Outline, LayeredGraph):
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
         redeal = self.redeal
-        deals = redeal.deal[: redeal.ptr[1]]
+        # A graph without states has no pairs of hands.
+        n_deals = redeal.ptr[:2][-1]
+        deals = redeal.deal[:n_deals]
         numbers = redeal.first[deals] + self.space.first_status * redeal.stride[deals]
-        return numbers, redeal.p[: redeal.ptr[1]]
+        return numbers, redeal.p[:n_deals]
 
     @property
     def initial_reach(self) -> np.ndarray:
@@ -248,32 +250,9 @@ def must_be_graph(graph: object) -> None:
         raise TypeError(f"graph: {kind} is not allowed; it must be a GameGraph, such as GameGraph(space)")
 
 
-def compile_graph() -> None:
-    """Compile the kernels that build a graph."""
-    with calls_for_nothing():
-        GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
+def empty_graph() -> GameGraph:
+    """Return a graph without states, to compile kernels that take its arrays."""
+    return GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
 
 
-def compile_passes() -> None:
-    """Compile the kernels that evaluate two policies."""
-    with calls_for_nothing():
-        graph = GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
-        weights = np.zeros(0)
-        graph.back_up(weights, weights, np.zeros((graph.n_values, 2)))
-        graph.propagate_reach(weights, weights, np.zeros(0))
-
-
-GRAPH = (
-    KernelGroup(
-        compile_graph,
-        (
-            _decks.count_decks,
-            _decks.fill_decks,
-            _graph.count_full,
-            _graph.fill_full,
-            _graph.number_nodes,
-            _graph.list_deals,
-        ),
-    ),
-    KernelGroup(compile_passes, (_passes.back_up_full, _passes.propagate_full)),
-)
+GRAPH = (DEALS, KernelGroup(empty_graph, (_graph.count_full, _graph.fill_full, _graph.number_nodes)))

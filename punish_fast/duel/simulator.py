@@ -6,8 +6,9 @@ import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
-from punish_fast.duel.graph import DuelError, GameGraph
+from punish_fast.duel.graph import DuelError, GameGraph, empty_graph
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -122,3 +123,14 @@ def prepare_deals(graph: GameGraph) -> _simulator.Deals:
         first=redeal.first,
         stride=redeal.stride,
     )
+
+
+def compile_simulator() -> None:
+    """Compile the kernels that simulate games."""
+    simulator, policy = Simulator(empty_graph()), np.zeros(0, dtype=np.uint32)
+    simulator.thresholds(np.zeros(0))
+    simulator.play(policy, policy, 0, 0, 0)
+
+
+_DRAWS = (_simulator.guide_deals, _simulator.fill_thresholds)
+SIMULATION = KernelGroup(compile_simulator, (*_DRAWS, _simulator.fill_places, _simulator.play_games))

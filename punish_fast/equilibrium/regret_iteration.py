@@ -23,10 +23,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from punish_fast.duel import _best_response
+from punish_fast.duel.graph import empty_graph
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _reach, _regret_matching
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.equilibrium.regret_minimizers import OFF_POLICY_WEIGHT, RegretMinimizer
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 Strategies = tuple[np.ndarray, np.ndarray]
@@ -220,3 +223,17 @@ class RegretIteration:
         if self.response is not None:
             np.multiply(self.strategy, 1.0 - self.share, out=self.enemy)
             self.enemy[self.response.choice] += self.share
+
+
+def compile_responses() -> None:
+    """Compile the kernels that compute a counterfactual best response."""
+    graph = empty_graph()
+    response = CounterfactualResponse(graph, np.zeros((graph.n_values, 2)), graph.initial_reach)
+    Reach(graph).propagate_all((response.policy, response.policy))
+    for_each(_reach.sum_buffers, 0, np.zeros((2, 0, 2)), np.zeros((0, 2)))
+    # Unlike a column of an empty table, this one is not contiguous.
+    response.choose(response.policy, np.zeros((2, 2))[:, OTHERS])
+
+
+_REACH = (_reach.propagate_reach, _reach.clear_rows, _reach.sum_buffers)
+RESPONSES = KernelGroup(compile_responses, (_best_response.respond_full, *_REACH))

@@ -22,14 +22,16 @@ Convergence to an equilibrium is not guaranteed, so the exploitability of the av
 
 import numpy as np
 
-from punish_fast.duel.graph import GameGraph, Outline, must_be_graph
+from punish_fast.duel.graph import GameGraph, Outline, empty_graph, must_be_graph
 from punish_fast.duel.layered_graph import N_PARTS
+from punish_fast.equilibrium import _hedge, _reach, _regret_matching, _restricted_game
 from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
 from punish_fast.equilibrium.regret_minimizers import Hedge, RegretMatching, RegretMinimizer
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Memory of the program and its libraries, including memory for writing the file, in bytes.
 _PROGRAM = 350_000_000
@@ -239,14 +241,6 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
     return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
 
-def compile_restricted_iteration(equilibrium: Equilibrium) -> None:
-    """Compile all kernels by running an iteration on the restricted game, even if it is too large to save time."""
-    equilibrium._mark()
-    found = restrict(equilibrium.graph, equilibrium._marks, must_pay=False)
-    assert found is not None
-    _Part(equilibrium._whole, found).iteration.run(equilibrium.iterations)
-
-
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     """Estimate the peak memory of an equilibrium and its graph in bytes; for ``share``, see `Equilibrium`."""
     n_states = len(outline.full.ptr) - 1
@@ -269,3 +263,18 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_successors / 2) + of_full + room)
     return _PROGRAM + listed + 8 * (tables + further)
+
+
+def compile_learning() -> None:
+    """Compile the kernels that learn an equilibrium against best responses."""
+    learner = Equilibrium(empty_graph(), share=0.5)
+    learner.iterate()
+    learner._mark()
+    game = restrict(learner.graph, learner._marks, must_pay=False)
+    assert game is not None
+    _Part(learner._whole, game).iteration.run(1)
+
+
+_KERNELS = (_reach.propagate_reach, _regret_matching.regret_full, _hedge.follow_regrets, _hedge.play_logits)
+_OF_RESTRICTED = (_restricted_game.mark_likely, _restricted_game.count_successors, _restricted_game.copy_successors)
+LEARNING = KernelGroup(compile_learning, _KERNELS + _OF_RESTRICTED)

@@ -7,9 +7,8 @@ therefore do not depend on the number of threads either.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from threading import Event
@@ -18,25 +17,11 @@ from typing import Any
 import numpy as np
 
 from punish_fast.runtime._jit import threads
+from punish_fast.runtime.compilation.kernel_files import is_called_for_nothing
 from punish_fast.runtime.deadline import check_time
 from punish_fast.runtime.interrupts import uninterrupted
 
 _CHUNKS_PER_THREAD = 4
-
-
-# True if a kernel is called even if there are no items.
-_calls_for_nothing = False
-
-
-@contextmanager
-def calls_for_nothing() -> Iterator[None]:
-    """Call kernels even if there are no items, which only compiles them."""
-    global _calls_for_nothing  # noqa: PLW0603 - a setting of the process
-    _calls_for_nothing = True
-    try:
-        yield
-    finally:
-        _calls_for_nothing = False
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
@@ -97,7 +82,7 @@ def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
     """Process chunks in several threads, including the calling one; interrupts are deferred until current calls end."""
-    if not chunks and _calls_for_nothing:
+    if not chunks and is_called_for_nothing(kernel):
         chunks = [(0, 0)]
     if alone or threads() == 1 or len(chunks) <= 1:
         # An interrupt is deferred only until the current call ends.

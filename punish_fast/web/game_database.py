@@ -25,7 +25,6 @@ from punish_fast.records.database import LockedError, RecordsError
 from punish_fast.records.games import Choices, Selection, arrays_of, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
-from punish_fast.records.plots import PLOTS, draw
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarize
 from punish_fast.runtime.errors import PunishFastError, StoreError
 from punish_fast.web.workers import Workers
@@ -110,6 +109,8 @@ class GameDatabase:
 
     def dashboard(self) -> dict[str, Any]:
         """Return the report of ``records summary`` and the available plots."""
+        from punish_fast.records.plots import PLOTS
+
         report = self._once("summary", lambda: summarize(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, (title, _) in PLOTS.items()] if has_plots else []
@@ -117,7 +118,11 @@ class GameDatabase:
         return report | {"players": players, "plots": plots}
 
     def plot(self, name: str) -> bytes:
-        """Return a plot as SVG."""
+        """Return a plot as SVG; raise HTTPException 404 if its name is unknown."""
+        from punish_fast.records.plots import PLOTS, draw
+
+        if name not in PLOTS:
+            raise HTTPException(404, f"plot: unknown name; the plots are {', '.join(PLOTS)}")
         if find_spec("matplotlib") is None:
             raise GameDatabaseError("plots: matplotlib is not installed. Install it with: pip install matplotlib")
         with tempfile.TemporaryDirectory() as folder:

@@ -56,8 +56,14 @@ UNUSED = {
         *("duel", "enemies", "equilibrium", "games", "play", "study", "web", "records.database"),
         *("mdp.objectives", "mdp.methods.component_solver", "mdp.chain.rational", "mdp.chain.elimination"),
     ),
-    "play naive --rules tiny": ("enemies", "equilibrium", "study", "web", "mdp.objectives", "mdp.chain.rational"),
-    "serve --check --port 0": ("mdp.objectives", "mdp.chain.rational", "arena.survey", "arena.tournament"),
+    "play naive --rules tiny": (
+        *("enemies", "equilibrium", "study", "web", "mdp.objectives", "mdp.chain.rational", "games.registry"),
+        *("arena.tournament", "duel.evaluation", "play.games", "games.learn"),
+    ),
+    "serve --check --port 0": (
+        *("enemies", "equilibrium", "study", "mdp.objectives", "mdp.chain.rational", "arena.survey", "records.plots"),
+        *("arena.tournament", "games.learn.agent_file", "games.learn.dqn", "games.learn.muzero"),
+    ),
 }
 
 

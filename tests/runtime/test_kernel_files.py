@@ -13,14 +13,24 @@ from typing import NamedTuple
 
 import filelock
 import llvmlite.binding
-import numpy as np
 import pytest
 from numba import config, types
 from numba.core.errors import TypingError
 
+from punish_fast.duel.evaluation import EVALUATION, outcome_distribution, simulate
 from punish_fast.duel.graph import GRAPH, GameGraph
+from punish_fast.duel.simulator import SIMULATION
+from punish_fast.equilibrium.exploitation.bayes import BAYES
+from punish_fast.equilibrium.exploitation.exploiters import exploit
+from punish_fast.equilibrium.regret_iteration import RESPONSES
+from punish_fast.equilibrium.restricted_game import restrict
+from punish_fast.equilibrium.solver import LEARNING, Equilibrium, _Part
 from punish_fast.mdp.solver import SWEEPS, evaluate, solve
-from punish_fast.punish.transitions.tensor import TENSOR, build
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import MATCH, play_ahead
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.transitions.tensor import POLICY_ROWS, TENSOR, build
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compilation import compile_progress, kernel_files
 from punish_fast.runtime.compilation.compile_progress import announce_to
@@ -307,6 +317,8 @@ def test_a_claim_ends_with_its_process_and_is_not_waited_for_without_limit(files
 COMPILES = """
 from numba.core.event import RecordingListener, install_listener
 from punish_fast.punish import _codes
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import MATCH, play_ahead
 from punish_fast.runtime import _jit
 from punish_fast.mdp import _policy
 import numpy as np
@@ -343,21 +355,28 @@ def test_processes_compile_each_kernel_once_even_if_one_is_killed(tmp_path):
     assert start(tmp_path).communicate(timeout=300)[0].split() == []
 
 
+GROUPS = (*MATCH, *TENSOR, POLICY_ROWS, SWEEPS, *GRAPH, EVALUATION, SIMULATION, RESPONSES, LEARNING, BAYES)
+
+
 @WITH_JIT
 def test_groups_compile_the_signatures_that_a_game_needs(graph):
-    groups = (*TENSOR, SWEEPS, *GRAPH)
-    kernels = [kernel for group in groups for kernel in group.kernels]
+    kernels = {kernel for group in GROUPS for kernel in group.kernels}
+    policy = uniform_policy(graph.space)
     mdp = build(graph.space)
     evaluate(mdp, solve(mdp).greedy(), discount=1.0)
-    again = GameGraph(graph.space)
-    weights = np.zeros(len(again.action))
-    again.back_up(weights, weights, np.zeros((again.n_values, 2)))
-    again.propagate_reach(weights, weights, np.zeros(again.n_full))
-    needed = [set(kernel.signatures) for kernel in kernels]
-    assert all(needed)
-    for group in groups:
+    play_ahead(GameData(graph.space))
+    simulate(graph, policy, policy, 4)
+    outcome_distribution(graph, policy, policy)
+    exploit(GameGraph(graph.space), policy, ("uniform-belief", "belief", "bayes"))
+    learner = Equilibrium(GameGraph(StateSpace(graph.space.rules, "memory")), share=0.5)
+    learner.iterate()
+    learner._mark()
+    _Part(learner._whole, restrict(learner.graph, learner._marks, must_pay=False)).iteration.run(2)
+    needed = {kernel: set(kernel.signatures) for kernel in kernels}
+    assert [kernel.__name__ for kernel in kernels if not needed[kernel]] == []
+    for group in GROUPS:
         group.compile()
-    assert [set(kernel.signatures) for kernel in kernels] == needed
+    assert [kernel.__name__ for kernel in kernels if set(kernel.signatures) != needed[kernel]] == []
 
 
 def compile_nothing():
@@ -377,10 +396,12 @@ def group_of(folder: Path, compile_group, *functions) -> KernelGroup:
 
 
 def test_only_missing_kernels_are_compiled_by_this_process_and_on_other_cores(tmp_path, monkeypatch, told):
-    started = []
+    started, status = [], [0]
+    monkeypatch.setattr(kernel_files, "_processes", [])
 
     class Process:
         kill = staticmethod(lambda: None)
+        poll = staticmethod(lambda: status[0])
 
         def __init__(self, command, env, **_streams):
             assert env["NUMBA_CACHE_DIR"] == str(tmp_path.parent)
@@ -397,6 +418,16 @@ def test_only_missing_kernels_are_compiled_by_this_process_and_on_other_cores(tm
         started.clear()
     assert told == [("", 2)] * 4
     assert compiled_groups == ["sweep"] * 4
+    # While a process runs, no other is started; groups for later are compiled by other processes alone.
+    for status[0], groups_now, later, n_processes in (
+        (None, groups, [], 0),
+        (0, [], groups[:1], 1),
+        (0, groups[:1], groups[1:], 1),
+    ):
+        compile_kernels(groups_now, 2, later)
+        assert len(started) == n_processes
+        started.clear()
+    compiled_groups[:] = ["sweep"] * 4
     # Another process has claimed the group.
     with kernel_files._claimed(tmp_path / groups[1].name.replace(":", ".")):
         compile_kernels(groups, 1)

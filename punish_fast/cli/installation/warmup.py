@@ -42,18 +42,33 @@ _COMMANDS = (
 @verb("punish-fast warmup")
 def warmup(options: CommonOptions) -> None:
     """Compile the kernels of all commands now, so that later commands start faster."""
-    from punish_fast.runtime._jit import cache_folder
+    from punish_fast.runtime._jit import cache_folder, cached_kernels
 
     progress = options.stages.progress
     if cache_folder is not None:
         with TemporaryDirectory() as folder, progress.stage("warmup"):
+            _compile_groups()
             for number, line in enumerate(_COMMANDS, start=1):
                 name = line.partition(" -")[0].replace("FOLDER/", "")
                 progress.show(f"warmup: {name} ({number} of {len(_COMMANDS)})")
                 words = [word.replace("FOLDER", folder) for word in shlex.split(line)]
                 _run([*words, "--quiet"])
             _call_library()
-    options.print({"seconds": options.stages.clock.total(), "cache": cache_folder})
+    missing = [files.name for files in cached_kernels() if files.is_missing()]
+    options.print({"seconds": options.stages.clock.total(), "cache": cache_folder, "missing": missing})
+
+
+def _compile_groups() -> None:
+    """Compile the kernels that the first run of a command compiles on all cores."""
+    from punish_fast.duel.graph import GRAPH
+    from punish_fast.duel.simulator import SIMULATION
+    from punish_fast.equilibrium.exploitation.exploiters import KERNELS
+    from punish_fast.equilibrium.solver import LEARNING
+    from punish_fast.play.punish.match import MATCH
+    from punish_fast.runtime._jit import threads
+    from punish_fast.runtime.compilation.kernel_files import compile_kernels
+
+    compile_kernels((*MATCH, *KERNELS, *GRAPH, SIMULATION, LEARNING), threads())
 
 
 def _run(words: list[str]) -> None:
@@ -74,16 +89,21 @@ def _run(words: list[str]) -> None:
 def _call_library() -> None:
     """Call kernels that the commands do not use: policies, cycles, slow chains, values of actions, and features."""
     import numpy as np
+    from scipy.sparse import csr_array
 
     from punish_fast.duel.graph import GameGraph
-    from punish_fast.equilibrium.solver import Equilibrium, compile_restricted_iteration
+    from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game, vector_game
     from punish_fast.mdp import average_reward, evaluate, from_rows, softmax, solve
+    from punish_fast.mdp.chain.elimination import Elimination
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.tensor import build
+    from punish_fast.punish.transitions.tensor import build_compact
 
-    mdp = build(StateSpace(PRESETS["tiny"]))
-    evaluate(mdp, softmax(mdp.state_ptr, solve(mdp).q, 1.0))
+    space = StateSpace(PRESETS["tiny"])
+    mdp = build_compact(space)
+    solution = solve(mdp)
+    evaluate(mdp, softmax(mdp.state_ptr, solution.q, 1.0))
+    build_compact(space, solution.greedy()).count_nonzero()
     cycle = from_rows([[(1.0, {1: 0.5, 2: 0.5}), (2.0, {2: 1.0})], [(1.0, {0: 0.5, 2: 0.5})]], terminals=[0.0])
     for discount in (0.95, 1.0):
         solve(cycle, discount=discount)
@@ -96,10 +116,9 @@ def _call_library() -> None:
     solve(ring, discount=1.0 - 1e-9)
     graph = GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
     graph.action_values(np.zeros(len(graph.action)), np.zeros(graph.n_full), np.zeros((graph.n_values, 1)))
-    for share in (0.0, 0.5):
-        learning = Equilibrium(graph, share=share)
-        learning.iterate()
-    compile_restricted_iteration(learning)
+    Equilibrium(graph).iterate()
+    # A dense chain.
+    Elimination(csr_array(np.full((80, 80), 1 / 80))).weights()
     for name in ("connect4", "gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())

@@ -75,9 +75,12 @@ def play(options: PlayOptions) -> None:
     sources = [*lineup.files, *rules_files(options.rules)]
     check_outputs([database], sources, "read")
     if database is not None:
-        from punish_fast.arena.simulated_records import check_recording
+        from punish_fast.records.database import open_to_read
 
-        check_recording([*people, *lineup.names], 1, database)
+        _checked(lineup.names, [])
+        if database.exists():
+            with open_to_read(database, UserWarning):
+                pass
     _checked(people, lineup.names)
     session = _Session(options, people, lineup, database)
     try:
@@ -132,17 +135,19 @@ class _Session:
     """Successive games between the same players."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
+        from punish_fast.mdp.solver import SWEEPS
         from punish_fast.play.punish.game_data import GameData
-        from punish_fast.play.punish.match import play_ahead
+        from punish_fast.play.punish.match import MATCH, play_ahead
         from punish_fast.play.punish.screen import Screen, open_console
         from punish_fast.play.session import HumanPlayer, numbered
         from punish_fast.punish.states.space import StateSpace
+        from punish_fast.punish.transitions.tensor import POLICY_ROWS, TENSOR
 
         self.options = options
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
         with options.stages.progress.stage("preparing the game"):
-            space, opponents = lineup.in_game()
+            space, opponents = lineup.in_game(MATCH, [*TENSOR, SWEEPS, POLICY_ROWS] if people else [])
             self.table = GameData(space)
             play_ahead(self.table)
             self.view = space if space.is_memoryless else StateSpace(space.rules)

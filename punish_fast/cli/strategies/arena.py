@@ -70,7 +70,8 @@ def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the two-player game and rank the agents."""
     from punish_fast.arena.simulated_records import check_recording, record_tournament
     from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games, round_robin
-    from punish_fast.duel.evaluation import outcome_distribution
+    from punish_fast.duel.evaluation import EVALUATION, outcome_distribution
+    from punish_fast.duel.simulator import SIMULATION
 
     options.check()
     lineup = options.lineup(options.agents)
@@ -81,7 +82,7 @@ def arena(options: ArenaOptions) -> None:
             raise UsageError(f"--db requires memoryless players; one uses the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.db)
     seed = None if options.games is None else seed_of(options.seed)
-    graph, opponents = lineup.with_graph(options.stages.of_game)
+    graph, opponents = lineup.with_graph(options.stages.of_game, [EVALUATION if options.games is None else SIMULATION])
     with options.stages("matches", "arena: matches"):
         tournament = round_robin(graph, opponents, options.games, seed or 0, progress=options.stages.progress.step)
     lengths = None

@@ -55,9 +55,11 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
     rules are not tabletop, the file name begins with their name.
     """
+    from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
+    from punish_fast.equilibrium.regret_iteration import RESPONSES
     from punish_fast.equilibrium.run import default_response_share
-    from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+    from punish_fast.equilibrium.solver import LEARNING, Equilibrium, bytes_needed
     from punish_fast.punish.states.space import STATES, StateSpace
     from punish_fast.runtime._jit import threads
     from punish_fast.runtime.compilation.kernel_files import compile_kernels
@@ -71,7 +73,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
-    compile_kernels([STATES, *GRAPH], threads())
+    compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))

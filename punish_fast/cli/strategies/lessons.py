@@ -59,6 +59,7 @@ def lessons(options: LessonsOptions) -> None:
 
 def study_file(options: LessonsOptions) -> Study:
     """Compute the lessons from the file in ``options``, and the deviations of people if records are given."""
+    from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.games import read_choices
     from punish_fast.study import lessons as study
@@ -70,7 +71,7 @@ def study_file(options: LessonsOptions) -> Study:
     if options.db is not None:
         choices = read_choices(options.db, with_bots=options.with_bots, player=options.player)
         require_games(options.db, choices, with_bots=options.with_bots)
-    graph, (player,) = lineup.with_graph(options.stages.of_game)
+    graph, (player,) = lineup.with_graph(options.stages.of_game, [EVALUATION])
     with options.stages("lessons", "lessons: self-play"):
         play = self_play(graph, player.policy)
     with options.stages("lessons", "lessons: values and frequencies"):

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from punish_fast.games.contract import Game, Oracle, VectorBoardGame
 from punish_fast.games.enumeration.positions import Positions
 from punish_fast.games.episodes import PLAY_TEMPERATURE, softmax
-from punish_fast.games.learn.agent_file import load_agent
-from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.networks import Architecture, evaluate, file_of, pretrained_network
-from punish_fast.games.learn.qlearning import QLearner, trained_table
 from punish_fast.games.registry import entry_of
 from punish_fast.play.games.match import GamePolicy
 from punish_fast.runtime.errors import are_installed, require
+
+if TYPE_CHECKING:
+    from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
 # Share of random choices at each level; the other choices are perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
@@ -60,6 +60,8 @@ def trained_policy(game: Game) -> GamePolicy:
     if network is not None:
         require("jax", "optax")
         return q_network_policy(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
+    from punish_fast.games.learn.qlearning import trained_table
+
     return table_policy(*trained_table(game))
 
 
@@ -88,7 +90,7 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
     return _valued_policy(game, values, is_mixed)
 
 
-def muzero_policy(learner: MuZeroLearner) -> GamePolicy:
+def muzero_policy(learner: "MuZeroLearner") -> GamePolicy:
     """Return the policy of MuZero, with as many simulations per move as its method specifies."""
     vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
     return _valued_policy(vector.game, lambda state: values(vector.pack([state]))[0])
@@ -109,6 +111,10 @@ def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bo
 
 def file_policy(path: Path, game: Game | None = None) -> tuple[Game, GamePolicy]:
     """Return the game and the policy of the table or network stored in a file."""
+    from punish_fast.games.learn.agent_file import load_agent
+    from punish_fast.games.learn.muzero.learner import MuZeroLearner
+    from punish_fast.games.learn.qlearning import QLearner
+
     agent = load_agent(path, game)
     found = agent.game
     if isinstance(agent, QLearner):

@@ -16,6 +16,7 @@ import numpy as np
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
+from punish_fast.duel.dealer import DEALS
 from punish_fast.duel.graph import DuelError
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View, five, unseen_cards
@@ -25,12 +26,13 @@ from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING, WIN
 from punish_fast.punish.codes import State, join_statuses, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.rules import Five
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.states.space import STATES, StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.schema import new_id
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.events import Event
 
 _MOST_BREATHS = 100_000
@@ -180,6 +182,22 @@ class PunishMatch:
         status = join_statuses(space.layout, Status(*(getattr(state, name) for name in Status._fields)))
         row = int(layer.first[block]) + int(layer.rank[layer.kind[block], int(status)])
         return slice(*space.state_ptr[row : row + 2].tolist())
+
+
+def compile_draws() -> None:
+    """Compile the kernels that draw deals, choices and cards in a single game."""
+    numbers, ends, one = (0, 0, np.uint64(0)), np.array([0, 1]), np.ones(1)
+    until, guide, threshold = np.ones(1), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint32)
+    _simulator.guide_deals(0, 1, ends, one, until, guide)
+    _simulator.draw_deal(numbers, ends, until, guide)
+    _simulator.fill_thresholds(0, 1, ends, one, threshold)
+    _simulator.draw_choice(numbers, 0, threshold, 0, 1)
+    _simulator.draw_feints(numbers, np.ones((1, 1, 1)), 0, 0, 1)
+
+
+_DRAWS = (_simulator.guide_deals, _simulator.draw_deal, _simulator.draw_choice, _simulator.draw_feints)
+# Groups whose kernels play a game, in the order in which they are compiled.
+MATCH = (STATES, DEALS, KernelGroup(compile_draws, (_simulator.fill_thresholds, *_DRAWS)))
 
 
 def play_ahead(data: GameData) -> None:

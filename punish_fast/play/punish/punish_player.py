@@ -1,8 +1,10 @@
 """Players of Punish on a server."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +12,12 @@ from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution, require_support
 from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
-from punish_fast.play.explain.improvement import improvement, worst_positions
-from punish_fast.play.explain.practice import Question, simulated_questions
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, shared_data, view_of
-from punish_fast.play.punish.match import PunishMatch, play_ahead
+from punish_fast.play.punish.match import MATCH, PunishMatch, play_ahead
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
@@ -25,11 +26,17 @@ from punish_fast.punish.codes import action_name, from_decimal
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import player_digest
+from punish_fast.punish.transitions.tensor import POLICY_ROWS, TENSOR
 from punish_fast.records.games import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.records.summary import Results
+from punish_fast.runtime._jit import threads
+from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.store.reader import require_states
 from punish_fast.store.schema import enemy_text
+
+if TYPE_CHECKING:
+    from punish_fast.play.explain.practice import Question
 
 # Temperatures that people can choose from; each temperature in use takes as much memory as a policy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -131,7 +138,8 @@ class PunishPlayer(Player, ServedPlayer):
         return player_digest(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
     def open(self) -> None:
-        """Compute the strategy and the digest, and compile the kernels of games."""
+        """Compute the strategy and the digest, and compile the kernels of games and of coaches."""
+        compile_kernels(MATCH, threads(), [*TENSOR, SWEEPS, POLICY_ROWS])
         self.opponents(None)
         play_ahead(self.data)
         _ = self.digest
@@ -227,12 +235,17 @@ class PunishPlayer(Player, ServedPlayer):
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
+        from punish_fast.play.explain.improvement import worst_positions
+        from punish_fast.play.explain.practice import simulated_questions
+
         explainer = self.explainer
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a person, with the worst positions as practice questions."""
+        from punish_fast.play.explain.improvement import improvement, worst_positions
+
         explainer = self.coach(None)
         report = improvement(explainer, choices, results, name)
         for opponent in report["opponents"]:

@@ -20,7 +20,7 @@ from punish_fast.punish.transitions import _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows, for_blocks
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
-from punish_fast.runtime.parallel import calls_for_nothing, cumulated, for_chunks
+from punish_fast.runtime.parallel import cumulated, for_chunks
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -176,15 +176,19 @@ def compile_redeals() -> None:
     """Compile the kernels of the rows between two measures."""
     space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
     last = len(space.layers) - 1
-    with calls_for_nothing():
-        for_blocks(count_rows, space, last, ends, space, 0, ends, ends)
-        _fill(RowBuilder(space, np.zeros(0)), last, _room_for_rows(space, ends, ends, 0))
+    for_blocks(count_rows, space, last, ends, space, 0, ends, ends)
+    _fill(RowBuilder(space, np.zeros(0)), last, _room_for_rows(space, ends, ends, 0))
 
 
 def compile_breaths() -> None:
     """Compile the kernels of all other rows, against the uniform enemy."""
-    with calls_for_nothing():
-        build(StateSpace.empty(PRESETS["tiny"]))
+    build(StateSpace.empty(PRESETS["tiny"]))
+
+
+def compile_policy_rows() -> None:
+    """Compile the kernel of these rows against a policy."""
+    space, ends = StateSpace.empty(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
+    _fill(RowBuilder(space, np.zeros(0)), 0, _room_for_rows(space, ends, ends, 0))
 
 
 # Groups whose kernels build the states and the tensor, in the order in which processes compile them.
@@ -193,3 +197,5 @@ TENSOR = (
     KernelGroup(compile_redeals, (_redeal.count_redeals, _redeal.fill_redeals)),
     KernelGroup(compile_breaths, (_tensor.count_entries, _tensor.place_rows, _tensor.fill_blocks)),
 )
+# The group of rows against a policy, which is compiled after these groups.
+POLICY_ROWS = KernelGroup(compile_policy_rows, (_tensor.fill_blocks,), n_signatures=2)

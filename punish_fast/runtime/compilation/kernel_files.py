@@ -166,9 +166,10 @@ class KernelFiles:
                 return origin
         return "missing"
 
-    def is_missing(self) -> bool:
-        """Return True if no file of this version of the kernel exists."""
-        return self.origin() == "missing"
+    def is_missing(self, n_files: int = 1) -> bool:
+        """Return True if fewer than ``n_files`` files of this version of the kernel exist in a folder."""
+        folders = [folder for folder in (self.folder, shipped_kernels().folder) if folder is not None]
+        return all(len(list(folder.glob(f"{self.prefix}*.nbc"))) < n_files for folder in folders)
 
     def flush(self) -> None:
         """Remove all cache files of the kernel."""
@@ -238,12 +239,14 @@ def _release(lock: FileLock) -> None:
     lock.release()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelGroup:
-    """Kernels that one function compiles; kernels that share routines are compiled fastest together."""
+    """Kernels that are compiled together, which is fastest if they share routines."""
 
-    compile: Callable[[], None]  # a function of a module, which other processes import
+    # A function of a module, which other processes import. It calls the kernels, if only for no items.
+    call: Callable[[], object]
     kernels: tuple[Any, ...]
+    n_signatures: int = 1  # number of combinations of argument types for which this and earlier groups compile a kernel
 
     def __post_init__(self) -> None:
         _groups[self.name] = self
@@ -251,12 +254,21 @@ class KernelGroup:
     @property
     def name(self) -> str:
         """Name of the function with its module, separated by a colon."""
-        return f"{self.compile.__module__}:{self.compile.__name__}"
+        return f"{self.call.__module__}:{self.call.__name__}"
 
     def missing(self) -> list[KernelFiles]:
         """Return the caches of the kernels that are not cached; an empty list without a cache."""
         caches = [getattr(kernel, "_cache", None) for kernel in self.kernels]
-        return [each for each in caches if isinstance(each, KernelFiles) and each.is_missing()]
+        return [each for each in caches if isinstance(each, KernelFiles) and each.is_missing(self.n_signatures)]
+
+    def compile(self) -> None:
+        """Compile or load the kernels."""
+        global _group  # noqa: PLW0603 - a setting of the process
+        _group = self
+        try:
+            self.call()
+        finally:
+            _group = None
 
     def compile_missing(self) -> None:
         """Compile the group, unless no kernel is missing or another process compiles the group."""
@@ -278,28 +290,43 @@ class KernelGroup:
             Thread(target=load, daemon=True).start()
 
 
+# The group that is being compiled.
+_group: KernelGroup | None = None
+
+
+def is_called_for_nothing(kernel: Callable[..., None]) -> bool:
+    """Return True if a kernel, or a function that is not a kernel, is called even if there are no items."""
+    return _group is not None and (kernel in _group.kernels or not hasattr(kernel, "py_func"))
+
+
 # All groups by name.
 _groups: dict[str, KernelGroup] = {}
+# Processes that compile kernels for this process.
+_processes: list[subprocess.Popen[bytes]] = []
 
 
-def compile_kernels(groups: Sequence[KernelGroup], n_threads: int) -> None:
+def compile_kernels(groups: Sequence[KernelGroup], n_threads: int, later: Sequence[KernelGroup] = ()) -> None:
     """Compile the missing kernels of groups in this process and, with several threads, on the other cores.
 
-    The other processes end with this one. If they cannot be started, this process compiles all groups.
+    The other processes then compile the groups ``later``. They end with this process; while they run, no others are
+    started. If they cannot be started, this process compiles ``groups`` alone.
     """
-    missing = [group for group in groups if group.missing()]
+    missing = [group for group in dict.fromkeys((*groups, *later)) if group.missing()]
     files = [each for group in missing for each in group.missing()]
-    expected.update((each.name, each.is_missing) for each in files)
+    needed = [each for group in groups for each in group.missing()]
+    expected.update((each.name, each.is_missing) for each in needed)
     announce()
-    for _ in range(min(n_threads, usable_cores(), len(missing)) - 1 if sys.executable else 0):
+    n_running = sum(process.poll() is None for process in _processes)
+    n_wanted = min(n_threads, usable_cores(), len(missing) + (not needed)) - 1 if sys.executable else 0
+    for _ in range(n_running, n_wanted):
         code = f"from {__name__} import compile_by_name as c; c({[group.name for group in missing]})"
         # With -P, modules in the current folder are not imported.
         command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
         environment = os.environ | {"NUMBA_CACHE_DIR": str(files[0].folder.parent)}
         with suppress(OSError):
-            process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment)
-            atexit.register(process.kill)
-    for group in missing:
+            _processes.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment))
+            atexit.register(_processes[-1].kill)
+    for group in groups:
         group.compile_missing()
 
 
