@@ -140,44 +140,34 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
     """Store the successors of a full state in ``full.after``; return the index after the last one.
 
     ``outcomes`` is the table of `status_tables` for the status of the full state. In the last breath of a measure,
-    successors are keys of nodes, which are marked in ``used``, and ``following`` is None. In any other breath,
-    successors are full states, ``following`` contains the next layer and its decks, and ``used`` is None. If the game
-    ends, the successor is `WIN` or `LOSS`.
+    successors are keys of nodes, which are marked in ``used``. In any other breath, ``used`` is empty, successors are
+    full states, and ``following`` contains the next layer and its decks. If the game ends, the successor is `WIN` or
+    `LOSS`.
     """
     layout, places, draws = game
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
     actions, own, enemy = room.actions, room.piles[0], room.enemy
     n_hps = layout.hp * layout.hp
-    # If an argument is None, Numba does not compile the branches that use the argument.
-    if following is not None:
-        layer, decks = following
-        n_drawn = 2 * layout.feints + 1
-        ptr, first, kind, rank, next_ptr, next_deck, lefts = (
-            full.ptr,
-            layer.first,
-            layer.kind,
-            layer.rank,
-            decks.ptr,
-            decks.deck,
-            draws.left,
-        )
-        weight, move, digits, targets = places.weight, places.move, room.digits, room.targets
+    layer, decks = following
+    is_last, n_drawn = len(used) > 0, 2 * layout.feints + 1
+    ptr, first, kind, rank = full.ptr, layer.first, layer.kind, layer.rank
+    next_ptr, next_deck, lefts = decks.ptr, decks.deck, draws.left
+    weight, move, digits, targets = places.weight, places.move, room.digits, room.targets
     deck, entry = full.deck[number], np.int64(full.entry[number])
     for own_action in own_actions:
         pick, feint = split_action(own_action)
         for b in range(n_enemy):
             enemy_pick, enemy_feint = split_action(actions[b])
             feints = feint + 2 * enemy_feint
-            if used is not None:
-                hands = n_hps * hands_code(layout, own, pick, enemy, enemy_pick)
+            hands = n_hps * hands_code(layout, own, pick, enemy, enemy_pick) if is_last else 0
             for k in range(n_draws[deck, feints]):
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
-                if used is not None and then >= 0:
+                if is_last and then >= 0:
                     # Between measures, a status consists only of the HP of both players.
                     then = hands + then % n_hps
                     used[then] = 1
-                if following is not None and then >= 0:
+                elif then >= 0:
                     play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
                     if targets[play] == _UNKNOWN:
                         cards = cards_after(weight, move, digits, pick, own_draw, enemy_pick, enemy_draw)

@@ -198,10 +198,10 @@ class GameGraph(Outline, LayeredGraph):
             statuses = status_tables(space.rules)[int(is_last)]
             weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
             args = ((layout, space.places, self.draws), statuses, layer, self.decks[number], self.full, rows)
-            if is_last:
-                for_chunks(_graph.fill_full, weights, *args, None, used)
-            else:
-                for_chunks(_graph.fill_full, weights, *args, (space.layers[number + 1], self.decks[number + 1]), None)
+            # The last breath has no following layer.
+            k = number if is_last else number + 1
+            following = (space.layers[k], self.decks[k])
+            for_chunks(_graph.fill_full, weights, *args, following, used if is_last else used[:0])
         keys = np.flatnonzero(used)
         slot = np.zeros(n_keys, dtype=np.int32)
         slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
