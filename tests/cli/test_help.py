@@ -62,7 +62,7 @@ UNUSED = {
     ),
     "serve --check --port 0": (
         *("enemies", "equilibrium", "study", "mdp.objectives", "mdp.chain.rational", "arena.survey", "records.plots"),
-        *("arena.tournament", "games.learn.agent_file", "games.learn.dqn", "games.learn.muzero"),
+        *("arena.tournament", "games.learn.agent_file", "games.learn.dqn", "games.learn.muzero.learner"),
     ),
 }
 
