@@ -25,9 +25,7 @@ class SolveOptions(ModelOptions):
         "deck (as in tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
         # Typer accepts no other name of the parameter.
-        complete=lambda incomplete: [
-            name for name in _OBJECTIVES if name.startswith(incomplete)
-        ],
+        complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
     )
     discount: float | None = option(
         "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
