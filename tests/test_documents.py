@@ -245,10 +245,12 @@ def test_output_agrees_apart_from_the_machine():
 def test_pages_are_taken_apart_into_steps(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
-        "a\n```console\n$ one\n1\n$ two\n```\n```sh\n# no\nthree\n```\n```toml\nx = 1\n```\n", encoding="utf-8"
+        "a\n```console\n$ one\n1\n$ two\n```\n```sh\n# no\nthree &&\nfour\nfive\n```\n```toml\nx = 1\n```\n",
+        encoding="utf-8",
     )
     assert [(step.line, step.kind, step.source, step.shown) for step in steps_of(page)] == [
         (2, "console", "one", ("1",)),
         (2, "console", "two", ()),
-        (7, "sh", "three", None),
+        (7, "sh", "three && four", None),
+        (7, "sh", "five", None),
     ]
