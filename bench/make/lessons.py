@@ -56,7 +56,7 @@ def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str
 def _source(report: dict[str, Any], origin: dict[str, Any]) -> str:
     made = f" after {origin['iterations']:,} iterations" if "iterations" in origin else ""
     lines = [
-        f"All numbers are of a strategy of the model `{report['information']}`{made},",
+        f"All numbers describe a strategy with the model `{report['information']}`{made},",
         f"under the rules `{report['rules']}`.",
         f"When it plays both sides, a game takes {report['length']:.1f} breaths on average.",
     ]
