@@ -32,7 +32,7 @@ STACK = (
     "runtime",
 )
 JIT = {"njit", "jit", "vectorize", "guvectorize", "stencil", "generated_jit", "cfunc", "intrinsic"}
-DECORATORS = JIT | {"kernel", "routine", "inlined_routine"}
+DECORATORS = JIT | {"kernel", "routine", "inlined_routine", "optimized_routine"}
 # Which folders may import a library.
 HOMES = {
     "h5py": {"store"},

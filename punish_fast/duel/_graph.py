@@ -30,7 +30,7 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS
 from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.states._redeal import redeal
 from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import kernel, optimized_routine, routine
 
 # Marks targets that have not been looked up.
 _UNKNOWN = -2
@@ -119,7 +119,7 @@ def room_for_cards():
     )
 
 
-@routine
+@optimized_routine
 def open_deck(full, draws, decks, layer, place, number, mirrored, room):
     """Store a full state's deck and enemy information state in ``full``, and the enemy's hand in ``room``."""
     deck = decks.deck[place]

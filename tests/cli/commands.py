@@ -52,7 +52,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "records review": ("1600000000", "--db", "games.db", "--agent", "judge.h5"),
     "records plot": ("win-rates", "--db", "games.db"),
     "records repair": ("--db", "games.db"),
-    "records player": ("Ann", "--db", "games.db", "--anonymise"),
+    "records player": ("Ann", "--db", "games.db", "--anonymize"),
     "games solve": ("tapnswap:limit=3",),
     "games show": ("tapnswap:limit=3", "1-1/1-1"),
     "games train": ("tapnswap", "--games", "20"),

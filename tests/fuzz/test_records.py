@@ -26,7 +26,7 @@ _COMMANDS = (
     (["records", "summary", "--db", "bad.db", "--player", "Ann", "--json", *_RULES], []),
     (["records", "import", "more.json", "--db", "bad.db", *_RULES], ["bad.db"]),
     (["records", "player", "Ann", "--db", "bad.db", "--export", "-o", "out.json"], ["out.json"]),
-    (["records", "player", "Ann", "--db", "bad.db", "--anonymise"], ["bad.db"]),
+    (["records", "player", "Ann", "--db", "bad.db", "--anonymize"], ["bad.db"]),
     (["records", "player", "Ben", "--db", "bad.db", "--delete", "--yes"], ["bad.db"]),
     (["enemy", "parless", "--db", "bad.db", "-o", "parless.h5", "--quiet", *_RULES], ["parless.h5"]),
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.arena.players import NAMES as BUILT_IN
-from punish_fast.records.games import anonymise_player, delete_player, games_of_player
+from punish_fast.records.games import anonymize_player, delete_player, games_of_player
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import (
     MAX_NAME,
@@ -145,7 +145,7 @@ def database(players, games=()):
         # A person under the name of a bot stays another player.
         ([(1, "naive ", 0), (2, "naive", 1), (3, " naive", 0)], 1, [(1, "naive (2)", 0), (2, "naive", 1)]),
         ([(1, "a (2)", 0), (2, "a ", 0), (3, "a", 1)], 0, [(1, "a (2)", 0), (2, "a (3)", 0), (3, "a", 1)]),
-        # Names that no log can hold are left for `records player --anonymise`.
+        # Names that no log can hold are left for `records player --anonymize`.
         ([(1, "A\nn", 0), (2, "x" * 900, 0)], 0, [(1, "A\nn", 0), (2, "x" * 900, 0)]),
     ],
 )
@@ -180,7 +180,7 @@ def test_an_old_database_is_read_with_one_spelling_and_migrated_with_a_count(ori
     assert len(games_of_player(original, f" {NFD}")) == 2
     assert original.read_bytes() == before
     with pytest.warns(UserWarning, match=r"original.db: merged players .*: 1$"):
-        assert anonymise_player(original, NFD) == "player-5"
+        assert anonymize_player(original, NFD) == "player-5"
     assert b"Jos" not in original.read_bytes()
     assert len(games_of_player(original, "player-5")) == 2
     assert query(original, "SELECT count(*) FROM players") == [(4,)]

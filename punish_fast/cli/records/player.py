@@ -18,17 +18,17 @@ class PlayerOptions(CommonOptions):
     name: str = argument("NAME", "Name of the player.")
     database: DatabaseOption
     export: bool = option("Write all games of the player as a log.", default=False)
-    anonymise: bool = option("Replace the player's name with a number.", writes=True, default=False)
+    anonymize: bool = option("Replace the player's name with a number.", writes=True, default=False)
     delete: bool = option("Delete the player and all of the player's games.", writes=True, default=False)
     yes: bool = option("Delete without asking.", writes=True, default=False)
     output: OutputOption = None
 
     def action(self) -> str:
         """Return the requested action; raise UsageError unless exactly one is requested and the options fit it."""
-        chosen = [name for name in ("export", "anonymise", "delete") if getattr(self, name)]
+        chosen = [name for name in ("export", "anonymize", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"
-            raise UsageError(f"{given}: exactly one of --export, --anonymise and --delete must be given")
+            raise UsageError(f"{given}: exactly one of --export, --anonymize and --delete must be given")
         if self.output is not None and not self.export:
             raise UsageError(f"--output cannot be combined with --{chosen[0]}, only with --export")
         if self.as_json and self.export and self.output is None:
@@ -38,16 +38,16 @@ class PlayerOptions(CommonOptions):
 
 @verb(
     "punish-fast records player Joe --db games.db --export -o joe.json",
-    "punish-fast records player Joe --db games.db --anonymise",
+    "punish-fast records player Joe --db games.db --anonymize",
     "punish-fast records player Joe --db games.db --delete --yes",
 )
 def player(options: PlayerOptions) -> None:
     """Export, anonymize or delete the data of a player in a database.
 
-    Give exactly one of --export, --anonymise and --delete. Without -o, --export prints the log. Replaced and deleted
+    Give exactly one of --export, --anonymize and --delete. Without -o, --export prints the log. Replaced and deleted
     data is overwritten in the database file. --delete asks for confirmation.
     """
-    {"export": _export, "anonymise": _anonymise, "delete": _delete}[options.action()](options)
+    {"export": _export, "anonymize": _anonymize, "delete": _delete}[options.action()](options)
 
 
 def _export(options: PlayerOptions) -> None:
@@ -66,10 +66,10 @@ def _export(options: PlayerOptions) -> None:
     options.print(_report(options, games=len(games), file=options.output))
 
 
-def _anonymise(options: PlayerOptions) -> None:
-    from punish_fast.records.games import anonymise_player
+def _anonymize(options: PlayerOptions) -> None:
+    from punish_fast.records.games import anonymize_player
 
-    options.print(_report(options, alias=anonymise_player(options.database, options.name)))
+    options.print(_report(options, alias=anonymize_player(options.database, options.name)))
 
 
 def _delete(options: PlayerOptions) -> None:

@@ -23,7 +23,7 @@ from punish_fast.punish._actions import RESTS, count_enemy_hand, list_actions, r
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, possible_added
 from punish_fast.punish.states.outcomes import FEINT, N_WAYS, REST_WAY
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import kernel, optimized_routine, routine
 
 # Entry of the rank table for a status that does not occur in the block.
 ABSENT = np.uint16(65535)
@@ -202,7 +202,7 @@ def list_possible(unseen, possible):
             unseen[kind] += 1
 
 
-@routine
+@optimized_routine
 def join_multisets(places, joining, moves):
     """List the multisets in ``joining``, with the cards code after each has joined; return their number."""
     part, multiset, joined, digits = moves.part, moves.multiset, moves.joined, moves.digits

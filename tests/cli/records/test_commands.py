@@ -143,8 +143,8 @@ def test_a_player_is_handed_out(run, db):
     assert (again["known"], again["imported"]) == (done.report["games"], 0)
 
 
-def test_a_player_is_anonymised_and_deleted(run, db):
-    done = run("records", "player", "Ann", "--db", db, "--anonymise", "--json")
+def test_a_player_is_anonymized_and_deleted(run, db):
+    done = run("records", "player", "Ann", "--db", db, "--anonymize", "--json")
     alias = done.report["alias"]
     assert b"Ann" not in db.read_bytes()
     assert run("records", "player", "Ben", "--db", db, "--delete", "--yes").code == 0
@@ -177,7 +177,7 @@ def test_deletion_wants_a_yes_and_nothing_destructive_comes_from_the_environment
 def test_wrong_ways_to_serve_a_player_are_refused(run, db, options, texts):
     before = db.read_bytes()
     run("records", "player", "Ann", "--db", db, *options).refused(*texts)
-    for option in ("--export", "--anonymise", "--delete"):
+    for option in ("--export", "--anonymize", "--delete"):
         run("records", "player", "\x1b[2J", "--db", db, option).refused("there is no player", "Ann")
     assert db.read_bytes() == before
 
@@ -280,7 +280,7 @@ INVALID = "UPDATE breaths SET state = 'x' WHERE game_id = 1600000900"
     "command",
     [
         *(("list",), ("summary", *RULES_FILE), ("plot", "durations", "-o", "x.svg"), ("player", "Ann", "--export")),
-        *(("player", "Ann", "--delete", "--yes"), ("player", "Ann", "--anonymise")),
+        *(("player", "Ann", "--delete", "--yes"), ("player", "Ann", "--anonymize")),
     ],
 )
 def test_a_database_with_an_invalid_row_is_read_and_erased_with_exit_code_1(run, db, command):
