@@ -293,7 +293,7 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
         return [game for _, game in read_games(connection, Selection(player=name))]
 
 
-def anonymise_player(path: str | Path, name: str) -> str:
+def anonymize_player(path: str | Path, name: str) -> str:
     """Replace a player's name with an alias derived from the player's id; return the alias.
 
     Games are kept, and the name is overwritten in the file. If a log of these games is imported again, the games are

@@ -9,7 +9,7 @@ from punish_fast.records.database import LockedError, RecordsError, open_to_read
 from punish_fast.records.games import (
     GameWriter,
     Selection,
-    anonymise_player,
+    anonymize_player,
     delete_player,
     games_of_player,
     read_games,
@@ -152,9 +152,9 @@ def test_an_export_holds_all_games_and_can_be_imported(tmp_path, space, db, game
     assert import_logs(space, [path], tmp_path / "new.db").imported == len(mine)
 
 
-def test_an_anonymised_player_cannot_be_found_on_disk(db, space, log):
+def test_an_anonymized_player_cannot_be_found_on_disk(db, space, log):
     assert b"Ann" in db.read_bytes()
-    alias = anonymise_player(db, "Ann")
+    alias = anonymize_player(db, "Ann")
     assert alias.startswith("player-")
     assert b"Ann" not in db.read_bytes()
     assert query(db, "SELECT count(*) FROM games") == [(30,)]
@@ -166,7 +166,7 @@ def test_an_anonymised_player_cannot_be_found_on_disk(db, space, log):
     run_sql(db, f"UPDATE players SET username = '{alias}-' WHERE username = 'Ben'")
     run_sql(db, f"UPDATE players SET username = 'Ann' WHERE username = '{alias}'")
     run_sql(db, f"UPDATE players SET username = '{alias}' WHERE username = 'Cay'")
-    assert anonymise_player(db, "Ann") == f"{alias}--"
+    assert anonymize_player(db, "Ann") == f"{alias}--"
 
 
 def test_a_deleted_player_is_gone_with_all_games(db, games):
@@ -181,7 +181,7 @@ def test_a_deleted_player_is_gone_with_all_games(db, games):
 
 def test_unknown_players_and_names_that_no_log_holds(db):
     before = dump(db)
-    for change in (games_of_player, anonymise_player, delete_player):
+    for change in (games_of_player, anonymize_player, delete_player):
         for name in ("Zoe", "", "ann", "%", "\ud800", "'; DROP TABLE games; --"):
             with pytest.raises(RecordsError, match="there is no player"):
                 change(db, name)
@@ -190,14 +190,14 @@ def test_unknown_players_and_names_that_no_log_holds(db):
     games = games_of_player(db, "A\nn")
     with pytest.raises(RecordsError, match=r"player 'A\\nn': logs allow only names of .*; anonymize this player first"):
         write_log(games)
-    anonymise_player(db, "A\nn")
+    anonymize_player(db, "A\nn")
 
 
 def files_of(path):
     return b"".join(each.read_bytes() for each in path.parent.glob(f"{path.name}*") if not each.name.endswith("-shm"))
 
 
-@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+@pytest.mark.parametrize("change", [anonymize_player, delete_player])
 def test_a_write_ahead_log_keeps_no_name(db, change):
     run_sql(db, "PRAGMA journal_mode = WAL")
     with closing(sqlite3.connect(db)) as other:
@@ -207,7 +207,7 @@ def test_a_write_ahead_log_keeps_no_name(db, change):
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+@pytest.mark.parametrize("change", [anonymize_player, delete_player])
 def test_what_a_reader_keeps_in_a_write_ahead_log_is_said(db, change):
     run_sql(db, "PRAGMA journal_mode = WAL")
     with closing(sqlite3.connect(db, isolation_level=None)) as other:
@@ -221,7 +221,7 @@ def test_what_a_reader_keeps_in_a_write_ahead_log_is_said(db, change):
     assert ("Ann",) not in query(db, "SELECT username FROM players")
 
 
-@pytest.mark.parametrize("change", [anonymise_player, delete_player])
+@pytest.mark.parametrize("change", [anonymize_player, delete_player])
 def test_a_database_that_ignores_changes_is_refused(db, change):
     run_sql(db, "CREATE TRIGGER stay BEFORE UPDATE ON players BEGIN SELECT RAISE(IGNORE); END")
     run_sql(db, "CREATE TRIGGER stay2 BEFORE DELETE ON players BEGIN SELECT RAISE(IGNORE); END")
@@ -241,4 +241,4 @@ def test_a_name_that_a_constraint_keeps_is_an_error(db):
         "DROP TABLE players; ALTER TABLE p RENAME TO players",
     )
     with pytest.raises(RecordsError, match="the database keeps the player 'Ann'; nothing was changed"):
-        anonymise_player(db, "Ann")
+        anonymize_player(db, "Ann")

@@ -67,7 +67,7 @@ class _RoutineCompiler(Compiler):
         self, typing_context: Any, target: Any, library: Any, args: Any, return_type: Any, flags: Any, types: Any
     ) -> None:
         flags.no_compile = flags.no_cpython_wrapper = True
-        library = self.library(target.codegen(), "routine")  # type: ignore[no-untyped-call]
+        library = self.library(target.codegen(), "routine")
         super().__init__(typing_context, target, library, args, return_type, flags, types)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> list[Any]:

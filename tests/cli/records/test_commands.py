@@ -155,7 +155,7 @@ def test_a_player_is_anonymized_and_deleted(run, db):
 
 def test_deletion_wants_a_yes_and_nothing_destructive_comes_from_the_environment(run, db, monkeypatch):
     before = db.read_bytes()
-    for name in ("DELETE", "ANONYMISE", "YES"):
+    for name in ("DELETE", "ANONYMIZE", "YES"):
         monkeypatch.setenv(f"PUNISH_FAST_{name}", "1")
     run("records", "player", "Ann", "--db", db).refused("nothing to do")
     run("records", "player", "Ann", "--db", db, "--delete").refused("--delete permanently removes Ann and", "--yes")
