@@ -15,7 +15,7 @@ from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
-from punish_fast.punish.states.space import StateSpace, must_be_space, require_memoryless
+from punish_fast.punish.states.space import StateSpace, empty_space, must_be_space, require_memoryless
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
@@ -252,7 +252,7 @@ def must_be_graph(graph: object) -> None:
 
 def empty_graph() -> GameGraph:
     """Return a graph without states, to compile kernels that take its arrays."""
-    return GameGraph(StateSpace.empty(true_rules(PRESETS["tiny"])))
+    return GameGraph(empty_space(true_rules(PRESETS["tiny"])))
 
 
 GRAPH = (DEALS, KernelGroup(empty_graph, (_graph.count_full, _graph.fill_full, _graph.number_nodes)))

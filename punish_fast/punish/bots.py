@@ -14,7 +14,7 @@ from punish_fast.runtime.errors import brief
 
 
 class Cards(NamedTuple):
-    """Copies of each card, such as ``view.hand.punish``; ``sum(view.hand)`` counts all cards."""
+    """Copies of each card, such as ``view.hand.punish``. All cards are counted by ``sum(view.hand)``."""
 
     guard: int
     rush: int
@@ -26,8 +26,11 @@ class Cards(NamedTuple):
 class BotView(NamedTuple):
     """Information state of the player to move, as passed to a bot.
 
+    The fields ``hand``, ``discard`` and ``unseen`` contain the copies of each card, such as ``view.hand.punish``. The
+    number of all cards is their sum, such as ``sum(view.hand)``.
+
     Attributes:
-        hand: Cards in the player's hand.
+        hand: Cards in the player's hand, with the fields ``guard``, ``rush``, ``dodge``, ``strike`` and ``punish``.
         discard: Cards in the discard pile, including revealed cards.
         unseen: Cards in the enemy's hand and the deck.
         hp: HP of the player.
@@ -38,6 +41,12 @@ class BotView(NamedTuple):
         enemy_can_feint: True if the enemy has a feint left in this measure.
         breath: Breath of the measure, counted from 1.
         moves: Names of the legal moves, such as ``("rush", "feint with rush")``.
+
+    Examples:
+        >>> def choose(view):
+        ...     if view.enemy_rests and view.hand.strike:
+        ...         return "strike"
+        ...     return {move: 1 for move in view.moves}
     """
 
     hand: Cards
@@ -54,25 +63,30 @@ class BotView(NamedTuple):
 
 
 def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Mapping[str, float]]) -> np.ndarray:
-    """Return the policy (float64 ``[n_rows]``) of a bot.
+    """Return the policy of a bot.
 
     Args:
-        space: The states of the game, under the information model ``memoryless``.
+        space: States of the game, under the information model ``memoryless``.
         choose: Called once with the `BotView` of each state that has more than one legal move. Returns one of
-            ``view.moves``, or a mapping from some of them to weights, which are normalized: the bot mixes these moves.
+            ``view.moves``, or a mapping from some of them to weights. The bot mixes these moves in proportion to their
+            weights.
+
+    Returns:
+        float64 ``[n_rows]``, probability of each action in ``space.action``.
 
     Raises:
         StrategyError: If ``choose`` returns an illegal move or invalid weights.
         InformationError: If the information model is not ``memoryless``.
 
     Examples:
-        >>> from punish_fast.punish.rules import load_rules
+        >>> from punish_fast import GameGraph, StateSpace, head_to_head, load_rules, policy_from_function
         >>> space = StateSpace(load_rules("tiny"))
         >>> def choose(view):
-        ...     return "punish" if view.hand.punish else {move: 1 for move in view.moves}
+        ...     return "punish" if "punish" in view.moves else {move: 1 for move in view.moves}
         >>> bot = policy_from_function(space, choose)
-        >>> bool(bot[np.flatnonzero(space.action == 50)].all())
-        True
+        >>> duel = head_to_head(GameGraph(space), bot, "random")
+        >>> round(duel.win_probability, 4)
+        0.5141
     """
     must_be_space(space)
     lengths = np.diff(space.state_ptr)

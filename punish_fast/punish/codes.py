@@ -46,23 +46,31 @@ _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
 class StateError(PunishFastError, ValueError):
-    """Raised when a code or tuple does not represent an information state; the message states the reason."""
+    """Raised when a code or tuple does not represent an information state."""
 
 
 class State(NamedTuple):
-    """Information state of one player.
+    """Information state of one player: everything that the player knows and remembers.
 
     Attributes:
-        breath: Breath of the measure, counted from 1; ``rules.breaths + 1`` between measures.
+        breath: Breath of the measure, counted from 1. Between measures it is ``rules.breaths + 1``.
         hand: Copies of guard, rush, dodge, strike and punish in the player's hand.
         own_hp: HP of the player.
         own_exhausted: 1 if the player must rest in this breath, otherwise 0.
-        own_feinted: Number of feints of the player in this measure.
+        own_feinted: Number of feints by the player in this measure.
         enemy_hp: HP of the enemy.
         enemy_hand: Number of cards in the enemy's hand.
         enemy_exhausted: 1 if the enemy must rest in this breath, otherwise 0.
-        enemy_feinted: Number of feints of the enemy in this measure.
-        discard: Copies of each card in the discard pile, in the order of `hand`.
+        enemy_feinted: Number of feints by the enemy in this measure.
+        discard: Copies of each card in the discard pile, in the same order as ``hand``.
+
+    Examples:
+        >>> from punish_fast import StateSpace, load_rules
+        >>> state = StateSpace(load_rules("tiny")).state(0)
+        >>> state.breath, state.hand, state.discard
+        (1, (0, 0, 0, 1, 1), (0, 0, 0, 1, 0))
+        >>> state.own_hp, state.enemy_hp, state.enemy_hand
+        (2, 2, 2)
     """
 
     breath: int

@@ -31,20 +31,27 @@ def position(
         hand: Player's hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
         discard: Initials of the cards in the discard pile, including revealed cards.
         rules: `Rules`, name of a preset or path to a TOML file.
-        hp: HP of the player and of the enemy; full by default.
-        breath: Breath, counted from 1; ``rules.breaths + 1`` stands for the time between two measures.
-        enemy_hand: Number of cards in the enemy's hand. Required between two measures; by default all remaining cards
-            during a measure.
-        exhausted: Players who must rest: ``own``, ``enemy`` or ``both``; none by default.
-        feinted: Players who feinted once in this measure (``own``, ``enemy`` or ``both``), or the numbers of feints of
-            the player and the enemy; none by default.
+        hp: HP of the player and of the enemy, by default full.
+        breath: Breath, counted from 1. The value ``rules.breaths + 1`` stands for the time between two measures.
+        enemy_hand: Number of cards in the enemy's hand. By default the enemy holds all remaining cards. The argument is
+            required between two measures.
+        exhausted: Players who must rest: ``"own"``, ``"enemy"`` or ``"both"``. By default neither.
+        feinted: Players who feinted once in this measure (``"own"``, ``"enemy"`` or ``"both"``), or the numbers of
+            feints by the player and by the enemy. By default no feints.
+
+    Returns:
+        The state, which `StateSpace.index` finds among the states of a game.
 
     Raises:
         RulesError: If the rules are invalid.
         StateError: If an argument is invalid or the cards contradict the rules.
 
     Examples:
-        >>> position("rrspp", discard="ddd", hp=(3, 2)).enemy_hand
+        >>> from punish_fast import position
+        >>> state = position("rrspp", discard="ddd", hp=(3, 2))
+        >>> state.hand
+        (0, 2, 0, 1, 2)
+        >>> state.enemy_hand
         5
     """
     rules = rules if isinstance(rules, Rules) else load_rules(rules)

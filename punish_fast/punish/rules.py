@@ -27,7 +27,7 @@ Six = tuple[int, int, int, int, int, int]
 
 
 class RulesError(PunishFastError, ValueError):
-    """Raised when rules are invalid or cannot be loaded; the message names the problem and the allowed values."""
+    """Raised when rules are invalid or cannot be loaded."""
 
 
 # Forms of a field's value in a TOML file.
@@ -39,7 +39,7 @@ CHOICE = "name"
 
 
 class Field(NamedTuple):
-    """Form, range and meaning of a field of `Rules`."""
+    """Form, range and meaning of a rule."""
 
     form: str
     low: int  # minimum of the numbers in the field
@@ -48,11 +48,37 @@ class Field(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of a game. Tuples of five numbers are in the order guard, rush, dodge, strike, punish.
+    """The rules of a game.
 
-    The defaults are the notebook's rules. Never change a default: digests omit fields with default values.
-    ``docs/house-rules.md`` describes the fields.
+    Tuples of five numbers are in the order guard, rush, dodge, strike, punish. The defaults are the notebook's rules.
+
+    Attributes:
+        copies: Copies of each card in play, 0 to 9.
+        hand_size: Cards in a full hand, 1 to 9.
+        reveal_size: Cards revealed at the start of a measure.
+        hp: HP at the start and maximum HP after healing, 1 to 9.
+        healing: HP that each player regains after a measure, 0 to 9.
+        breaths: Breaths per measure, 1 to 8.
+        feints: Feints of each player per measure, 0 to 9.
+        damage: Base damage of each card, in HP.
+        guard_reduction: Reduction of an attack's damage by a guard, in HP.
+        dodge_stops: 1 for each card that does no damage to a dodge, otherwise 0.
+        priority: Ranks of rest, guard, rush, dodge, strike and punish, 0 to 5. If both players fall in the same
+            breath, the card with the lower rank wins.
+        exhausting: 1 for each card after which the player must rest, otherwise 0.
+        redeal: Cards that are dealt between measures: those in the discard pile (``"discard"``), or those in the
+            discard pile and the deck (``"reshuffle"``).
+
+    Examples:
+        >>> from punish_fast import load_rules
+        >>> rules = load_rules("tiny")
+        >>> rules.copies, rules.hp, rules.redeal
+        ((1, 2, 1, 2, 1), 2, 'discard')
+        >>> rules._replace(hp=3).hp
+        3
     """
+
+    # Never change a default, because digests omit fields with default values.
 
     copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
     hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
@@ -197,7 +223,7 @@ def _write(field: str, value: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Return ``base`` with ``fields`` replaced; their values are in the form used in TOML files."""
+    """Return ``base`` with ``fields`` replaced. Their values are in the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         name, keys = unknown[0], [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
@@ -220,8 +246,19 @@ def to_json(rules: Rules) -> str:
 def load_rules(name_or_path: str | Path) -> Rules:
     """Load a preset by name, or a TOML file that lists the fields that differ from ``notebook``.
 
+    Args:
+        name_or_path: ``"notebook"``, ``"tabletop"`` or ``"tiny"``, or the path of a TOML file.
+
+    Returns:
+        The rules.
+
     Raises:
         RulesError: If the argument is neither a preset nor a readable TOML file, or if the rules are invalid.
+
+    Examples:
+        >>> from punish_fast import load_rules
+        >>> load_rules("tabletop").redeal
+        'reshuffle'
     """
     name = str(name_or_path)
     if name in PRESETS:
@@ -277,5 +314,5 @@ def unique_name(rules: Rules) -> str:
 
 
 def true_rules(rules: Rules) -> Rules:
-    """Return ``rules`` with ``redeal`` set to ``reshuffle``, as in games between two players."""
+    """Return ``rules`` with ``redeal`` set to ``reshuffle``, the redeal of games between two players."""
     return rules._replace(redeal="reshuffle")

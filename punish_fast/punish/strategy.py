@@ -35,11 +35,24 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StrategyError(PunishFastError, ValueError):
-    """Raised when a table is not a valid strategy; the message describes the problem."""
+    """Raised when a table or a bot's choice is not a valid strategy."""
 
 
 def uniform_policy(space: StateSpace) -> np.ndarray:
-    """Return the uniform policy over legal actions (float64 ``[n_rows]``), as played by *random*."""
+    """Return the uniform policy over legal actions, the policy of the player *random*.
+
+    Args:
+        space: States of the game.
+
+    Returns:
+        float64 ``[n_rows]``, probability of each action in ``space.action``.
+
+    Examples:
+        >>> from punish_fast import StateSpace, load_rules, uniform_policy
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> uniform_policy(space)[space.state_ptr[0] : space.state_ptr[1]].tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
     lengths = np.diff(space.state_ptr)
     return np.repeat(1 / lengths, lengths)
 
@@ -56,16 +69,29 @@ def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
 
 
 def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Convert a table to a policy (float64 ``[n_rows]``) that is uniform in states without a row in the table.
+    """Convert a table to a policy that is uniform in states without a row in the table.
 
     Args:
-        space: The states of the game.
-        state: int ``[k]``, index in ``space`` of each state of the table; distinct, in any order.
-        p: ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
+        space: States of the game, under the information model ``memoryless``.
+        state: int ``[k]``, index in ``space`` of each state of the table, distinct and in any order.
+        p: float64 ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90.
+
+    Returns:
+        float64 ``[n_rows]``, probability of each action in ``space.action``.
 
     Raises:
         StrategyError: If shapes are wrong, indices are out of range or repeated, or probabilities are negative, not
             finite, do not add up to 1 or belong to illegal actions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from punish_fast import StateSpace, load_rules, policy_of_table
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> p = np.zeros((1, 11))
+        >>> p[0, 6] = 1  # always strike in the first state
+        >>> policy = policy_of_table(space, [0], p)
+        >>> policy[space.state_ptr[0] : space.state_ptr[1]].tolist()
+        [1.0, 0.0, 0.0, 0.0]
     """
     state, p = np.asarray(state), np.asarray(p, dtype=np.float64)
     if state.ndim != 1 or p.shape != (len(state), len(ACTIONS)):
@@ -88,7 +114,24 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
 
 def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """Return the table (float64 ``[k, 11]``) of a policy (float64 ``[n_rows]``) for the given states (int ``[k]``)."""
+    """Return the table of a policy for some states.
+
+    Args:
+        space: States of the game.
+        policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
+        state: int ``[k]``, indices of the states.
+
+    Returns:
+        float64 ``[k, 11]``, probabilities of the actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90. Illegal actions
+        have probability 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from punish_fast import StateSpace, load_rules, table_of_policy, uniform_policy
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> table_of_policy(space, uniform_policy(space), np.array([0])).round(2).tolist()
+        [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0]]
+    """
     begins, lengths = space.state_ptr[state], np.diff(space.state_ptr)[state]
     entry = np.repeat(np.arange(len(state)), lengths)
     rows = np.arange(len(entry)) + np.repeat(begins - (np.cumsum(lengths) - lengths), lengths)
@@ -142,13 +185,26 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 
 
 def to_finer_model(fine: StateSpace, coarse: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Convert a policy for a coarser information model to a policy for a finer model, float64 ``[n_rows]``.
+    """Convert a policy for a coarser information model to a finer model, without changing how it plays.
 
-    In each state, the new policy has the probabilities of the corresponding state of ``coarse``. Both spaces must have
-    the same rules. ``policy`` (float64 ``[n_rows]``, aligned with ``coarse.action``) is the policy to convert.
+    Args:
+        fine: States under the finer model, such as ``memory``.
+        coarse: States of the same game under the coarser model, such as ``memoryless``.
+        policy: float64 ``[n_rows]``, probability of each action in ``coarse.action``.
+
+    Returns:
+        float64 ``[n_rows]``, probability of each action in ``fine.action``.
 
     Raises:
         InformationError: If ``coarse`` distinguishes states that ``fine`` does not.
+
+    Examples:
+        >>> from punish_fast import Player, StateSpace, load_rules, to_finer_model
+        >>> rules = load_rules("tiny")
+        >>> memoryless, memory = StateSpace(rules), StateSpace(rules, "memory")
+        >>> policy = Player("naive").policy(memoryless)
+        >>> len(policy), len(to_finer_model(memory, memoryless, policy))
+        (911, 2158)
     """
     match = belongs_to(fine, coarse)
     found = np.ones(len(fine.action))

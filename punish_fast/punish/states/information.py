@@ -23,7 +23,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class InformationError(PunishFastError, ValueError):
-    """Raised when an information model is unknown or unsuitable; the message names the model."""
+    """Raised when an information model is unknown or unsuitable."""
 
 
 class Information(NamedTuple):

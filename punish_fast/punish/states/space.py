@@ -50,7 +50,16 @@ Progress = Callable[[str, int, int], None]
 
 
 class StateSpace:
-    """The information states of a game."""
+    """The information states of a game, and the legal actions in each state.
+
+    The pairs of a state and a legal action are the *rows* of the game. Policies are arrays with one probability for
+    each row.
+
+    Attributes:
+        rules: Rules of the game.
+        layer_ptr: int64 ``[n_layers + 1]``, index of the first state of each layer, followed by the number of states.
+            There is a layer for each breath and, under ``memoryless``, one for the time between measures.
+    """
 
     def __init__(
         self,
@@ -63,8 +72,9 @@ class StateSpace:
 
         Args:
             rules: Rules of the game.
-            information: Name of an information model: ``memoryless`` or ``memory``.
-            progress: Called as ``progress(text, done, layers)`` after each layer; ``text`` includes the number of
+            information: Information model. Under ``"memoryless"``, players remember which cards are in the discard
+                pile. Under ``"memory"``, they also remember which of them were revealed and who played the others.
+            progress: Called as ``progress(text, done, layers)`` after each layer. The text includes the number of
                 states so far.
             most_states: Maximum number of states.
 
@@ -72,6 +82,16 @@ class StateSpace:
             RulesError: If the rules are invalid.
             InformationError: If the information model is unknown.
             MemoryError: If there are more than ``most_states`` states, or the tables do not fit into memory.
+
+        Examples:
+            >>> from punish_fast import StateSpace, load_rules
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> space
+            StateSpace(tiny, memoryless: 558 states)
+            >>> space.states_by_breath, len(space.action)
+            ([46, 462, 50], 911)
+            >>> StateSpace(load_rules("tiny"), "memory").n_states
+            1526
         """
         self._most_states = min(most_states, MOST_STATES)
         self.rules = validate_rules(rules)
@@ -87,18 +107,6 @@ class StateSpace:
                 progress(f"states ({int(self.layers[-1].first[-1]):,} so far), breaths", number + 1, n_layers)
         # int64 [n_layers + 1], index of the first state of each layer
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
-
-    @classmethod
-    def empty(cls, rules: Rules) -> StateSpace:
-        """Return a space without states, to compile kernels that take its arrays."""
-        space = cls.__new__(cls)
-        space.rules, space.information, space.layout = rules, information_of("memoryless"), layout_of(rules)
-        space.places = places_of(space.information, rules)
-        nothing = np.zeros((0, space._n_words), dtype=np.uint64)
-        space._most_states = MOST_STATES
-        space.layers = [space._number(np.zeros(0, dtype=np.int64), nothing, 0)] * (rules.breaths + 1)
-        space.layer_ptr = np.zeros(rules.breaths + 2, dtype=np.int64)
-        return space
 
     def __repr__(self) -> str:
         return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
@@ -223,7 +231,7 @@ class StateSpace:
 
     @property
     def n_states(self) -> int:
-        """Number of states, excluding the two terminals."""
+        """Number of states, without the two terminals."""
         return int(self.layer_ptr[-1])
 
     @property
@@ -232,13 +240,48 @@ class StateSpace:
         return [int(n) for n in np.diff(self.layer_ptr)]
 
     def state(self, index: int) -> State:
-        """Return the state with an index; raise IndexError if the index is out of range."""
+        """Return the state with an index.
+
+        Args:
+            index: Index of the state, from 0 to ``n_states - 1``.
+
+        Returns:
+            The state.
+
+        Raises:
+            IndexError: If the index is out of range.
+            InformationError: If the information model is not ``memoryless``.
+
+        Examples:
+            >>> from punish_fast import StateSpace, load_rules
+            >>> StateSpace(load_rules("tiny")).state(0).hand
+            (0, 0, 0, 1, 1)
+        """
         if not 0 <= index < self.n_states:
             raise IndexError(f"index {index}: is not from 0 to {self.n_states - 1}")
         return decode(self.layout, int(self.code[index]))
 
     def index(self, state: State) -> int:
-        """Return the index of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
+        """Return the index of a state.
+
+        Args:
+            state: State, for example from `position`.
+
+        Returns:
+            Index of the state, from 0 to ``n_states - 1``.
+
+        Raises:
+            StateError: If the state contradicts the rules or is not reachable.
+            InformationError: If the information model is not ``memoryless``.
+
+        Examples:
+            >>> from punish_fast import StateSpace, load_rules, position
+            >>> rules = load_rules("tiny")
+            >>> space = StateSpace(rules)
+            >>> index = space.index(position("rs", discard="p", rules=rules))
+            >>> space.action[space.state_ptr[index] : space.state_ptr[index + 1]].tolist()
+            [20, 21, 40, 41]
+        """
         return index_of(self, state)
 
     @cached_property
@@ -261,7 +304,11 @@ class StateSpace:
 
     @property
     def action(self) -> np.ndarray:
-        """Two-digit codes of the legal actions of all states, uint8 ``[n_rows]``, ascending in each state."""
+        """Two-digit codes of the legal actions of all states, uint8 ``[n_rows]``, ascending in each state.
+
+        The first digit is the card: 1 guard, 2 rush, 3 dodge, 4 strike, 5 punish. The second digit is 1 for a feint
+        and otherwise 0. The code of rest is 90.
+        """
         return self._legal[1]
 
     @property
@@ -279,6 +326,18 @@ class StateSpace:
     def nbytes(self) -> int:
         """Size of the layers in bytes."""
         return sum(array.nbytes for layer in self.layers for array in layer)
+
+
+def empty_space(rules: Rules) -> StateSpace:
+    """Return a space without states, to compile kernels that take its arrays."""
+    space = StateSpace.__new__(StateSpace)
+    space.rules, space.information, space.layout = rules, information_of("memoryless"), layout_of(rules)
+    space.places = places_of(space.information, rules)
+    nothing = np.zeros((0, space._n_words), dtype=np.uint64)
+    space._most_states = MOST_STATES
+    space.layers = [space._number(np.zeros(0, dtype=np.int64), nothing, 0)] * (rules.breaths + 1)
+    space.layer_ptr = np.zeros(rules.breaths + 2, dtype=np.int64)
+    return space
 
 
 def _enlarged(array: np.ndarray, n_used: int) -> np.ndarray:
@@ -319,7 +378,7 @@ def require_memoryless(space: StateSpace) -> None:
 
 
 def index_of(states: CodedStates, state: State) -> int:
-    """Return the index of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
+    """Return the index of a state, or raise `StateError` if it contradicts the rules or is not reachable."""
     code = np.uint64(encode(states.layout, state))
     index = int(np.searchsorted(states.code, code))
     if index == len(states.code) or states.code[index] != code:
