@@ -45,23 +45,46 @@ if TYPE_CHECKING:
 
 
 class PlayerError(PunishFastError, ValueError):
-    """Raised when an argument does not describe a player; the message names the argument."""
+    """Raised when an argument does not describe a player."""
 
 
 @dataclass(frozen=True)
 class PolicyPlayer:
-    """A player that follows a policy in a given game."""
+    """A player that follows a policy in a given game.
 
-    name: str  # name shown in tables
-    # For Punish, float64 ``[n_rows]``: the probability of each row's action in its state. For other games, a function
-    # that maps a state to weights of its legal actions.
+    Attributes:
+        name: Name shown in tables.
+        policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``. For other games, a
+            function that maps a state to weights of its legal actions.
+        temperature: Softmax temperature, in units of the agent's values. None if the player does not use softmax.
+        response: float64 ``[n_rows]``, response stored in the player's file, or None.
+        is_human: False, to distinguish this player from humans in a match.
+    """
+
+    name: str
     policy: Any
-    temperature: float | None = None  # softmax temperature; None if the player does not use softmax
-    response: np.ndarray | None = None  # float64 ``[n_rows]``, response from the player's file; None if there is none
+    temperature: float | None = None
+    response: np.ndarray | None = None
     is_human: ClassVar[bool] = False
 
     def choice(self, match: Any, seat: int) -> int:
-        """Sample an action for a seat from the policy."""
+        """Sample an action for a seat from the policy.
+
+        Args:
+            match: Match of Punish or another game, which holds the current state and the random numbers of each seat.
+            seat: Seat of the player to move, from 0.
+
+        Returns:
+            Code of the action.
+
+        Examples:
+            >>> from punish_fast import PolicyPlayer
+            >>> class Match:
+            ...     def draw_choice(self, seat, policy):
+            ...         return 40 + seat
+            >>> PolicyPlayer("striker", None).choice(Match(), seat=1)
+            41
+        """
         return int(match.draw_choice(seat, self.policy))
 
 
@@ -72,9 +95,10 @@ class Player:
     """A built-in player or a player from a file, under any rules that the player supports.
 
     Attributes:
-        argument: One of ``NAMES``, an agent file or a strategy file. The suffix ``@T`` makes the player use softmax
-            at temperature ``T``, in units of the agent's values.
+        argument: Argument of the constructor.
         name: Short name: the argument without the folder and the file extension.
+        file: File of the player, or None if the player is built in.
+        information: Name of the information model of the file, or ``"memoryless"``.
         rules: Rules of the file, or None if the player is built in.
         has_values: True for *naive* and agent files, which have values and can therefore use softmax.
     """
@@ -82,11 +106,21 @@ class Player:
     def __init__(self, argument: str) -> None:
         """Look up a player.
 
+        Args:
+            argument: Name of a built-in player, such as ``"random"``, ``"naive"`` or ``"veteran"``, or path of an agent
+                or strategy file. The suffix ``@T`` makes the player use softmax at temperature ``T``, in units of the
+                agent's values.
+
         Raises:
             PlayerError: If no built-in player or file has this name, if the temperature is not a number, or if a
                 temperature is given for a player without values.
             PolicyError: If the temperature is not above 0.
             ReadError: If the file cannot be read, or is neither an agent nor a strategy.
+
+        Examples:
+            >>> from punish_fast import Player
+            >>> Player("naive@0.5").name
+            'naive@0.5'
         """
         self.argument = argument
         self._source, self._temperature = _split(argument)
@@ -110,12 +144,12 @@ class Player:
 
     @property
     def person(self) -> str:
-        """Name shown to people: a built-in player's person, with the temperature, or the name of the file."""
+        """Name in the terminal and on the web: a first name with the temperature, or the name of the file."""
         return self.name if self.file is not None else person_of(self.name)
 
     @property
     def about(self) -> str:
-        """Description of a built-in player; empty for a file."""
+        """Description of a built-in player, empty for a file."""
         return "" if self.file else f"{BUILT_INS[self._source].about}; {BUILT_INS[self._source].strength}"
 
     @property
@@ -125,7 +159,7 @@ class Player:
 
     @property
     def is_random(self) -> bool:
-        """True for the built-in player *random*; tensors against *random* are built without a policy."""
+        """True for the built-in player *random*. Tensors against *random* are built without a policy."""
         return self._source == "random"
 
     @property
@@ -134,7 +168,17 @@ class Player:
         return self._source == "naive"
 
     def metadata(self) -> dict[str, Any]:
-        """Return the JSON object that describes this player, as the enemy, in an agent or tensor file."""
+        """Return the JSON object that describes this player as the enemy in an agent or tensor file.
+
+        Returns:
+            Object with a ``kind``: ``"built-in"``, ``"agent"`` or ``"strategy"``. It also contains the ``name`` or
+            ``file``, the ``digest`` of an agent, and the ``temperature`` if there is one.
+
+        Examples:
+            >>> from punish_fast import Player
+            >>> Player("naive@2").metadata()
+            {'kind': 'built-in', 'name': 'naive', 'temperature': 2.0}
+        """
         if self.file is None:
             metadata: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
@@ -144,12 +188,23 @@ class Player:
         return metadata if self._temperature is None else metadata | {"temperature": self._temperature}
 
     def resolve_temperature(self, temperature: float | None) -> float | None:
-        """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
+        """Return the softmax temperature that the player uses if asked for another one.
 
-        If the player has no values, or neither temperature is given, return None.
+        Args:
+            temperature: Temperature to use if the player's argument has none, or None.
+
+        Returns:
+            The temperature in the player's argument, or else ``temperature``. None if the player has no values.
 
         Raises:
             PolicyError: If the temperature is not above 0.
+
+        Examples:
+            >>> from punish_fast import Player
+            >>> Player("naive@2").resolve_temperature(0.5)
+            2.0
+            >>> Player("naive").resolve_temperature(0.5)
+            0.5
         """
         resolved = temperature if self._temperature is None else self._temperature
         if resolved is None or not self.has_values:
@@ -158,12 +213,24 @@ class Player:
         return resolved
 
     def policy(self, space: StateSpace) -> np.ndarray:
-        """Return the policy: float64 ``[n_rows]``, probability of each of ``space.action``.
+        """Return the player's policy in a game.
+
+        Args:
+            space: States of the game, under the player's information model or a finer one.
+
+        Returns:
+            float64 ``[n_rows]``, probability of each action in ``space.action``.
 
         Raises:
-            ReadError: If the file is invalid, has a finer information model than ``space``, or was made for rules that
-                differ in more than the redeal.
+            ReadError: If the file is invalid, has a finer information model than ``space``, or has rules that differ in
+                more than the redeal.
             RulesError: If the player is the veteran and the rules are not the standard ones.
+
+        Examples:
+            >>> from punish_fast import Player, StateSpace, load_rules
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> Player("naive").policy(space)[:4].tolist()
+            [1.0, 0.0, 0.0, 0.0]
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
@@ -173,7 +240,26 @@ class Player:
         return to_finer_model(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
-        """Return a `PolicyPlayer` for the game with the states ``space``; its name is the short name by default."""
+        """Return the player with its policy in a game.
+
+        Args:
+            space: States of the game, under the player's information model or a finer one.
+            name: Name of the result, by default the short name.
+
+        Returns:
+            The player.
+
+        Raises:
+            ReadError: If the file is invalid, has a finer information model than ``space``, or has rules that differ in
+                more than the redeal.
+            RulesError: If the player is the veteran and the rules are not the standard ones.
+
+        Examples:
+            >>> from punish_fast import Player, StateSpace, load_rules
+            >>> player = Player("naive@2").in_game(StateSpace(load_rules("tiny")))
+            >>> player.name, player.temperature
+            ('naive@2', 2.0)
+        """
         response = None if self.file is None else self.file.response(space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 

@@ -4,10 +4,10 @@
 between measures to ``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are
 accelerated (``anderson.py``). After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected
 number of measures, ``N = (I - M)^-1 1``. Since every completed measure has ``b`` breaths, ``N`` is at most ``1 + (L -
-1) / b``, where ``L`` is the expected number of breaths of a game. ``L`` is also computed by the sweeps; its error is at
+1) / b``, where ``L`` is the expected length of a game in breaths. The sweeps also compute ``L``, with an error of at
 most ``N`` times its residual.
 
-The forward computation propagates the distribution of full states from breath to breath, which gives the probability
+The forward computation propagates the distribution of full states from breath to breath. It yields the probability
 that the game ends in each breath of each measure. The two computations must agree.
 
 **Simulated games.** Games are played in pairs, with the same cards and random numbers but swapped seats, so the luck of
@@ -31,20 +31,28 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 _MAX_SWEEPS = 1000
 # Below this value, an error bound that no longer decreases has reached the limit of rounding.
 _FLOOR = 1e-9
-# Maximum expected number of breaths; longer games are assumed to never end.
+# Maximum expected number of breaths. Longer games are assumed to never end.
 _LONGEST = 1e6
 
 
 @dataclass(frozen=True)
 class Duel:
-    """Exact evaluation of one policy against another."""
+    """Exact evaluation of one policy against another.
 
-    win_probability: float  # Probability that the player wins, before the cards are dealt
-    length: float  # Expected number of breaths of a game
-    error_bound: float  # Bound on the error of all probabilities and lengths
-    # float64 ``[n_values, 2]``, win probability and expected number of breaths from each full state, node and result
+    Attributes:
+        win_probability: Probability that the player wins, before the cards are dealt.
+        length: Expected length of a game in breaths.
+        error_bound: Bound on the error of all probabilities and lengths.
+        v: float64 ``[n_values, 2]``, win probability and expected remaining breaths from each full state, node and
+            result of the `GameGraph`.
+        sweeps: Number of sweeps.
+    """
+
+    win_probability: float
+    length: float
+    error_bound: float
     v: np.ndarray = field(repr=False)
-    sweeps: int  # Number of sweeps
+    sweeps: int
 
 
 def head_to_head(
@@ -53,14 +61,28 @@ def head_to_head(
     """Evaluate two policies against each other exactly.
 
     Args:
-        own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts.
-        enemy: The enemy's policy, in the same form.
-        tolerance: Stop at this error bound, or at the limit of rounding.
-        initial_values: float64 ``[n_nodes, 2]``, win probabilities and expected numbers of breaths of the nodes.
+        graph: Graph of the game.
+        own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
+            built-in player or a file.
+        enemy: Enemy, in one of the same forms.
+        tolerance: Error bound at which to stop. The limit of rounding also stops the evaluation.
+        initial_values: float64 ``[n_nodes, 2]``, win probabilities and expected remaining breaths at the nodes between
+            measures, from which to start.
+
+    Returns:
+        Win probability of the player, expected length of a game, and their error bound.
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
+        PlayerError: If no player or file has a given name.
         DuelError: If 1,000 sweeps do not converge, because the game might never end.
+
+    Examples:
+        >>> from punish_fast import GameGraph, StateSpace, head_to_head, load_rules
+        >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+        >>> duel = head_to_head(graph, "naive", "random")
+        >>> round(duel.win_probability, 4), round(duel.length, 4)
+        (0.7259, 2.1076)
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
@@ -99,8 +121,8 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
-    measures are not sufficient.
+    Measures are added until the probability of an undecided game is at most ``rest``. If 1,000 measures are not
+    sufficient, raise `DuelError`.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.initial_reach
@@ -124,12 +146,19 @@ _simulators: WeakKeyDictionary[GameGraph, Simulator] = WeakKeyDictionary()
 
 
 class SimulationResult(NamedTuple):
-    """Results of simulated games, which are played in pairs with swapped seats."""
+    """Results of simulated games, played in pairs with swapped seats.
 
-    games: int  # Games played
-    wins: int  # Games won by the player
-    split: int  # Pairs of games in which each policy won once
-    lengths: np.ndarray  # int64 ``[longest + 1]``, number of games of each length in breaths
+    Attributes:
+        games: Number of games.
+        wins: Number of games that the player won.
+        split: Number of pairs of games in which each policy won once.
+        lengths: int64 ``[longest + 1]``, number of games of each length in breaths.
+    """
+
+    games: int
+    wins: int
+    split: int
+    lengths: np.ndarray
 
     @property
     def win_probability(self) -> float:
@@ -138,7 +167,7 @@ class SimulationResult(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `win_probability`; infinite for one pair."""
+        """Standard error of `win_probability`, infinite for a single pair of games."""
         n_pairs = self.games // 2
         # The score of a split pair is 1/2, and its square is 1/4.
         variance = (self.wins - self.split / 2) / self.games - self.win_probability**2
@@ -154,16 +183,28 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
     """Play every deal twice, with swapped seats, and count the results.
 
     Args:
-        own: The player's policy, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
-            rounded to multiples of 2^-31.
-        enemy: The enemy's policy, in the same form.
+        graph: Graph of the game.
+        own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
+            built-in player or a file. Probabilities are rounded to multiples of 2^-31.
+        enemy: Enemy, in one of the same forms.
         n_games: Number of games, including both games of each pair.
-        seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
+        seed: Random seed, 0 to 2^64 - 1. Results do not depend on the number of threads.
+
+    Returns:
+        Number of wins, and of games of each length.
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
+        PlayerError: If no player or file has a given name.
         DuelError: If ``n_games`` or ``seed`` is out of range, ``n_games`` is odd, or a game is undecided after 100,000
             breaths.
+
+    Examples:
+        >>> from punish_fast import GameGraph, StateSpace, load_rules, simulate
+        >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+        >>> result = simulate(graph, "naive", "random", n_games=1000)
+        >>> result.win_probability, round(result.standard_error, 3), result.length
+        (0.716, 0.013, 2.039)
     """
     must_be_graph(graph)
     check_numbers(n_games, seed)
@@ -191,7 +232,7 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def simulator_of(graph: GameGraph) -> Simulator:
-    """Return the simulator of a graph, which is created by the first call."""
+    """Return the simulator of a graph. The first call creates it."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)
     return _simulators[graph]

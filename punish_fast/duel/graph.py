@@ -72,17 +72,38 @@ class Outline:
 
 
 class GameGraph(Outline, LayeredGraph):
-    """Graph of the full states and nodes of a game."""
+    """Graph of a game between two players: its full states and the nodes between measures.
+
+    A *full state* is an information state and the enemy's hand. A *node* stands for both kept hands and the HP of both
+    players between two measures. Cards are always dealt again by the true redeal, which shuffles all cards that are in
+    neither hand. Arrays of values contain the full states, the nodes, win and loss, in this order.
+
+    Attributes:
+        space: Information states of the game.
+        n_breaths: Number of breaths of a measure.
+        n_full: Number of full states.
+        n_nodes: Number of nodes between measures.
+        n_values: Number of full states, nodes and final results: ``n_full + n_nodes + 2``.
+        nodes: Slice of the nodes in an array of values.
+        state_ptr: int64 ``[n_states + 1]``, first row of each information state, and the number of rows.
+        action: uint8 ``[n_rows]``, two-digit code of the action of each row.
+    """
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
-            space: Information states under any model.
-            outline: Outline of the graph for ``space``; built if None.
+            space: Information states under any information model, which applies to both players.
+            outline: Outline of the graph for ``space``, built if None.
 
         Raises:
             MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.
+
+        Examples:
+            >>> from punish_fast import GameGraph, StateSpace, load_rules
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> graph.n_full, graph.n_nodes
+            (1055, 7)
         """
         if outline is None:
             super().__init__(space)
@@ -98,7 +119,11 @@ class GameGraph(Outline, LayeredGraph):
 
     @property
     def memoryless_space(self) -> StateSpace:
-        """Information states of the graph; raise `InformationError` unless their model is ``memoryless``."""
+        """Information states of the graph, which must be ``memoryless``.
+
+        Raises:
+            InformationError: If the information model is not ``memoryless``.
+        """
         require_memoryless(self.space)
         return self.space
 
@@ -121,10 +146,29 @@ class GameGraph(Outline, LayeredGraph):
         return reach
 
     def back_up(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Sweep once backward through a measure; return new values of the nodes, float64 ``[n_nodes, 2]``.
+        """Sweep once backward through a measure.
 
-        ``own_policy`` and ``enemy_policy`` are policies, float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``,
-        contains values and lengths; entries of full states are overwritten.
+        Args:
+            own_policy: Player's policy, float64 ``[n_rows]``.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            v: float64 ``[n_values, 2]``, win probabilities and expected remaining breaths. Entries of full states are
+                overwritten.
+
+        Returns:
+            New values of the nodes, float64 ``[n_nodes, 2]``.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> uniform = uniform_policy(graph.space)
+            >>> v = np.zeros((graph.n_values, 2))
+            >>> v[-2, 0] = 1  # a win
+            >>> for _ in range(50):
+            ...     v[graph.nodes] = graph.back_up(uniform, uniform, v)
+            >>> states, p = graph.opening
+            >>> (p @ v[states]).round(4).tolist()
+            [0.5, 2.1155]
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
         for number in reversed(range(self.n_breaths)):
@@ -132,13 +176,26 @@ class GameGraph(Outline, LayeredGraph):
         return self.back_up_nodes(v)
 
     def action_values(self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return the values of all actions for a player who does not see the enemy's hand, float64 ``[n_rows]``.
+        """Return the values of all actions for a player who does not see the enemy's hand.
 
         Args:
-            enemy_policy: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
-                If all weights of a state are 0, all its hands have equal weight.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            belief: float64 ``[n_full]``, weights of enemy hands in each information state. They need not sum to 1. If
+                all weights of a state are 0, all its hands have equal weight.
             v: float64 ``[n_values, k]``, values in the first column.
+
+        Returns:
+            float64 ``[n_rows]``, expected value after each action.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import GameGraph, Player, StateSpace, head_to_head, load_rules
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> naive = Player("naive").policy(graph.space)
+            >>> duel = head_to_head(graph, naive, "random")
+            >>> values = graph.action_values(Player("random").policy(graph.space), np.ones(graph.n_full), duel.v)
+            >>> values[:4].round(4).tolist()
+            [0.9786, 0.8533, 0.9725, 0.8062]
         """
         out = np.empty(int(self.state_ptr[-1]))
         args = (self.full, self.draws, (self.state_ptr, self.action), enemy_policy, belief, v, out)
@@ -151,10 +208,26 @@ class GameGraph(Outline, LayeredGraph):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Propagate reach probabilities forward through a measure.
 
-        ``own_policy`` and ``enemy_policy`` are policies, float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``,
-        contains the reach probabilities of the first breath's full states; entries of later breaths are overwritten.
-        Return the reach probability of each node, float64 ``[n_nodes]``, and the probabilities of a win and of a loss
-        in each breath, float64 ``[breaths, 2]``.
+        Args:
+            own_policy: Player's policy, float64 ``[n_rows]``.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            reach: float64 ``[n_full]``, reach probabilities of the full states in the first breath. Entries of later
+                breaths are overwritten.
+
+        Returns:
+            Reach probability of each node, float64 ``[n_nodes]``, and probabilities of a win and of a loss in each
+            breath, float64 ``[n_breaths, 2]``.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> uniform = uniform_policy(graph.space)
+            >>> reach = np.zeros(graph.n_full)
+            >>> reach[: len(graph.initial_reach)] = graph.initial_reach
+            >>> nodes, ends = graph.propagate_reach(uniform, uniform, reach)
+            >>> ends.round(4).tolist(), round(float(nodes.sum()), 4)
+            ([[0.2143, 0.2143], [0.1571, 0.1571]], 0.2571)
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))

@@ -1,7 +1,7 @@
 """Recorded choices as counts of actions by state, and folds of games for cross-validation.
 
 Records can contain illegal choices and unreachable states, because the programs that wrote them had bugs. An illegal
-choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
+choice is not counted, but its state counts as seen. Choices in unreachable states are ignored.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,23 @@ from punish_fast.runtime.errors import PunishFastError
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of legal choices."""
+    """Counts of recorded choices, by state and action.
 
-    state: np.ndarray  # int64 ``[k]``, indices of the states seen, ascending
-    legal: np.ndarray  # bool ``[k, 11]``, True if the action (10, 11, 20, 21, ..., 51, 90) is legal in the state
-    count: np.ndarray  # int64 ``[k, 11]``, number of choices of each action; 0 for illegal actions
-    n_illegal: int  # number of choices omitted because they are illegal in their state
-    n_unknown: int  # number of choices omitted because their state is unreachable
+    Columns stand for the actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90.
+
+    Attributes:
+        state: int64 ``[k]``, indices of the states that were seen, ascending.
+        legal: bool ``[k, 11]``, True if the action is legal in the state.
+        count: int64 ``[k, 11]``, number of choices of each action, 0 for illegal actions.
+        n_illegal: Number of choices that were omitted because they are illegal in their state.
+        n_unknown: Number of choices that were omitted because their state is unreachable.
+    """
+
+    state: np.ndarray
+    legal: np.ndarray
+    count: np.ndarray
+    n_illegal: int
+    n_unknown: int
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +52,23 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
 
 
 def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
-    """Count choices; for the arguments, see `locate_choices`."""
+    """Count recorded choices by state and action.
+
+    Args:
+        space: States of the game, under the information model ``memoryless``.
+        decimals: int64 ``[n]``, decimal code of the state of each choice.
+        actions: int ``[n]``, two-digit code of the action of each choice.
+
+    Returns:
+        The counts. Illegal choices and unreachable states are left out and counted separately.
+
+    Examples:
+        >>> from punish_fast import StateSpace, count_choices, load_rules
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> counts = count_choices(space, [100011200220000010] * 3, [40, 40, 10])
+        >>> counts.state.tolist(), counts.count.tolist(), counts.n_illegal
+        ([0], [[0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]], 1)
+    """
     return count_located(space, *locate_choices(space, decimals, actions))
 
 

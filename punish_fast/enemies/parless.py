@@ -5,9 +5,9 @@ strategy have a symmetric Dirichlet prior with a total of ``c`` pseudo-counts. I
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-In a state without recorded choices, the strategy is uniform; with many choices, it approaches their relative
-frequencies. The prior has the same weight as ``c`` choices. Counts of all choices result in the *general* enemy; counts
-of the winners' choices result in the *champion*.
+In a state without recorded choices, the strategy is uniform. With many choices, it approaches their relative
+frequencies. The prior has the same weight as ``c`` choices. Counts of all choices result in the *general* enemy, and
+counts of the winners' choices result in the *champion*.
 """
 
 import math
@@ -23,12 +23,30 @@ PRIOR = 3.0
 
 
 def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarray:
-    """Return the PARLESS policy, float64 ``[n_rows]``, which is uniform in all states except ``counts.state``.
+    """Return the PARLESS policy: the posterior mean of a strategy, given counts of its choices.
+
+    In each state the prior is a symmetric Dirichlet distribution over the legal actions. The policy is uniform in
+    states without counts, and approaches the relative frequencies of actions in states with many choices.
 
     Args:
-        space: The states of the game for which ``counts`` was computed.
-        counts: Counts of choices, from `count_choices`.
-        prior: Sum of the prior's pseudo-counts in a state, above 0.
+        space: States of the game for which ``counts`` was computed.
+        counts: Counts of choices.
+        prior: Sum of the prior's pseudo-counts in a state, above 0. The prior has the same weight as this number of
+            choices.
+
+    Returns:
+        float64 ``[n_rows]``, probability of each action in ``space.action``.
+
+    Raises:
+        ArgumentError: If ``prior`` is not a positive number.
+
+    Examples:
+        >>> from punish_fast import StateSpace, count_choices, load_rules, parless
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> counts = count_choices(space, [100011200220000010] * 3, [40, 40, 50])
+        >>> policy = parless(space, counts, prior=1.0)
+        >>> policy[space.state_ptr[0] : space.state_ptr[1]].round(4).tolist()
+        [0.5625, 0.0625, 0.3125, 0.0625]
     """
     check_prior(prior)
     n_legal = counts.legal.sum(axis=1, keepdims=True)

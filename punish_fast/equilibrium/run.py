@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.equilibrium.exploitation.best_response import best_response
+from punish_fast.equilibrium.exploitation.best_response import search_from
 from punish_fast.equilibrium.solver import Equilibrium, exploiter_start
 from punish_fast.runtime.deadline import TimeLimitError, seconds_left
 from punish_fast.runtime.errors import PunishFastError
@@ -92,7 +92,7 @@ def run_equilibrium(
         target: Stopping rule; `Target()` if None.
         save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.
-        search_progress: Passed to `best_response` as ``progress`` when exploitability is measured.
+        search_progress: Passed to `search_from` as ``progress`` when exploitability is measured.
 
     Raises:
         TimeLimitError: If the time limit has long passed during an iteration.
@@ -167,7 +167,7 @@ class _Runner:
             graph, start = equilibrium.graph, exploiter_start(equilibrium)
             self._exploitability, self.response = math.nan, start.policy
             with suppress(TimeLimitError):
-                found = best_response(graph, equilibrium.average, "belief", self._search_progress, [start])
+                found = search_from([start], graph, equilibrium.average, self._search_progress)
                 self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
             self.seconds["measure"] += time.perf_counter() - begin
             self._measured = equilibrium.iterations

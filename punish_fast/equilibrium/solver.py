@@ -13,7 +13,7 @@ A share of the games can therefore be played against a counterfactual best respo
 step per iteration (``regret_iteration.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
 Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
 from iteration to iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games
-stabilises learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
+stabilizes learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
 best responses uses `RegretMatching`.
 
 Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
@@ -38,29 +38,48 @@ _PROGRAM = 350_000_000
 
 
 class Equilibrium:
-    """Player that learns by self-play, against a best response, or both, and the average of all strategies."""
+    """Approximation of an equilibrium by regret minimization, in self-play, against a best response, or both.
+
+    The result is the average of all strategies. Its exploitability is 100 times the win probability of its best
+    response above 1/2, in points.
+
+    Attributes:
+        graph: Graph of the game.
+        share: Share of games against a best response instead of self-play.
+        iterations: Number of iterations so far.
+    """
 
     def __init__(self, graph: GameGraph, share: float = 0.0) -> None:
         """Start with uniform strategies.
 
         Args:
-            graph: The game.
+            graph: Graph of the game.
             share: Share of games against a best response instead of self-play, from 0 to 1. If it is 0, the player
                 learns by regret matching, otherwise by multiplicative weights.
 
         Raises:
             ValueError: If ``share`` is out of range.
+
+        Examples:
+            >>> from punish_fast import Equilibrium, GameGraph, StateSpace, best_response, load_rules
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> equilibrium = Equilibrium(graph)
+            >>> for _ in range(100):
+            ...     equilibrium.iterate()
+            >>> exploiter = best_response(graph, equilibrium.average, "belief")
+            >>> round(100 * (exploiter.win_probability - 0.5), 1)  # exploitability in points
+            0.1
         """
         must_be_graph(graph)
         if not 0 <= share <= 1:
             raise ValueError(f"share is {share}; it must be from 0 to 1")
         self.graph = graph
         self.share = share
-        self.iterations = 0  # iterations so far
+        self.iterations = 0
         self._opening = graph.initial_reach
         self._marks = all_inside(graph)
         self._whole = self._begin()
-        # The restricted game during restricted iterations; None otherwise, or if it is too large to save time.
+        # The restricted game during restricted iterations, unless it is too large to save time. Otherwise None.
         self._part: _Part | None = None
         self._pays = True
 
@@ -79,7 +98,7 @@ class Equilibrium:
 
     @property
     def regret_minimizer(self) -> RegretMinimizer:
-        """Regret minimizer of the player; it contains a table of regrets and a sum of strategies."""
+        """Regret minimizer of the player, with a table of regrets and a sum of strategies."""
         return self._whole.minimizer
 
     @property
@@ -119,9 +138,16 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run a full or restricted iteration.
+        """Run one iteration, on the whole game or on a restricted one.
 
         If it is interrupted, learning can resume only from an earlier copy of `state_dict`.
+
+        Examples:
+            >>> from punish_fast import Equilibrium, GameGraph, StateSpace, load_rules
+            >>> equilibrium = Equilibrium(GameGraph(StateSpace(load_rules("tiny"))))
+            >>> equilibrium.iterate()
+            >>> equilibrium.iterations
+            1
         """
         self.iterations += 1
         is_full, is_next_full = (self.regret_minimizer.is_full(self.iterations + k) for k in (0, 1))
@@ -136,7 +162,17 @@ class Equilibrium:
             self._mark()
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """Return all arrays on which the next iteration depends, by name."""
+        """Return the arrays that the next iteration depends on.
+
+        Returns:
+            Arrays by name. They are shared with this object, so copy them before the next iteration.
+
+        Examples:
+            >>> from punish_fast import Equilibrium, GameGraph, StateSpace, load_rules
+            >>> equilibrium = Equilibrium(GameGraph(StateSpace(load_rules("tiny"))))
+            >>> sorted(equilibrium.state_dict())
+            ['last_regret', 'nodes', 'reach', 'regret', 'strategy_sum']
+        """
         self._merge()
         whole = self._whole
         tables = whole.minimizer.tables | {"reach": whole.dealt, "nodes": whole.nodes}
@@ -151,7 +187,7 @@ class Equilibrium:
 
     @property
     def reachable(self) -> np.ndarray:
-        """True for information states that the average reaches after some deal against some enemy, ``[n_states]``."""
+        """True for states that the average strategy reaches after some deal against some enemy, bool ``[n_states]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.reach)))
@@ -159,10 +195,26 @@ class Equilibrium:
         return np.asarray(np.add.reduceat(reach.table[:, OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, state_dict: dict[str, np.ndarray]) -> None:
-        """Resume from the arrays of `state_dict` saved after ``iterations`` iterations.
+        """Resume learning from saved arrays, in an object with the same graph and share.
+
+        Args:
+            iterations: Number of iterations after which the arrays were saved.
+            state_dict: Arrays from `state_dict`.
 
         Raises:
             ValueError: If the marks in ``state_dict`` are inconsistent. The arrays of this object are then invalid.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import Equilibrium, GameGraph, StateSpace, load_rules
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> first, second = Equilibrium(graph), Equilibrium(graph)
+            >>> first.iterate()
+            >>> second.resume(first.iterations, first.state_dict())
+            >>> first.iterate()
+            >>> second.iterate()
+            >>> np.array_equal(first.average, second.average)
+            True
         """
         self.iterations = iterations
         mine = self.state_dict()
@@ -187,7 +239,7 @@ class Equilibrium:
         self._pays = True
 
     def _restrict(self) -> None:
-        """Build the restricted game if it saves time; otherwise mark the whole graph as `INSIDE`."""
+        """Build the restricted game if it saves time, otherwise mark the whole graph as `INSIDE`."""
         found = restrict(self.graph, self._marks)
         self._pays = found is not None
         if found is None:
@@ -242,12 +294,12 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
-    """Estimate the peak memory of an equilibrium and its graph in bytes; for ``share``, see `Equilibrium`."""
+    """Estimate the peak memory of an equilibrium with a share of best responses, and of its graph, in bytes."""
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
     # Four tables of rows. Full states have two reaches, buffers to pass them on in parts, a value, and a mark. The
-    # number of nodes is not known yet; it is less than the number of full states of the largest breath.
+    # number of nodes is not known yet, but less than the number of full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8

@@ -12,14 +12,17 @@ from typing import Any
 
 
 class PunishFastError(Exception):
-    """Base class of errors with messages for users. Commands print the message and exit with the code `exit_code`."""
+    """Base class of errors with messages for users.
 
-    # 2: invalid usage or input; 1: failure.
+    Attributes:
+        exit_code: Exit code of a command that prints the error: 2 for invalid usage or input, 1 for a failure.
+    """
+
     exit_code = 2
 
 
 class ArgumentError(PunishFastError, ValueError):
-    """Raised when an argument is invalid. The message begins with its name."""
+    """Raised when an argument is invalid. The message begins with the name of the argument."""
 
 
 class ExtraError(PunishFastError):

@@ -28,7 +28,7 @@ from punish_fast.arena.players import (
 from punish_fast.arena.veteran import veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
-from punish_fast.equilibrium.exploitation.best_response import Start, best_response
+from punish_fast.equilibrium.exploitation.best_response import Start, search_from
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
@@ -319,7 +319,7 @@ def test_built_in_players_are_as_strong_as_is_said(tabletop):
 def test_it_is_as_strong_as_is_said(tabletop):
     graph, policy = GameGraph(tabletop), veteran_policy(tabletop)
     assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
-    exploiter_wins = best_response(graph, policy, "belief", starts=[Start(policy)]).duel.win_probability
+    exploiter_wins = search_from([Start(policy)], graph, policy).duel.win_probability
     assert exploiter_wins == pytest.approx(EXPLOITER_WINS, abs=0.003)
 
 

@@ -30,30 +30,76 @@ _MOST_LISTED = 8
 
 
 class NameUnknownError(PunishFastError, ValueError):
-    """Raised for an unknown label or reward; the message lists the known names."""
+    """Raised for an unknown label or reward."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedProcess:
-    """MDP with names and without terminals: a state in which play ends leads to itself."""
+    """MDP with named labels, rewards and actions, for example from another program.
 
-    mdp: MDP  # the MDP; its rewards are 0, and its action labels are indices into `actions`
-    labels: dict[str, np.ndarray]  # states with each label, bool [n_states]
-    rewards: dict[str, np.ndarray]  # expected immediate rewards by name, float64 [n_rows]
-    initial: np.ndarray  # int64, initial states
-    actions: tuple[str, ...]  # names of actions; empty if actions are only numbered
+    The MDP has no terminals. A final state leads to itself.
+
+    Attributes:
+        mdp: The MDP. Its rewards are 0, and its action labels are indices into ``actions``.
+        labels: Mask of the states with each label, bool ``[n_states]``, by name.
+        rewards: Expected immediate rewards, float64 ``[n_rows]``, by name.
+        initial: int64 ``[n]``, initial states.
+        actions: Names of actions, empty if actions are only numbered.
+    """
+
+    mdp: MDP
+    labels: dict[str, np.ndarray]
+    rewards: dict[str, np.ndarray]
+    initial: np.ndarray
+    actions: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
 
     def labeled(self, name: str) -> np.ndarray:
-        """Return the states with a label, bool ``[n_states]``."""
+        """Return a mask of the states with a label.
+
+        Args:
+            name: The label.
+
+        Returns:
+            bool ``[n_states]``.
+
+        Raises:
+            ValueError: If no state has the label. The message lists all labels.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import MDP, NamedProcess
+            >>> mdp = MDP.from_dense([[[0, 1], [0, 1]]], np.zeros((2, 1)))
+            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)}, np.array([0]), ())
+            >>> process.labeled("end").tolist()
+            [False, True]
+        """
         if name not in self.labels:
             raise NameUnknownError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
         return self.labels[name]
 
     def paying(self, name: str | None = None) -> MDP:
-        """Return the MDP with the named rewards; the name is optional if the process has only one kind of reward."""
+        """Return the MDP with the rewards of a name.
+
+        Args:
+            name: Name of the rewards. It is optional if the process has only one kind of reward.
+
+        Returns:
+            The MDP.
+
+        Raises:
+            ValueError: If the name is unknown, or missing and the process has no or several kinds of reward.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import MDP, NamedProcess
+            >>> mdp = MDP.from_dense([[[0, 1], [0, 1]]], np.zeros((2, 1)))
+            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)}, np.array([0]), ())
+            >>> process.paying("steps").reward.tolist()
+            [1.0, 1.0]
+        """
         if name is None and len(self.rewards) == 1:
             (name,) = self.rewards
         if name is None:
