@@ -188,7 +188,7 @@ class Player:
         return metadata if self._temperature is None else metadata | {"temperature": self._temperature}
 
     def resolve_temperature(self, temperature: float | None) -> float | None:
-        """Return the softmax temperature that the player uses if asked for another one.
+        """Return the softmax temperature that the player uses, given a default.
 
         Args:
             temperature: Temperature to use if the player's argument has none, or None.

@@ -1,7 +1,7 @@
 """Strategy files, small enough to share, and checkpoints of the equilibrium solver, from which a run can be resumed.
 
 A policy under ``memoryless`` is stored as a table of exact float64 probabilities. Finer models have millions of states,
-so their probabilities are rounded to multiples of 1 / 65535 and compressed; the reader normalizes them in each state.
+so their probabilities are rounded to multiples of 1 / 65535 and compressed. The reader normalizes them in each state.
 In a state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. No state has more than 11 actions,
 so if games last ``L`` breaths on average, the win rate changes by at most ``11 L / 65535``. In states that are not
 stored, all legal actions have equal probability.
@@ -36,11 +36,11 @@ def save_policy(
 
     Args:
         path: Output file.
-        space: The states of the game, under any information model.
+        space: States of the game, under any information model.
         policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
-        support: bool ``[n_states]``, True for each state to store; by default, all states are stored. Readers use the
+        support: bool ``[n_states]``, True for each state to store. By default, all states are stored. Readers use the
             uniform policy in all other states.
-        name: Name of the strategy; the file name without its suffix if None.
+        name: Name of the strategy, by default the file name without its suffix.
         origin: Record of how the strategy was computed, to be stored as JSON.
         response: float64 ``[n_rows]``, deterministic response to store with the strategy.
 
@@ -48,6 +48,16 @@ def save_policy(
         PolicyError: If the policy is invalid for these states.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import GameGraph, Player, StateSpace, head_to_head, load_rules, save_policy
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> with TemporaryDirectory() as folder:
+        ...     save_policy(f"{folder}/copy.h5", space, Player("naive").policy(space))
+        ...     duel = head_to_head(GameGraph(space), f"{folder}/copy.h5", "naive")
+        >>> round(duel.win_probability, 4)
+        0.5
     """
     path = Path(path)
     check_policy(space.state_ptr, policy)
@@ -87,7 +97,7 @@ class Checkpoint(NamedTuple):
     """State of the equilibrium solver after some iterations."""
 
     iterations: int
-    best_response_share: float  # share of games that are played against a best response
+    best_response_share: float  # share of games against a best response
     tables: dict[str, np.ndarray]  # the solver's arrays, by name
 
 
@@ -100,7 +110,7 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 
 
 def load_checkpoint(file: CheckedFile, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """Load a checkpoint; its tables must have the names and shapes of the initial tables ``begin``."""
+    """Load a checkpoint. Its tables must have the same names and shapes as the initial tables ``begin``."""
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}; it must be 'equilibrium'")
     # Check all shapes before reading any table.

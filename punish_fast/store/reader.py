@@ -32,16 +32,34 @@ _NOUNS = {"muzero": "network"}
 
 
 class SolutionFile(CheckedFile):
-    """A file with a tensor, agent, strategy or checkpoint; its arrays are read and checked on demand."""
+    """A file with a tensor, agent, strategy or checkpoint. Its arrays are read and checked on demand.
+
+    Attributes:
+        path: Path of the file.
+        kind: ``"tensor"``, ``"agent"``, ``"strategy"``, ``"equilibrium"`` or ``"checkpoint"``.
+        rules: Rules of the game.
+        attributes: Root attributes of the file by name, such as ``error_bound``.
+    """
 
     rules: Rules
 
     def __init__(self, path: str | Path) -> None:
         """Read the attributes of a file, and check that the shapes of its datasets are consistent.
 
+        Args:
+            path: Path of the file.
+
         Raises:
-            ReadError: If the file cannot be read, is invalid, or is of an unsupported kind. The message names the
-                invalid field.
+            ReadError: If the file cannot be read, is invalid, or is of an unsupported kind.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import SolutionFile, StateSpace, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space))
+            ...     SolutionFile(f"{folder}/uniform.h5").kind
+            'strategy'
         """
         super().__init__(path)
         if self.kind == schema.BUNDLE:
@@ -62,7 +80,7 @@ class SolutionFile(CheckedFile):
 
     @cached_property
     def enemy(self) -> dict[str, Any]:
-        """Enemy that a tensor or an agent was made against: a JSON object with at least a ``kind``."""
+        """Enemy of a tensor or an agent: a JSON object with at least a ``kind``."""
         enemy: dict[str, Any] = self.attributes.get("enemy", {})
         if "kind" not in enemy or not all(isinstance(enemy.get(key, ""), str) for key in ("kind", "name", "file")):
             raise self.error("enemy", "not a JSON object with a kind, in which kind, name and file are text")
@@ -79,7 +97,7 @@ class SolutionFile(CheckedFile):
 
     @property
     def information(self) -> str:
-        """Name of the information model of a strategy or a checkpoint; ``memoryless`` if the file does not name one."""
+        """Name of the information model of a strategy or checkpoint, by default ``memoryless``."""
         return str(self.attributes.get("information", MODELS[0]))
 
     @cached_property
@@ -123,7 +141,23 @@ class SolutionFile(CheckedFile):
         return "/transitions/indptr" in self.shapes
 
     def mdp(self) -> MDP:
-        """Read and check the Markov decision process; raise `ReadError` if its tensor is missing or invalid."""
+        """Read and check the Markov decision process.
+
+        Returns:
+            The process, whose arrays are equal to those that were saved.
+
+        Raises:
+            ReadError: If the file has no tensor, or the tensor is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, build, load, load_rules, save
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save(f"{folder}/tensor.h5", space, build(space))
+            ...     load(f"{folder}/tensor.h5").mdp()
+            MDP(558 states, 911 rows, 4,111 entries, 3 layers)
+        """
         require_transitions(self)
         state_ptr, action, reward = self.rows
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
@@ -135,7 +169,27 @@ class SolutionFile(CheckedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read the columns and probabilities of one tensor row; raise `ReadError` if they are missing or invalid."""
+        """Read one row of the tensor, without reading the others.
+
+        Args:
+            row: Index of the row, from 0.
+
+        Returns:
+            Columns (int32 ``[k]``) and probabilities (float64 ``[k]``) of the row's entries.
+
+        Raises:
+            ReadError: If the file has no tensor, or the row is missing or invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, build, load, load_rules, save
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save(f"{folder}/tensor.h5", space, build(space))
+            ...     columns, p = load(f"{folder}/tensor.h5").row(0)
+            >>> columns.tolist(), p.round(4).tolist()
+            ([46, 63, 174, 186, 188, 220, 558], [0.125, 0.0833, 0.125, 0.0417, 0.0417, 0.0833, 0.5])
+        """
         require_transitions(self)
         with self.opened(f"/transitions: row {row} is not readable") as file:
             group = file["/transitions"]
@@ -147,7 +201,25 @@ class SolutionFile(CheckedFile):
         return columns, p
 
     def solution(self) -> Solution:
-        """Read and check the solution; raise `ReadError` if the file is not an agent or its solution is invalid."""
+        """Read and check the solution of an agent.
+
+        Returns:
+            The solution, with the same values as the one that was saved.
+
+        Raises:
+            ReadError: If the file is not an agent, or the solution is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, build, load, load_rules, save, solve
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> mdp = build(space)
+            >>> with TemporaryDirectory() as folder:
+            ...     save(f"{folder}/agent.h5", space, mdp, solve(mdp, discount=1.0))
+            ...     solution = load(f"{folder}/agent.h5").solution()
+            >>> round(float(solution.v[0]), 4)
+            0.9657
+        """
         return self._solution
 
     @cached_property
@@ -161,7 +233,7 @@ class SolutionFile(CheckedFile):
         a, log = self.attributes, Log(*(self.array(f"/log/{name}").tolist() for name in ("residual", "seconds")))
         if a["method"] == "jacobi":
             log.rmse, log.choice_changes = (self.array(f"/log/{name}").tolist() for name in ("rmse", "choice_changes"))
-        # If the file contains no policy, it takes the first best rows.
+        # A file without a policy stands for the first best rows.
         has_choice = "/solution/choice" in self.shapes
         choice = self._rows_at("/solution/choice", state_ptr) if has_choice else first_best(state_ptr, q)
         return Solution(
@@ -187,16 +259,29 @@ class SolutionFile(CheckedFile):
         return win, loss
 
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """Return the policy of a strategy or an agent: float64 ``[n_rows]``, probability of each of ``space.action``.
+        """Return the policy of a strategy or an agent.
 
         Args:
-            space: The states of the game, under the file's information model or a finer one.
-            temperature: Softmax temperature of an agent, in units of its values; the agent is greedy if None.
+            space: States of the game, under the file's information model or a finer one.
+            temperature: Softmax temperature of an agent, in units of its values. The agent is greedy if None.
+
+        Returns:
+            float64 ``[n_rows]``, probability of each action in ``space.action``.
 
         Raises:
             ReadError: If the file is neither an agent nor a strategy, is invalid, has a finer information model than
-                ``space``, or was made for rules that differ in more than the redeal.
-            PolicyError: If the temperature is not positive, or if one is given for a strategy, which has no values.
+                ``space``, or has rules that differ in more than the redeal.
+            PolicyError: If the temperature is not positive, or one is given for a strategy.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, load, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space))
+            ...     policy = load(f"{folder}/uniform.h5").policy(space)
+            >>> policy[:4].tolist()
+            [0.25, 0.25, 0.25, 0.25]
         """
         require_policy(self)
         require_rules(self, space.rules, any_redeal=True)
@@ -218,18 +303,55 @@ class SolutionFile(CheckedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def support(self, space: StateSpace) -> np.ndarray:
-        """Return a mask of the states that an agent or strategy defines, bool ``[n_states]``; an agent defines all.
+        """Return a mask of the states that the file contains.
 
-        Raises the errors of `strategy`.
+        Args:
+            space: States of the game, under ``memoryless``.
+
+        Returns:
+            bool ``[n_states]``. For an agent all entries are True.
+
+        Raises:
+            ReadError: If the file is neither an agent nor a memoryless strategy, or is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> import numpy as np
+            >>> from punish_fast import StateSpace, load, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     first = np.arange(space.n_states) < 100
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space), first)
+            ...     int(load(f"{folder}/uniform.h5").support(space).sum())
+            100
         """
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def response(self, space: StateSpace) -> np.ndarray | None:
-        """Read the response stored with a strategy, float64 ``[n_rows]``.
+        """Read the response that is stored with a strategy, for example its best response.
 
-        Return None if the file contains no response or has a different information model than ``space``.
+        Args:
+            space: States of the game.
+
+        Returns:
+            float64 ``[n_rows]``, probability of each action in ``space.action``. None if the file contains no response
+            or has a different information model than ``space``.
+
+        Raises:
+            ReadError: If the response is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import Player, StateSpace, load, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> naive = Player("naive").policy(space)
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space), response=naive)
+            ...     response = load(f"{folder}/uniform.h5").response(space)
+            >>> bool((response == naive).all())
+            True
         """
         name = "/response/choice"
         if name not in self.shapes or self.information != space.information.name:
@@ -245,7 +367,24 @@ class SolutionFile(CheckedFile):
         return rows
 
     def player_digest(self) -> str | None:
-        """Return the digest (see ``punish/strategy.py``) of an agent or a memoryless strategy; otherwise None."""
+        """Return a digest of the states, actions and values of an agent, or of the probabilities of a strategy.
+
+        Returns:
+            32 hexadecimal digits, which do not depend on the format of the file. None if the file is neither an agent
+            nor a memoryless strategy.
+
+        Raises:
+            ReadError: If the file is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, load, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space))
+            ...     load(f"{folder}/uniform.h5").player_digest()
+            '4eec3f9ec0f393e63931701689c0b0c8'
+        """
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
             return player_digest(decimals_of(self), state_ptr, action, self.solution().q)
@@ -255,12 +394,27 @@ class SolutionFile(CheckedFile):
         return None
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Read the indices of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
+        """Read the table of a memoryless strategy.
 
-        ``space`` contains the states of the game; if it is None, they are enumerated from the file's rules.
+        Args:
+            space: States of the game. If None, they are enumerated from the rules of the file.
+
+        Returns:
+            Indices of the states in the file, int32 ``[k]``, and their probabilities of the actions 10, 11, 20, 21,
+            30, 31, 40, 41, 50, 51, 90, float64 ``[k, 11]``.
 
         Raises:
             ReadError: If the file is not a memoryless strategy, or is invalid.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import StateSpace, load, load_rules, save_policy, uniform_policy
+            >>> space = StateSpace(load_rules("tiny"))
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/uniform.h5", space, uniform_policy(space))
+            ...     states, p = load(f"{folder}/uniform.h5").strategy()
+            >>> p.shape, p[0].tolist()
+            ((558, 11), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0])
         """
         if self.kind != "strategy":
             raise self.error("kind", f"{self.kind!r}; it must be 'strategy'")
@@ -282,7 +436,7 @@ def require_transitions(file: SolutionFile) -> None:
 
 
 def require_rules(file: SolutionFile, rules: Rules, any_redeal: bool = False) -> None:
-    """Raise `ReadError` if the file was made for other rules; if ``any_redeal`` is True, the redeal may differ."""
+    """Raise `ReadError` if the file has other rules. If ``any_redeal`` is True, the redeal may differ."""
     own = file.rules._replace(redeal=rules.redeal) if any_redeal else file.rules
     if own != rules:
         text = f"{file.path}: made for rules {name_of(file.rules)}, but the game has rules {name_of(rules)}"
@@ -342,8 +496,24 @@ def _terminal_values(solution: Solution) -> np.ndarray:
 def load(path: str | Path) -> SolutionFile:
     """Open a tensor, an agent, a strategy or a checkpoint.
 
+    Args:
+        path: Path of the file.
+
+    Returns:
+        The file. Its arrays are read on demand.
+
     Raises:
-        ReadError: If the file cannot be read, is invalid, or is of an unsupported kind. The message names the invalid
-            field.
+        ReadError: If the file cannot be read, is invalid, or is of an unsupported kind.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import StateSpace, build, load, load_rules, save, solve
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> mdp, enemy = build(space), {"kind": "built-in", "name": "random"}
+        >>> with TemporaryDirectory() as folder:
+        ...     save(f"{folder}/agent.h5", space, mdp, solve(mdp, discount=1.0), enemy)
+        ...     file = load(f"{folder}/agent.h5")
+        >>> file.kind, file.rules.hp, file.enemy["name"]
+        ('agent', 2, 'random')
     """
     return SolutionFile(path)

@@ -170,15 +170,33 @@ def solve_file(
 def save(
     path: str | Path, space: StateSpace, mdp: MDP, solution: Solution | None = None, enemy: dict[str, Any] | None = None
 ) -> None:
-    """Write a tensor, or an agent if a solution is given; `save_policy` writes strategies.
+    """Write a tensor, or an agent if a solution is given.
 
-    ``mdp`` is the decision process against a fixed enemy. ``enemy`` describes this enemy in the file, as a JSON object
-    with a ``kind``; by default, the enemy is recorded as unknown.
+    Strategies without values are written by `save_policy`.
+
+    Args:
+        path: Output file.
+        space: States of the game, under the information model ``memoryless``.
+        mdp: Decision process against a fixed enemy.
+        solution: Solution of the process, or None to write only the tensor.
+        enemy: Description of the enemy to record in the file: a JSON object with a ``kind``, for example from
+            `Player.metadata`. By default, the enemy is recorded as unknown.
 
     Raises:
         ValueError: If ``mdp`` is invalid, contains unknown actions, or does not have as many states as ``space``.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import Player, StateSpace, build, load_rules, save, solve
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> enemy = Player("naive")
+        >>> mdp = build(space, enemy.policy(space))
+        >>> with TemporaryDirectory() as folder:
+        ...     save(f"{folder}/agent.h5", space, mdp, solve(mdp, discount=1.0), enemy.metadata())
+        ...     Player(f"{folder}/agent.h5").name
+        'agent'
     """
     must_be_space(space)
     check_arrays(mdp)

@@ -45,18 +45,28 @@ _STATES_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class NotebookValues:
-    """Values of an agent, from or for a file of the notebook."""
+    """Values of an agent, from or for a file of the notebook.
 
-    q: np.ndarray  # float64 [n_rows], values of state-action pairs
-    terminals: tuple[float, float]  # values of win and loss
+    Attributes:
+        q: float64 ``[n_rows]``, values of state-action pairs.
+        terminals: Values of win and loss.
+    """
+
+    q: np.ndarray
+    terminals: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class NotebookStrategy:
-    """Policy of a strategy, from or for a file of the notebook."""
+    """Policy of a strategy, from or for a file of the notebook.
 
-    policy: np.ndarray  # float64 [n_rows], uniform in states that are not covered
-    support: np.ndarray  # bool [n_states], True for states that the file contains
+    Attributes:
+        policy: float64 ``[n_rows]``, probability of each action, uniform in states that the file does not contain.
+        support: bool ``[n_states]``, True for states that the file contains.
+    """
+
+    policy: np.ndarray
+    support: np.ndarray
 
 
 def content_of(file: SolutionFile, space: StateSpace) -> NotebookValues | NotebookStrategy:
@@ -72,12 +82,30 @@ def content_of(file: SolutionFile, space: StateSpace) -> NotebookValues | Notebo
 
 
 def export_notebook(path: str | Path, space: StateSpace, content: NotebookValues | NotebookStrategy) -> None:
-    """Write values or probabilities in the notebook's format; ``space`` contains the states of the game.
+    """Write values or probabilities in the notebook's JSON format.
+
+    Args:
+        path: Output file.
+        space: States of the game, under the information model ``memoryless``.
+        content: Values of an agent, or policy of a strategy.
 
     Raises:
         ValueError: If the values or the strategy do not match the states.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import NotebookValues, StateSpace, build, export_notebook, load_rules, solve
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> solution = solve(build(space), discount=1.0)
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "agent.json")
+        ...     export_notebook(path, space, NotebookValues(solution.q, (1.0, -1.0)))
+        ...     json.loads(path.read_text())["-2"]
+        {'90': -1.0}
     """
     members: Iterator[str]
     if isinstance(content, NotebookValues):
@@ -122,7 +150,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 
 
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> NotebookValues | NotebookStrategy:
-    """Read values or probabilities from a notebook file; raise `ReadError` if the file is invalid.
+    """Read values or probabilities from a notebook file, or raise `ReadError` if the file is invalid.
 
     Values must be between the values of a loss and a win at ``discount``.
     """
@@ -136,15 +164,36 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, discount: float = 0.95
 ) -> NotebookValues | NotebookStrategy:
-    """Convert a notebook file to an agent or strategy file, and return its content.
+    """Convert a notebook's JSON file to an agent or strategy file.
 
-    An imported agent has no tensor, its rewards are NaN, and its error bound is infinite. ``discount`` is the discount
-    of the agent's values.
+    An imported agent has no tensor, its rewards are NaN, and its error bound is infinite.
+
+    Args:
+        source: JSON file.
+        target: Output file.
+        rules: Rules of the game.
+        discount: Discount of the agent's values, ignored for a strategy.
+
+    Returns:
+        Content of the file.
 
     Raises:
         ReadError: If the source cannot be read, is invalid under these rules, or has no states.
         OutputError: If the target is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import import_notebook, load, load_rules
+        >>> with TemporaryDirectory() as folder:
+        ...     source, target = Path(folder, "bot.json"), Path(folder, "bot.h5")
+        ...     _ = source.write_text('{"100011200220000010": {"40": 0.75, "50": 0.25}}')
+        ...     strategy = import_notebook(source, target, load_rules("tiny"))
+        ...     load(target).kind
+        'strategy'
+        >>> int(strategy.support.sum()), strategy.policy[:4].tolist()
+        (1, [0.75, 0.0, 0.25, 0.0])
     """
     source, target = Path(source), Path(target)
     space = StateSpace(rules)

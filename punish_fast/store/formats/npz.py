@@ -48,15 +48,25 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     """Write a process of Punish as a NumPy archive.
 
     Args:
-        path: Output file; no suffix is added.
-        states: States of the process: a ``StateSpace`` or a loaded ``SolutionFile``.
+        path: Output file. No suffix is added.
+        states: States of the process: a memoryless `StateSpace` or a `SolutionFile`.
         mdp: The process.
-        enemy: Enemy as a JSON object with a ``kind``; unknown if None.
+        enemy: Description of the enemy, a JSON object with a ``kind``. By default, the enemy is recorded as unknown.
 
     Raises:
         ValueError: If the states, terminals or actions of the process do not match.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from scipy.sparse import load_npz
+        >>> from punish_fast import StateSpace, build, export_npz, load_rules
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> with TemporaryDirectory() as folder:
+        ...     export_npz(f"{folder}/tiny.npz", space, build(space))
+        ...     load_npz(f"{folder}/tiny.npz").shape
+        (911, 560)
     """
     process, matrix = process_of(states, mdp, enemy), mdp.to_scipy()
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
@@ -76,7 +86,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 def export_values(path: str | Path, process: NamedProcess, objective: str, values: BoundedValues | Solution) -> None:
-    """Write the values and the policy for an objective, given as text; no suffix is added to ``path``."""
+    """Write the values and the policy for an objective, given as text, without adding a suffix to ``path``."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(
             file,

@@ -57,14 +57,24 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
     Args:
         path: Output file.
-        states: States of the process: a ``StateSpace`` or a loaded ``SolutionFile``.
+        states: States of the process: a memoryless `StateSpace` or a `SolutionFile`.
         mdp: The process.
-        enemy: Enemy as a JSON object with a ``kind``; unknown if None.
+        enemy: Description of the enemy, a JSON object with a ``kind``. By default, the enemy is recorded as unknown.
 
     Raises:
         ValueError: If the states, terminals or actions of the process do not match.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import StateSpace, build, export_umb, import_umb, load_rules
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> with TemporaryDirectory() as folder:
+        ...     export_umb(f"{folder}/tiny.umb", space, build(space))
+        ...     process = import_umb(f"{folder}/tiny.umb")
+        >>> process.mdp.n_states, list(process.labels), list(process.rewards)
+        (560, ['init', 'win', 'loss'], ['reward'])
     """
     process = process_of(states, mdp, enemy)
     with replacing(Path(path)) as temporary, tarfile.open(temporary, "w") as archive:

@@ -121,12 +121,28 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     """Read a model in the Unified Markov Binary format, as written by Storm, PRISM and Modest.
 
     Args:
-        path: UMB file, which can be compressed.
+        path: UMB file, compressed or not.
         normalize: Whether to divide the probabilities of each choice by their sum. By default, the sum must be 1 within
             1e-12.
 
+    Returns:
+        The model with its labels, rewards, initial states and names of actions.
+
     Raises:
         ReadError: If the file cannot be read, is damaged, or contains an unsupported kind of model.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import StateSpace, build, export_umb, import_umb, load_rules, reach_probability
+        >>> space = StateSpace(load_rules("tiny"))
+        >>> with TemporaryDirectory() as folder:
+        ...     export_umb(f"{folder}/tiny.umb", space, build(space))
+        ...     process = import_umb(f"{folder}/tiny.umb")
+        >>> process.actions[:3]
+        ('guard', 'feint_with_guard', 'rush')
+        >>> values = reach_probability(process.mdp, process.labeled("win"))
+        >>> round(float(values.v[0]), 4)
+        0.9829
     """
     from scipy.sparse import csr_array
 
