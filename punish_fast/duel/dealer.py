@@ -17,7 +17,7 @@ from punish_fast.punish.clash import NOTHING
 from punish_fast.punish.codes import Layout, join_pairs
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import list_counts
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.states.space import StateSpace, empty_space
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -120,7 +120,7 @@ def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.De
 
 def compile_deals() -> None:
     """Compile the kernels that list decks and deals."""
-    Dealer(StateSpace.empty(true_rules(PRESETS["tiny"]))).deals(np.zeros((0, 2, 5), dtype=np.int64))
+    Dealer(empty_space(true_rules(PRESETS["tiny"]))).deals(np.zeros((0, 2, 5), dtype=np.int64))
 
 
 DEALS = KernelGroup(compile_deals, (_decks.count_decks, _decks.fill_decks, _graph.list_deals))
