@@ -16,8 +16,8 @@ class ActionFeatures:
     """Features of the actions in all states, from which built-in players compute scores.
 
     Attributes:
-        attack: float64 ``[n_rows]``, base damage of the picked card; 0 for rest.
-        card: int64 ``[n_rows]``, index of the picked card; 5 for rest.
+        attack: float64 ``[n_rows]``, base damage of the picked card, or 0 for rest.
+        card: int64 ``[n_rows]``, index of the picked card, or 5 for rest.
         feints: bool ``[n_rows]``, True for feints.
         exhausts: bool ``[n_rows]``, True if the picked card exhausts its player.
         enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted and must rest.

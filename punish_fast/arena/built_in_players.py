@@ -28,12 +28,12 @@ def _careful(actions: ActionFeatures) -> np.ndarray:
 
 
 def _aggressive(actions: ActionFeatures) -> np.ndarray:
-    """Play the card with the most damage; feint if no card in hand deals damage."""
+    """Play the card with the most damage, or feint if no card in hand deals damage."""
     return np.where(actions.feints, 0.5 - actions.attack / 1000, actions.attack)
 
 
 def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests; otherwise prefer cards that do not exhaust the player. Never feint.
+    """Play the strongest attack if the enemy rests. Otherwise prefer cards that do not exhaust the player. Never feint.
 
     Among these, prefer dodge if any unseen card exhausts its player, and then the strongest attack.
     """
@@ -59,7 +59,7 @@ class BuiltIn:
 
     person: str  # name shown to people
     about: str
-    wins: float | None  # win probability against the veteran under the standard rules; None for the veteran
+    wins: float | None  # win probability against the veteran under the standard rules, or None for the veteran
     level: str | None = None  # level on the start page
 
     @property
@@ -85,6 +85,6 @@ RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 
 def person_of(name: str, is_bot: bool | None = True) -> str:
-    """Return the name shown to people: a built-in player's person, with any temperature; other names unchanged."""
+    """Return the name to show: the first name of a built-in player, with any temperature, or other names unchanged."""
     known, _, _ = name.partition("@")
     return name.replace(known, BUILT_INS[known].person, 1) if is_bot is not False and known in BUILT_INS else name

@@ -8,7 +8,7 @@ A file can have a finer information model than ``memoryless``, so that its playe
 other players are then converted to the finer model. This does not change how they play.
 
 The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
-redeal can play the game; all their other rules must match the rules of the game.
+redeal can play the game. All their other rules must match the rules of the game.
 """
 
 import math
@@ -396,12 +396,12 @@ def naive_solution(space: StateSpace) -> Solution:
 class PlayerGroup:
     """Players given by name or file, and the game that they play.
 
-    The rules always have the true redeal. The game has the finest information model of any player; the policies of all
+    The rules always have the true redeal. The game has the finest information model of any player. The policies of all
     other players are converted to that model. This does not change how they play.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
-        """Look up the players; by default, use the rules of the first file, or ``tabletop`` if there are no files."""
+        """Look up the players. The default rules are those of the first file, or ``tabletop`` without files."""
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
         found = (player.rules for player in self._players if player.rules is not None)

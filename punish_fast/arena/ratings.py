@@ -6,13 +6,13 @@ strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
 where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on the Elo scale, on which a difference of 400
-points means ten wins to one loss; the mean rating is 0. A single number per agent cannot represent cycles, in which
+points means ten wins to one loss. The mean rating is 0. A single number per agent cannot represent cycles, in which
 ``i`` beats ``j``, ``j`` beats ``k`` and ``k`` beats ``i``.
 
 *Prior.* Finite strengths maximize this sum only if no group of agents wins all of its games against the others (Ford,
 1957). Therefore, half a win and half a loss are added to the games of each pair: for ``n`` games with a share ``s`` of
 wins, ``w = (n s + 1/2) / (n + 1)``. Exact probabilities count as 10^12 games, so an agent that cannot lose is rated as
-if it lost one game in 2 * 10^12; between two agents, this is a difference of 4,920 points.
+if it lost one game in 2 * 10^12. Between two agents, this is a difference of 4,920 points.
 
 *Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. At the
 maximum, the gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1``, where ``H`` is the Hessian and
@@ -45,7 +45,7 @@ class Standing:
     win_rate: float
     # Strength in Elo points.
     rating: float
-    # Half the width of the 95 % confidence intervals; 0 for exact results.
+    # Half the width of the 95 % confidence intervals, or 0 for exact results.
     win_rate_margin: float
     rating_margin: float
     # 95 % confidence interval of the win rate, within [0, 1] and in general not symmetric.
@@ -56,7 +56,7 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     """Rank agents by rating, best first.
 
     Args:
-        win: float64 ``[n, n]``, probability that the row agent beats the column agent; ``win + win.T`` is 1.
+        win: float64 ``[n, n]``, probability that the row agent beats the column agent. ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, above 0 for simulated results, and
             1 divided by the number of games if one agent won them all.
     """
@@ -81,7 +81,7 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 def strengths(win: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0.
 
-    ``win``, float64 ``[n, n]``, contains win probabilities strictly between 0 and 1; the diagonal is ignored. Newton's
+    ``win``, float64 ``[n, n]``, contains win probabilities strictly between 0 and 1. The diagonal is ignored. Newton's
     method is used with step lengths that guarantee convergence, by generalized self-concordance (T. Sun and Q.
     Tran-Dinh, 2019). The likelihood is never computed, because rounding could hide differences between its values,
     while gradients remain accurate.

@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class TournamentError(PunishFastError, ValueError):
-    """Raised when an argument of a tournament is invalid; the message names the argument."""
+    """Raised when an argument of a tournament is invalid."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Tournament:
 
     agents: list[str]
     win: np.ndarray  # float64 ``[n, n]``, probability that the row agent beats the column agent
-    standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``; 0 for exact results
+    standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
     games: int | None  # games per pair, or None if results are exact
     # int64 ``[longest + 1]``, number of simulated games between different agents by length in breaths, or None if
@@ -59,8 +59,8 @@ def round_robin(
     """Run a tournament in which every agent plays a match against every agent, including itself.
 
     Args:
-        games: Number of games per pair, an even number; by default, results are computed exactly.
-        seed: Random seed of the games, 0 to 2^64 - 1; results do not depend on the number of threads.
+        games: Number of games per pair, an even number. By default, results are computed exactly.
+        seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after every match, with the numbers of completed
             matches and of all matches.
     """

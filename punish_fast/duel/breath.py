@@ -26,17 +26,17 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import Rules
 
-# Row k contains the counts of a single card of kind k; the last row, for rest or no card, is zero.
+# Row k contains the counts of a single card of kind k. The last row, for rest or no card, is zero.
 CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 
 class Breaths(NamedTuple):
-    """Results of breaths; in each pair, the player comes before the enemy."""
+    """Results of breaths. In each pair, the player comes before the enemy."""
 
     result: np.ndarray  # int64 [n], WIN or LOSS of the player, 0 if the game continues
     resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
     hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
-    digits: np.ndarray  # int64 [n, 18], the player's next view; meaningless if the game has ended
+    digits: np.ndarray  # int64 [n, 18], the player's next view, meaningless if the game has ended
 
 
 def picks_of(actions: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     Args:
         views: ``[n, 18]``, the player's views during a measure, or ``[18]`` if all breaths begin with the same view.
         actions: ``[n, 2]``, two-digit actions of the player and of the enemy.
-        drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard); 5 for no feint.
+        drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard), or 5 for no feint.
     """
     layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()

@@ -35,7 +35,7 @@ class Dealer:
     """Dealer that lists or draws the deals that may follow two kept hands."""
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Number the deals; ``draws`` (from all decks) and ``decks`` (of the first breath) are tabulated if None."""
+        """Number the deals. ``draws`` (from all decks) and ``decks`` (of the first breath) are tabulated if None."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks

@@ -260,7 +260,7 @@ class GameGraph(Outline, LayeredGraph):
         return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
 
     def _fill(self) -> np.ndarray:
-        """Store the successors of all full states; return the keys of all nodes in ascending order."""
+        """Store the successors of all full states, and return the keys of all nodes in ascending order."""
         space, layout = self.space, self.space.layout
         n_keys = layout.n_cards_codes * layout.hp**2
         if n_keys > _MAX_ENTRIES:

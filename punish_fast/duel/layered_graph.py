@@ -1,6 +1,6 @@
 """One measure of the real game as a layered graph, whole or restricted, and the passes through it.
 
-Information states are numbered breath by breath; their rows (the player's actions), full states and successors are
+Information states are numbered breath by breath. Their rows (the player's actions), full states and successors are
 numbered in the same order. Full states are followed by the nodes between measures and then by the two final results.
 """
 
@@ -78,8 +78,8 @@ class LayeredGraph(ABC):
         Args:
             enemy_policy: float64 ``[n_rows]``, the enemy's policy.
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
-            v: float64 ``[n_values, k]``, values in the first column; entries of full states are overwritten.
-            choice: int64 ``[n_states]``, row chosen in each information state; replaced if another row is better.
+            v: float64 ``[n_values, k]``, values in the first column. Entries of full states are overwritten.
+            choice: int64 ``[n_states]``, row chosen in each information state, replaced if another row is better.
             least: Full states with a smaller belief are ignored and keep their values.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)

@@ -1,4 +1,4 @@
-"""Parallel simulation of the real game; a game is determined by its number and the random seed."""
+"""Parallel simulation of the real game. A game is determined by its number and the random seed."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Maximum number of breaths of a game; longer games raise `DuelError`.
+# Maximum number of breaths of a game. Longer games raise `DuelError`.
 _MAX_BREATHS = 100_000
 # Maximum number of rows for which the result of `pack_shape` fits into 31 bits.
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
@@ -59,7 +59,7 @@ class Simulator:
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
 
     def trace(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> Trace:
-        """Play games and record every breath; see `play` for arguments and errors."""
+        """Play games and record every breath. See `play` for arguments and errors."""
         numbers = (first_game, n_games)
         games = self.play(own, enemy, *numbers, seed)
         ptr = cumulated(games.breaths)

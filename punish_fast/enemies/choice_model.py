@@ -17,12 +17,12 @@ Hill, 2001):
     m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
 
 The mixture is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical Dirichlet model of MacKay and
-Peto, 1995); in PARLESS, the mean of the prior is uniform. If ``n(s)`` choices were recorded in state ``s``, of which
+Peto, 1995). In PARLESS, the mean of the prior is uniform. If ``n(s)`` choices were recorded in state ``s``, of which
 ``n(s, a)`` were action ``a``, the strategy is
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
 
-The concentration maximizes the likelihood of held-out choices in cross-validation over games; if it were fitted to the
+The concentration maximizes the likelihood of held-out choices in cross-validation over games. If it were fitted to the
 same choices as the coefficients, it would be too large.
 """
 
@@ -101,7 +101,7 @@ def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
 
 
 def counts_at(counts: Counts, states: np.ndarray) -> np.ndarray:
-    """Return the counts of each action in some states, int64 ``[k, 11]``; 0 for states that were not seen."""
+    """Return the counts of each action in some states, int64 ``[k, 11]``, or 0 for states that were not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
     place = np.searchsorted(counts.state, states)
     is_seen = np.isin(states, counts.state)
@@ -128,7 +128,7 @@ def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _loadings() -> np.ndarray:
-    """Return the factors of alpha (5), beta (1) and gamma (5) in each action's utility, ``[11, 11]``; 0 for rest."""
+    """Return the factors of alpha (5), beta (1) and gamma (5) in each action's utility, ``[11, 11]``, or 0 for rest."""
     loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
     for column, action in enumerate(ACTIONS[:-1]):
         card, feint = action // 10 - 1, action % 10
@@ -179,7 +179,7 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
 
 
 def _blocks(array: np.ndarray) -> np.ndarray:
-    """Split an array into blocks of rows, padded with zeros; matrix products of a single block use one thread."""
+    """Split an array into blocks of rows, padded with zeros. Matrix products of a single block use one thread."""
     # Create at least one block, so that the weights are zero if there are no choices.
     missing = -len(array) % _STATES_AT_ONCE if len(array) else _STATES_AT_ONCE
     padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
@@ -215,14 +215,19 @@ def _fit_concentration(space: StateSpace, state: np.ndarray, column: np.ndarray,
 
 
 def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
-    """Return features of states, scaled to values from 0 to 1, float64 ``[k, n]``; ``n`` depends only on the rules.
+    """Return features of states, scaled to values from 0 to 1, float64 ``[k, n]``. ``n`` depends only on the rules.
 
-    The features are a constant 1; indicators for each value of the breath, the player's HP and the enemy's HP; the
-    numbers of feints that the player and the enemy have made; 1 if the enemy is exhausted; the sizes of both hands; and
-    for each kind of card, the number of copies in hand, 1 if there is at least one, the number of copies in the discard
-    pile, the number of unseen copies, and the probability that the enemy can play the card. This probability is 0 if
-    the enemy is exhausted. Otherwise, if ``u`` of ``U`` unseen cards are of this kind, an enemy with ``H`` cards holds
-    none of them with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
+    The features are:
+
+    - a constant 1,
+    - indicators for each value of the breath, the player's HP and the enemy's HP,
+    - the numbers of feints by the player and by the enemy, 1 if the enemy is exhausted, and the sizes of both hands,
+    - for each kind of card, the number of copies in hand, 1 if there is at least one, the number of copies in the
+      discard pile, the number of unseen copies, and the probability that the enemy can play the card.
+
+    This probability is 0 if the enemy is exhausted. Otherwise, if ``u`` of ``U`` unseen cards are of this kind, an
+    enemy with ``H`` cards holds none of them with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen
+    cards are equally likely.
 
     Args:
         rules: The rules of the game.

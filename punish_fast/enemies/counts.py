@@ -98,9 +98,9 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "grou
     """Return the fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
 
     Args:
-        group: ``[n]``, the group of each item; items of the same group share a fold.
+        group: ``[n]``, the group of each item. Items of the same group share a fold.
         n_folds: From 2 to the number of groups.
-        seed: Random seed; the fold of a group does not depend on the order of the items.
+        seed: Random seed. The fold of a group does not depend on the order of the items.
         groups: Name of the groups in error messages.
         needed: Minimum number of groups, if it is greater than ``n_folds``.
     """

@@ -160,7 +160,7 @@ def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
     """Return the mean loss per choice and its standard error, which is infinite if there is only one game.
 
     Args:
-        loss: float64 ``[n]``, losses of the choices; ``n`` is at least 1.
+        loss: float64 ``[n]``, losses of the choices. ``n`` is at least 1.
         game: ``[n]``, the game of each choice.
     """
     _, place = np.unique(game, return_inverse=True)

@@ -1,7 +1,7 @@
 """The entropy of a strategy, breath by breath.
 
 The entropy ``H = -sum_a p(a) ln p(a)`` of a distribution over ``n`` actions ranges from 0 nats, if one action is
-certain, to ``ln n`` nats, if all actions are equally likely; ``exp H`` is the effective number of actions. The entropy
+certain, to ``ln n`` nats, if all actions are equally likely. ``exp H`` is the effective number of actions. The entropy
 of a strategy is compared with the entropy of uniform play over the legal actions.
 """
 
@@ -15,11 +15,11 @@ from punish_fast.punish.strategy import checked_policy
 
 @dataclass(frozen=True)
 class Entropies:
-    """Mean entropies of a strategy, by breath; the last entry is for the states between measures."""
+    """Mean entropies of a strategy, by breath. The last entry is for the states between measures."""
 
     n_states: np.ndarray  # int64 ``[n_layers]``, number of states of the game
     n_covered: np.ndarray  # int64 ``[n_layers]``, number of states that the strategy covers
-    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the covered states, in nats; NaN if there are none
+    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the covered states, in nats, or NaN if there are none
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:
@@ -51,7 +51,7 @@ def entropies(space: StateSpace, policy: np.ndarray, support: np.ndarray | None 
     Args:
         space: The states of the game.
         policy: float64 ``[n_rows]``.
-        support: bool ``[n_states]``, True for the states to average over; by default, all states.
+        support: bool ``[n_states]``, True for the states to average over, by default all states.
     """
     state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
     layer = np.searchsorted(space.layer_ptr, state, side="right") - 1

@@ -35,7 +35,7 @@ _STATES_AT_ONCE = 256
 
 
 class NetworkError(PunishFastError, ValueError):
-    """Raised when the layers or options of a network are invalid or training fails; the message states the reason."""
+    """Raised when the layers or options of a network are invalid or training fails."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Network:
 
 
 def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = "raw", softmax: bool = True) -> Network:
-    """Return a network after checking its layers; for the arguments, see `Network`."""
+    """Return a network after checking its layers. For the arguments, see `Network`."""
     n_in = n_inputs(rules, encoding)
     checked = []
     for number, (weight, bias) in enumerate(layers, 1):
@@ -88,8 +88,8 @@ def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
     Args:
         rules: The rules of the game.
         digits: uint8 ``[k, 18]``, the digits of states.
-        encoding: ``"raw"``: the digits; ``"scaled"``: the digits divided by their largest values; ``"one-hot"``: one
-            input for each value of each digit.
+        encoding: ``"raw"`` for the digits, ``"scaled"`` for the digits divided by their largest values, or
+            ``"one-hot"`` for one input for each value of each digit.
     """
     n = n_inputs(rules, encoding)
     largest = largest_digits(rules)
@@ -121,7 +121,7 @@ def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any
 
 
 def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
-    """Return the outputs ``y`` of a network for all actions, float64 ``[k, 11]``; ``digits`` is uint8 ``[k, 18]``."""
+    """Return the outputs ``y`` of a network for all actions, float64 ``[k, 11]``. ``digits`` is uint8 ``[k, 18]``."""
     z = np.asarray(forward(np, network.layers, encode(rules, digits, network.encoding)), dtype=np.float64)
     return np.asarray(softmax(z, axis=1) if network.softmax else z)
 

@@ -40,7 +40,7 @@ OPTIMIZERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Training options; the defaults are the options of the published final model."""
+    """Training options. The defaults are the options of the published final model."""
 
     hidden: tuple[int, ...] = (36, 24, 16)  # number of units in each hidden layer
     dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers; 0 after the others
@@ -48,7 +48,7 @@ class TrainingOptions:
     softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
     optimizer: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
-    rate: float | None = None  # learning rate; by default, 0.001 for adam and 0.1 for descent
+    rate: float | None = None  # learning rate, by default 0.001 for adam and 0.1 for descent
     epochs: int = 100  # number of passes over the examples
     batch: int = 1  # number of examples per step
     seed: int = 0  # random seed of weights, order and dropout
@@ -189,7 +189,7 @@ def cross_validate(
     Args:
         rules: The rules of the game.
         examples: States and their action probabilities.
-        options: Training options; their random seed also determines the folds.
+        options: Training options. Their random seed also determines the folds.
         n_folds: Number of folds.
         on_epoch: Called after each epoch with the number of epochs done and the total number, both over all folds.
     """
@@ -301,7 +301,7 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
 def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
     """Return example indices in random order and example weights, both split into batches, ``[n_batches, batch]``.
 
-    The last batch is padded with examples of weight 0; all other weights are 1.
+    The last batch is padded with examples of weight 0. All other weights are 1.
     """
     import jax
     import jax.numpy as jnp

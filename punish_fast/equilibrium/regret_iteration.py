@@ -14,8 +14,8 @@ since hands are kept from measure to measure. Both are carried over to the next 
 Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to
 ``(s, e)`` also differ in the player's moves, and paths that the last response would not take should hardly count.
 Moves of the player therefore have weight 1 if the last response makes them, and a small weight otherwise, so that
-beliefs are defined even in states that the response avoids. Under perfect recall, these weights cancel out; otherwise,
-an iteration might not improve the response.
+beliefs are defined even in states that the response avoids. Under perfect recall, these weights cancel out. Under
+imperfect recall, an iteration might not improve the response.
 """
 
 import math
@@ -44,12 +44,12 @@ class Reach:
     """Reach of full states and nodes: the probability, and a reach with a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
-        """Allocate the tables; ``has_response`` adds columns for the reaches of a response to the player."""
+        """Allocate the tables. ``has_response`` adds columns for the reaches of a response to the player."""
         self.graph = graph
         n_columns = 4 if has_response else 2
         self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
         self.nodes = np.empty((graph.n_nodes, n_columns))  # reaches of the nodes after the measure
-        # Buffers for the parts of a breath, shared by all breaths; all elements are zero between breaths.
+        # Buffers for the parts of a breath, shared by all breaths. All elements are zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
 
@@ -75,7 +75,7 @@ class Reach:
         Args:
             number: Index of the breath.
             strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
-            off_policy_weight: Minimum weight of the player's choices in the second reach; 1 gives counterfactual reach.
+            off_policy_weight: Minimum weight of the player's choices in the second reach. 1 gives counterfactual reach.
             choice: int64 ``[n_states]``, row that a response to the player chooses in each state, or None.
             least: Full states whose second reach is lower are skipped.
         """
@@ -95,7 +95,7 @@ class Reach:
             for_each(_reach.sum_buffers, shape[1], out, into)
 
     def propagate_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
-        """Propagate reach through all breaths of the measure; see `propagate` for the arguments."""
+        """Propagate reach through all breaths of the measure. See `propagate` for the arguments."""
         for number in range(len(self._shapes)):
             self.propagate(number, strategies, off_policy_weight, least=least)
 
@@ -111,7 +111,7 @@ class CounterfactualResponse:
         """Start with the first action of every state, on the whole graph or a restricted game.
 
         Args:
-            v: float64 ``[n_values, k]``, initial win probabilities in the first column; updated in place.
+            v: float64 ``[n_values, k]``, initial win probabilities in the first column, updated in place.
             opening: float64 ``[n]``, probability that a game begins in each full state of the first breath.
         """
         self.graph = graph
@@ -147,7 +147,7 @@ class CounterfactualResponse:
         self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
 
     def deal_again(self, again: np.ndarray) -> None:
-        """Set `dealt` for the next iteration; ``again``, float64 ``[n]``, is the reach of deals after a measure."""
+        """Set `dealt` for the next iteration. ``again``, float64 ``[n]``, is the reach of deals after a measure."""
         self.dealt[:] = self._opening + again
 
     def choose(self, enemy: np.ndarray, belief: np.ndarray, least: float = 0.0) -> None:
@@ -174,8 +174,8 @@ class RegretIteration:
         """Start with the strategy given by the minimizer's tables.
 
         Args:
-            dealt: float64 ``[n]``, expected visits per game to each full state of the first breath; updated in place.
-            v: float64 ``[n_values]``, win probabilities; updated in place.
+            dealt: float64 ``[n]``, expected visits per game to each full state of the first breath, updated in place.
+            v: float64 ``[n_values]``, win probabilities, updated in place.
             share: Share of games against the response.
             response: Response to the player, or None.
         """
@@ -191,7 +191,7 @@ class RegretIteration:
 
     @property
     def nodes(self) -> np.ndarray:
-        """Win probabilities at the nodes, float64 ``[n_nodes]``; a view of ``v``."""
+        """Win probabilities at the nodes, float64 ``[n_nodes]``, a view of ``v``."""
         return self.v[self.graph.nodes]
 
     def play(self) -> None:
@@ -200,7 +200,7 @@ class RegretIteration:
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration; ``deal`` updates the deals after the forward pass, or is None to reuse previous deals."""
+        """Run an iteration. ``deal`` updates the deals after the forward pass, or is None to reuse previous deals."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)

@@ -12,7 +12,7 @@ equilibrium.
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
 is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
-imperfect recall, beliefs about the enemy's hand depend on the player's choices; off-policy moves have a small weight.
+imperfect recall, beliefs about the enemy's hand depend on the player's choices. Off-policy moves have a small weight.
 Since steps are short, the mean of the later strategies resembles them, and the strategy played lies halfway between the
 last one and this mean (``_hedge.py``).
 
@@ -30,12 +30,12 @@ from punish_fast.runtime.parallel import for_each
 
 # Weight of the player's moves that the last response does not make.
 OFF_POLICY_WEIGHT = 0.01
-# Initial learning rate; it decreases with the fourth root of the iteration number. A higher rate learns faster at
-# first; a lower rate ends closer to an equilibrium.
+# Initial learning rate. It decreases with the fourth root of the iteration number. A higher rate learns faster at
+# first. A lower rate ends closer to an equilibrium.
 FIRST_RATE = 2.0
 # The weight of iteration t in the sum of strategies is t to the power of this constant.
 _GROWTH = 5
-# Initial variance of regrets; it prevents steps that are caused only by rounding errors.
+# Initial variance of regrets. It prevents steps that are caused only by rounding errors.
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped from the result.
 _LEAST_PROBABILITY = 1e-4
@@ -52,7 +52,7 @@ class RegretMatching:
     least_probability = 0.0
 
     def __init__(self, state_ptr: np.ndarray) -> None:
-        """Start with zero regrets; ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
+        """Start with zero regrets. ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
         n_rows = int(state_ptr[-1])
         self._state_ptr = state_ptr
         # Arrays that determine the strategy, and ``strategy_sum``, the weighted sum of strategies.
@@ -78,7 +78,7 @@ class RegretMatching:
 
 
 class Hedge:
-    """Multiplicative weights (``_hedge.py``); for the attributes, see `RegretMatching`."""
+    """Multiplicative weights (``_hedge.py``). For the attributes, see `RegretMatching`."""
 
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY
@@ -86,7 +86,7 @@ class Hedge:
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
         """Start with uniform strategies.
 
-        ``marks``, uint8 ``[n_rows]``, contains the marks of rows (``_restricted_game.py``); None in a restricted game.
+        ``marks``, uint8 ``[n_rows]``, contains the marks of rows (``_restricted_game.py``), or is None.
         """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
@@ -99,7 +99,7 @@ class Hedge:
         return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables and compute the next ``strategy``; see `RegretMatching.learn` for the arguments."""
+        """Update the tables and compute the next ``strategy``. See `RegretMatching.learn` for the arguments."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["strategy_sum"])
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)

@@ -19,7 +19,7 @@ from punish_fast.runtime.parallel import cumulated, for_each
 
 # Minimum reach of an information state and of a full state, and minimum probability of an action.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# Maximum share of states, rows, full states or successors; a larger restricted game saves hardly any time or memory.
+# Maximum share of states, rows, full states or successors. A larger restricted game saves hardly any time or memory.
 MOST = 2 / 3
 
 
@@ -90,7 +90,7 @@ class RestrictedGame(LayeredGraph):
     """The marked part of a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy the marked part of ``whole``; ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
+        """Copy the marked part of ``whole``. ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)

@@ -30,12 +30,12 @@ _MEASUREMENTS = 10
 
 
 class TargetError(PunishFastError, ValueError):
-    """Raised when a target is out of range; the message names the field."""
+    """Raised when a target is out of range."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Stopping rule: stop at the first target reached; if no target is set, after `DEFAULT_ITERATIONS` iterations."""
+    """Stopping rule: the first target reached, or `DEFAULT_ITERATIONS` iterations if no target is set."""
 
     iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
     exploitability: float | None = None  # maximum exploitability, in percentage points
@@ -60,17 +60,17 @@ class IterationStatus(NamedTuple):
     """Status of a run after an iteration."""
 
     iteration: int  # number of the iteration, from 1
-    last: int | None  # number of the last iteration; None if only time or exploitability ends the run
+    last: int | None  # number of the last iteration, or None if only time or exploitability ends the run
     seconds_each: float  # mean seconds per iteration in this run
-    seconds_left: float | None  # estimated seconds until learning ends; None if unknown
-    exploitability: float | None  # last measurement, in percentage points; None before the first measurement
+    seconds_left: float | None  # estimated seconds until learning ends, or None if unknown
+    exploitability: float | None  # last measurement, in percentage points, or None before the first measurement
 
 
 class EquilibriumRun(NamedTuple):
     """Result of a run."""
 
     iterations: int  # number of iterations, including earlier ones from a checkpoint
-    # Excess of the best known response's win rate over one half, in percentage points; NaN if time ran out before.
+    # Excess of the best known response's win rate over one half, in percentage points, or NaN if time ran out before.
     exploitability: float
     response: np.ndarray  # float64 ``[n_rows]``, the best known response
     seconds: dict[str, float]  # seconds spent on ``iterations``, ``measure`` and ``checkpoint``
@@ -89,8 +89,8 @@ def run_equilibrium(
 
     Args:
         equilibrium: The learning player, whose average strategy is measured.
-        target: Stopping rule; `Target()` if None.
-        save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
+        target: Stopping rule, by default `Target()`.
+        save: Function that writes a checkpoint, called every minute, before every measurement and after an interrupt.
         progress: Called after every iteration.
         search_progress: Passed to `search_from` as ``progress`` when exploitability is measured.
 
@@ -160,7 +160,7 @@ class _Runner:
             self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
-        """Measure the exploitability of the average strategy unless it is known; return NaN if time runs out."""
+        """Return the exploitability of the average strategy, measured unless it is known, or NaN if time runs out."""
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
@@ -174,7 +174,7 @@ class _Runner:
         return self._exploitability
 
     def _seconds_left(self) -> float:
-        """Return the seconds until a time limit ends learning; infinity if there is none."""
+        """Return the seconds until a time limit ends learning, or infinity without a limit."""
         n_timed = self._equilibrium.iterations - self._first - 1
         each = (self.seconds["iterations"] - self._first_seconds) / max(n_timed, 1)
         target = math.inf if self._target.seconds is None else self._target.seconds

@@ -122,7 +122,7 @@ def _views(space: StateSpace, states: np.ndarray) -> Iterator[BotView]:
 
 
 def _piles(counts: np.ndarray) -> Iterator[Cards]:
-    """Return the rows of ``counts`` (int ``[k, 5]``) as `Cards`; equal rows share one object."""
+    """Return the rows of ``counts`` (int ``[k, 5]``) as `Cards`. Equal rows share one object."""
     rows = np.ascontiguousarray(counts, dtype=np.uint8).view("V5").ravel().tolist()
     cards = {row: Cards._make(row) for row in set(rows)}
     return map(cards.__getitem__, rows)

@@ -45,7 +45,7 @@ class Effects(NamedTuple):
 
 @lru_cache(maxsize=8)
 def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes; a measure's last breath heals and ends exhaustion."""
+    """Return the effects of clashes. A measure's last breath heals and ends exhaustion."""
     taken = np.tile([*rules.damage, 0], (N_KINDS + 1, 1))
     taken[GUARD] = np.maximum(0, taken[GUARD] - rules.guard_reduction)
     taken[DODGE, :N_KINDS] *= 1 - np.array(rules.dodge_stops)
@@ -62,14 +62,14 @@ def status_tables(rules: Rules) -> np.ndarray:
 
     The first index is 1 for the last breath of a measure, after which statuses are those between two measures, and 0
     for all other breaths. The others are the status code and the resolved cards of the player and the enemy, ``2 *
-    card`` without a feint or ``2 * card + 1`` with one. An entry can also be `WIN` or `LOSS`; if a feint would exceed
+    card`` without a feint or ``2 * card + 1`` with one. An entry can also be `WIN` or `LOSS`. If a feint would exceed
     the limit, it is `LOSS`.
     """
     layout = layout_of(rules)
     status = split_statuses(layout, np.arange(layout.n_statuses)[:, np.newaxis, np.newaxis])
     card, feints = np.divmod(np.arange(N_RESOLVED), 2)
     own_feinted, enemy_feinted = status.own_feinted + feints[:, np.newaxis], status.enemy_feinted + feints
-    # If both players fall, the card with the lower priority wins; rest comes first in `Rules.priority`.
+    # If both players fall, the card with the lower priority wins. Rest comes first in `Rules.priority`.
     rank = np.array(rules.priority)[(card + 1) % (N_KINDS + 1)]
     tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
     for is_last, table in zip((False, True), tables, strict=True):

@@ -1,7 +1,7 @@
 """Information states and their codes: mixed-radix codes for internal use, decimal codes for interchange.
 
 `State` is the readable form, and `Layout` contains the radices that follow from the rules. ``_codes.py`` defines the
-mixed-radix code; the functions here convert whole arrays. The notebook's decimal code of a state has 18 digits::
+mixed-radix code. The functions here convert whole arrays. The notebook's decimal code of a state has 18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
@@ -182,7 +182,7 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def encode(layout: Layout, state: State) -> int:
-    """Return the mixed-radix code of ``state``; raise `StateError` if the state contradicts the rules."""
+    """Return the mixed-radix code of ``state``, or raise `StateError` if the state contradicts the rules."""
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"position: {problem}")
@@ -191,7 +191,7 @@ def encode(layout: Layout, state: State) -> int:
 
 
 def decode(layout: Layout, code: int) -> State:
-    """Return the state of a mixed-radix code; raise `StateError` if the code is invalid."""
+    """Return the state of a mixed-radix code, or raise `StateError` if the code is invalid."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: must be from 0 to {n_codes - 1}")
@@ -213,7 +213,7 @@ def to_decimal(state: State) -> int:
 
 
 def from_decimal(layout: Layout, code: int) -> State:
-    """Return the state of an 18-digit decimal code; raise `StateError` if the code is invalid."""
+    """Return the state of an 18-digit decimal code, or raise `StateError` if the code is invalid."""
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: must be 18 digits, the first not 0")
@@ -233,13 +233,13 @@ def action_name(action: int) -> str:
 
 
 def digits_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal digits (uint8 ``[k, 18]``) of the states in ``rows`` (int ``[k]``; None for all states)."""
+    """Return the decimal digits (uint8 ``[k, 18]``) of the states in ``rows`` (int ``[k]``, or None for all states)."""
     code = states.code if rows is None else states.code[np.asarray(rows, dtype=np.int64)]
     return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
 
 
 def decimals_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal codes (int64 ``[k]``) of the states in ``rows`` (int ``[k]``; None for all states)."""
+    """Return the decimal codes (int64 ``[k]``) of the states in ``rows`` (int ``[k]``, or None for all states)."""
     return digits_of(states, rows) @ _PLACES
 
 
@@ -249,7 +249,7 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
 
 
 def indices_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the indices (int64 ``[k]``) of states given by decimal code; -1 for codes of no reachable state."""
+    """Return the indices (int64 ``[k]``) of states given by decimal code, or -1 for codes of no reachable state."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     indices = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
@@ -297,7 +297,7 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
 
 
 def join_between_statuses(layout: Layout, own_hp: np.ndarray, enemy_hp: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Return the codes (int64 ``[k]``) of statuses between two measures; invert `split_between_statuses`."""
+    """Return the codes (int64 ``[k]``) of statuses between two measures, the inverse of `split_between_statuses`."""
     return np.asarray(_on_arrays(_codes.between_status)(layout, own_hp, enemy_hp, drawn))
 
 
@@ -310,7 +310,7 @@ def split_between_statuses(layout: Layout, codes: np.ndarray) -> list[np.ndarray
 
 
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
-    """Return the decimal digits (int16 ``[k, 18]``) of mixed-radix codes; invalid codes yield meaningless digits."""
+    """Return the decimal digits (int16 ``[k, 18]``) of mixed-radix codes. Invalid codes yield meaningless digits."""
     rest, status = np.divmod(codes, layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
@@ -341,7 +341,7 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
-    """Return the mixed-radix codes (int64 ``[k]``) of decimal digits; invalid digits yield meaningless codes."""
+    """Return the mixed-radix codes (int64 ``[k]``) of decimal digits. Invalid digits yield meaningless codes."""
     hand, discard = digits[:, HAND], digits[:, DISCARD]
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]

@@ -27,7 +27,7 @@ from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.exports import import_later
 
-# Column of each two-digit action code in a table; -1 for other numbers.
+# Column of each two-digit action code in a table, or -1 for other numbers.
 COLUMN = np.full(256, -1, dtype=np.int64)
 COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
@@ -224,7 +224,7 @@ _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 
 
 def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
-    """Return a digest of the states, actions and values of an agent; it does not depend on the file.
+    """Return a digest of the states, actions and values of an agent. It does not depend on the file.
 
     It is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. It covers all triples of
     state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code

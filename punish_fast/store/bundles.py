@@ -23,7 +23,7 @@ class Bundle(NamedTuple):
 
 
 def save_bundle(path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a bundle atomically; float16 arrays are compressed."""
+    """Write a bundle atomically, with float16 arrays compressed."""
     with sealed_file(path, schema.BUNDLE, header=json.dumps({"kind": kind, **header})) as out:
         for name, array in arrays.items():
             out.array(f"/arrays/{name}", array)
@@ -42,7 +42,7 @@ def _header(file: CheckedFile) -> dict[str, Any]:
 
 
 def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
-    """Read the header of a bundle, and the arrays that ``layouts`` lists for its kind; floats must be finite."""
+    """Read the header of a bundle, and the arrays that ``layouts`` lists for its kind. Floats must be finite."""
     file = CheckedFile(path)
     header = _header(file)
     kind = header.get("kind")

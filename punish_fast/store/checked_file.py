@@ -1,6 +1,6 @@
 """Reader of sealed HDF5 files.
 
-The checksum, attributes and shapes are checked when a file is opened; datasets are checked when they are read.
+The checksum, attributes and shapes are checked when a file is opened. Datasets are checked when they are read.
 
 HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. A dataset
 is therefore read only if its links are hard, its dtype and number of dimensions match the schema, and the file stores
@@ -25,7 +25,7 @@ from punish_fast.store.schema import ATTRIBUTES, BUNDLE, DATASETS, FORMAT_VERSIO
 
 # Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
-# Maximum size of a chunk in bytes; the chunks that h5py chooses have at most 1 MiB.
+# Maximum size of a chunk in bytes. The chunks that h5py chooses have at most 1 MiB.
 _LARGEST_CHUNK = 1 << 22
 _MOST_CHARACTERS = 80
 _LONGEST_TEXT = 1 << 20
@@ -46,11 +46,11 @@ def shorten(text: str) -> str:
 
 
 class OldFormatError(ReadError):
-    """Raised for a file of an earlier format; the message names the command that makes the file again."""
+    """Raised for a file of an earlier format. The message contains the command that makes the file again."""
 
 
 class CheckedFile:
-    """A sealed file of a kind in ``schema.py``; its datasets are read on demand."""
+    """A sealed file of a kind in ``schema.py``. Its datasets are read on demand."""
 
     path: Path
     kind: str
@@ -81,9 +81,9 @@ class CheckedFile:
 
     @contextmanager
     def opened(self, fault: str) -> Iterator[h5py.File]:
-        """Open the file for reading; convert any error in the block to a `ReadError` whose message states ``fault``."""
+        """Open the file for reading, and convert any error in the block to a `ReadError` that states ``fault``."""
         try:
-            # Files are never modified, so no lock is needed; some network file systems do not support locks.
+            # Files are never modified, so no lock is needed. Some network file systems do not support locks.
             with h5py.File(self.path, "r", locking=False) as file:
                 yield file
         except ReadError:
@@ -112,7 +112,7 @@ class CheckedFile:
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
-        """Read a dataset and check its elements; ``dataset`` describes a dataset that is not in the schema."""
+        """Read a dataset and check its elements. ``dataset`` describes a dataset that is not in the schema."""
         with self.opened(f"{name}: not readable") as file:
             shape = self.shapes.get(name) if dataset is None else self._shape_of(file, name, dataset)
             if shape is None:
@@ -158,7 +158,7 @@ class CheckedFile:
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-        """Check a dataset, except its elements, against its description; return its shape, or None if it is missing."""
+        """Check a dataset, except its elements, and return its shape, or None if the dataset is missing."""
         for part in (name.rpartition("/")[0], name):
             link = file.get(part, getlink=True)
             if link is None:

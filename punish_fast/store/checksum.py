@@ -28,7 +28,7 @@ _MODELS = (".prism", ".nm", ".pm", ".sm", ".drn", ".jani")
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
-    """Compute the seal of a file; ``further`` contains lines to append after the checksum."""
+    """Compute the seal of a file. ``further`` contains lines to append after the checksum."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:

@@ -8,13 +8,13 @@ from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-# Bundles have not changed since version 1; files of other kinds are read only in the current version.
+# Bundles have not changed since version 1. Files of other kinds are read only in the current version.
 FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Named arrays with a JSON header; see ``bundles.py``.
+# Named arrays with a JSON header (see ``bundles.py``).
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Number of action codes: 10, 11, 20, 21, ..., 51, 90.
@@ -32,7 +32,7 @@ class Attribute(NamedTuple):
     kinds: tuple[str, ...]  # kinds of files that contain the attribute
     low: float = -inf
     high: float = inf
-    allowed: tuple[str, ...] = ()  # allowed strings; any if empty
+    allowed: tuple[str, ...] = ()  # allowed strings, or any if empty
     is_optional: bool = False
     may_be_nan: bool = False
 
@@ -75,7 +75,7 @@ class Dataset(NamedTuple):
     low: float = -inf
     high: float = inf
     may_be_nan: bool = False  # allows a dataset that consists entirely of NaN
-    is_compressed: bool = False  # stored in chunks with gzip; otherwise contiguously
+    is_compressed: bool = False  # stored in chunks with gzip, otherwise contiguously
 
 
 _Q = (-LARGE, LARGE)

@@ -1,7 +1,7 @@
 """Cache of solutions in the user's cache folder, so that no game is solved twice against the same enemy.
 
 A solution is stored, without its log, under a digest of everything that determines it, including all files of the
-package. Files are checked like agent files; damaged or forged files and links are ignored and replaced. If the files
+package. Files are checked like agent files. Damaged or forged files and links are ignored and replaced. If the files
 take more than `MOST_BYTES`, those that were not used for longest are removed.
 """
 
@@ -53,11 +53,11 @@ def files() -> list[Path]:
 def cached_solution(
     state_ptr: np.ndarray, policy: np.ndarray | None, settings: Any, solve: Callable[[], Solution]
 ) -> Solution:
-    """Load a solution from the cache; if it is not there, call ``solve`` and store the result.
+    """Load a solution from the cache. If it is not there, call ``solve`` and store the result.
 
     Args:
         state_ptr: Row offsets of the states of the game, int64 ``[n_states + 1]``.
-        policy: Policy of the enemy, float64 ``[n_rows]``; None if the enemy is uniform.
+        policy: Policy of the enemy, float64 ``[n_rows]``, or None if the enemy is uniform.
         settings: Digest of the rules, and all options of the solver.
     """
     if len(state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
@@ -79,7 +79,7 @@ def cached_solution(
 
 
 def _load(path: Path, state_ptr: np.ndarray) -> Solution:
-    """Read a solution; raise `ReadError` if it would be invalid in an agent file or belongs to another game."""
+    """Read a solution, or raise `ReadError` if it would be invalid in an agent file or belongs to another game."""
     file = CheckedFile(path)
     header = file.attributes.get("header", {})
     entries = {name: file.checked(name, header.get(name), attribute) for name, attribute in _ENTRIES.items()}

@@ -47,7 +47,7 @@ class ModelSource:
     """Source of a model to write: a state space and an enemy, or a file that contains a transition tensor."""
 
     states: StateSpace | SolutionFile
-    policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
+    policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``, uniform if None, ignored for files
     # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file;
     # without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
     enemy: dict[str, Any] | None = None
@@ -69,11 +69,11 @@ class ModelSource:
         return self.states.rules
 
     def open(self, stack: ExitStack, path: Path, kind: str) -> Writer:
-        """Open the output file; ``stack`` closes it."""
+        """Open the output file. ``stack`` closes it."""
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.enemy)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Build or read the process, and write its states and rows; return the process.
+        """Build or read the process, write its states and rows, and return the process.
 
         If ``keep_tensor`` is True, the transitions of each layer are written as soon as the layer is complete.
         """
@@ -150,9 +150,9 @@ def build_file(path: Path, source: ModelSource) -> Process:
 def solve_file(
     path: Path, source: ModelSource, keep_tensor: bool = True, progress: SweepProgress | None = None, **options: Any
 ) -> tuple[Process, Solution]:
-    """Build or read a process, solve it, and write an agent to ``path``; store its tensor if ``keep_tensor`` is True.
+    """Build or read a process, solve it, and write an agent to ``path``. Store its tensor if ``keep_tensor`` is True.
 
-    ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are passed to
+    ``progress`` is called as ``progress("solve", sweeps, error_bound)``. ``options`` are passed to
     `punish_fast.mdp.solver.solve`.
     """
     with ExitStack() as stack:
@@ -228,7 +228,7 @@ def write_rows(out: Writer, state_ptr: np.ndarray, action: np.ndarray, reward: n
 
 
 def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
-    """Write the transitions of a layer; layer 0 must be written first, because it creates the datasets."""
+    """Write the transitions of a layer. Layer 0 must be written first, because it creates the datasets."""
     if layer == 0:
         out.csr_matrix("/transitions", (mdp.n_rows, mdp.n_columns), mdp.indptr)
     begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]

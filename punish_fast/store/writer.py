@@ -24,14 +24,14 @@ _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is f
 
 
 class _Sink(io.FileIO):
-    """File object for HDF5. Writing never raises, because HDF5 cannot recover from errors; `check` raises the first."""
+    """File object for HDF5. Writing never raises, because HDF5 cannot recover from errors. `check` raises the first."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
         self._error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of ``data``; record the error if this fails."""
+        """Write all of ``data``, and record the error if this fails."""
         view = memoryview(data).cast("B")
         done = 0
         try:
@@ -42,7 +42,7 @@ class _Sink(io.FileIO):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Change the length of the file; record the error if this fails."""
+        """Change the length of the file, and record the error if this fails."""
         try:
             return super().truncate(size)
         except OSError as error:
@@ -99,7 +99,7 @@ class Writer:
         self._sink.check()
 
     def csr_matrix(self, name: str, shape: tuple[int, int], indptr: np.ndarray) -> None:
-        """Create the group of a sparse matrix and write ``indptr``; `part` writes the indices and data."""
+        """Create the group of a sparse matrix and write ``indptr``. `part` writes the indices and data."""
         with uninterrupted():
             group = self._file.create_group(name)
             group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": shape})
@@ -121,7 +121,7 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Abstract
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Open a new file of a kind in ``schema.py``; if the block succeeds, the file is sealed and moved to ``path``."""
+    """Open a new file of a kind in ``schema.py``. If the block succeeds, the file is sealed and moved to ``path``."""
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:

@@ -35,7 +35,7 @@ LEAST_CHOICES = 50
 
 
 class DeviationError(PunishFastError, ValueError):
-    """Raised when recorded choices cannot be compared with a policy; the message says why."""
+    """Raised when recorded choices cannot be compared with a policy."""
 
 
 class Cost(NamedTuple):
@@ -45,7 +45,7 @@ class Cost(NamedTuple):
     situation: str  # kind of choices
     choices: int  # number of choices
     loss: float  # mean loss of a choice
-    loss_error: float  # standard error of the mean, clustered by game; infinite for a single game
+    loss_error: float  # standard error of the mean, clustered by game, infinite for a single game
     share: float  # share of all losses
     people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in the choices
     strategy: np.ndarray  # float64 ``[6]``, frequencies under the policy in the same states
@@ -58,7 +58,7 @@ class AssessedChoices:
     state: np.ndarray  # int64 ``[n]``, index of the state in the memoryless game
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
-    values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN if illegal
+    values: np.ndarray  # float64 ``[n, 11]``, win probability after each action, or NaN if illegal
     policy: np.ndarray  # float64 ``[n, 11]``, probability of each action under the policy
     n_recorded: int  # number of recorded choices, including forced ones
     n_games: int  # number of recorded games
@@ -84,7 +84,7 @@ class Deviations:
 
     choices: AssessedChoices
     per_game: float  # total loss of a player in a game, averaged over games
-    per_game_error: float  # standard error of the mean; infinite for a single game
+    per_game_error: float  # standard error of the mean, infinite for a single game
     policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
     costs: list[Cost]  # losses by situation and by play
     worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first, without rare ones
@@ -122,7 +122,7 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between two or more legal actions; `find` maps memoryless states to states of ``space``."""
+    """Assess choices between two or more legal actions. `find` maps memoryless states to states of ``space``."""
     state, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (state < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1
@@ -147,7 +147,7 @@ def _assess(
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Compare people with a policy; for the arguments, see `assess`."""
+    """Compare people with a policy. For the arguments, see `assess`."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf

@@ -19,7 +19,7 @@ from punish_fast.study.observations import Observations, columns_of_rows, observ
 from punish_fast.study.selfplay import SelfPlay
 
 PLAYS = (*CARDS, "feint")
-# Index of the play for each of the actions 10, 11, 20, 21, ..., 51, 90; -1 for rest.
+# Index of the play for each of the actions 10, 11, 20, 21, ..., 51, 90, or -1 for rest.
 PLAY_OF = np.array([0, 5, 1, 5, 2, 5, 3, 5, 4, 5, -1])
 
 _N_KINDS = len(CARDS)
@@ -42,8 +42,8 @@ class SituationFrequencies(NamedTuple):
     choices: float  # expected number of a player's choices in the situation per game
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
-    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible; NaN if none
-    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN without feints
+    when_possible: np.ndarray  # float64 ``[6]``, frequency where the play is possible, or NaN without choices
+    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints, or NaN without feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
@@ -65,7 +65,7 @@ def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
 
 
 def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
-    """Return a mask of the possible plays, bool ``[n_states, 6]``; False in states with a single legal action."""
+    """Return a mask of the possible plays, bool ``[n_states, 6]``, False in states with a single legal action."""
     feints = observed.own_feinted < rules.feints
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
@@ -73,7 +73,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` contains the observations in the information states; they are computed if it is None.
+    ``observed`` contains the observations in the information states. They are computed if it is None.
     """
     space = play.graph.space
     observed = observed or observe(space)

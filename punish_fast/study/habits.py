@@ -19,7 +19,7 @@ _FEWEST = 3
 _FEWEST_CERTAIN = 20
 # Minimum excess of a person's frequency over the reference player's.
 _LEAST_SURPLUS = 0.02
-# Maximum share of all choices in a situation; larger situations are not specific enough.
+# Maximum share of all choices in a situation. Larger situations are not specific enough.
 _MOST_OF_CHOICES = 0.6
 
 

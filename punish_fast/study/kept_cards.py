@@ -24,7 +24,7 @@ _N_KINDS = len(CARDS)
 
 
 class Kept(NamedTuple):
-    """Gains from keeping cards, as differences in win probability; NaN for impossible events."""
+    """Gains from keeping cards, as differences in win probability, or NaN for impossible events."""
 
     # float64 ``[5]``, probability that a player keeps a copy of the card after a measure that both players survive.
     share: np.ndarray
@@ -88,7 +88,7 @@ def _keys(graph: GameGraph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray)
 
 
 def _fill_gaps(graph: GameGraph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the win probability if each card fills the gap, float64 ``[n, 5]``; NaN if no copy is left."""
+    """Return the win probability if each card fills the gap, float64 ``[n, 5]``, or NaN if no copy is left."""
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]

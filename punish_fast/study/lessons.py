@@ -127,10 +127,10 @@ def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext)
         stage: Function that takes the name of a stage, ``self-play``, and returns a context manager for it.
 
     Returns:
-        ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
-        dealt again; for each card, ``in_hand``, the average gain from one more copy in the opening hand, and ``kept``,
-        the gain from keeping the card instead of drawing a random one, both in win probability; and ``plays``, the
-        share of each card and of feints in all choices. Values of impossible events are None.
+        The expected ``length`` of a game in breaths, the probability ``first_deal`` that a game ends before cards are
+        dealt again, and ``plays``, the share of each card and of feints in all choices. For each card, ``in_hand`` is
+        the average gain from one more copy in the opening hand, and ``kept`` the gain from keeping the card instead of
+        drawing a random one, both in win probability. Values of impossible events are None.
     """
     with stage("self-play"):
         play = self_play(graph, policy)

@@ -33,15 +33,15 @@ _LEAST_LABEL = 0.055
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
     """Plot lessons to a PNG or SVG file.
 
-    The rows of panels show win rates by HP, before a deal and later, and the worth of kept cards; the best and worst
-    opening hands, and the mean value by number of copies of each card in the opening hand; the frequencies of plays;
-    and, if ``people`` is given, people's plays and losses.
+    The first row of panels shows win rates by HP, before a deal and later, and the value of kept cards. The second row
+    shows the best and worst opening hands, and the mean value by number of copies of each card in the opening hand. The
+    third row shows the frequencies of plays. If ``people`` is given, the last row shows recorded plays and losses.
 
     Args:
         found: The lessons.
-        people: Deviations of people; None to omit their row.
-        title: Headline; omitted if empty.
-        path: Output file; the suffix determines the format.
+        people: Deviations in recorded games, or None to omit their row.
+        title: Headline, omitted if empty.
+        path: Output file. The suffix determines the format.
         rows: Rows to draw, a subset of `ROWS`.
     """
     with picture(path, "lessons") as figure:

@@ -54,7 +54,7 @@ def columns_of_rows(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
     """Return the state and column of every legal action, except for states between two measures.
 
     Returns:
-        int32 ``[n_rows]``, the information state; and uint8 ``[n_rows]``, the index of the action among 10, 11, 20, 21,
+        int32 ``[n_rows]``, the information state, and uint8 ``[n_rows]``, the index of the action among 10, 11, 20, 21,
         ..., 51, 90.
     """
     n_states = int(space.layer_ptr[space.rules.breaths])

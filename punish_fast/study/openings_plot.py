@@ -32,7 +32,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         value: float64 ``[n]``, values of the openings.
         is_chance: True if values are win probabilities.
         title: Headline.
-        path: Output file; the suffix determines the format.
+        path: Output file. The suffix determines the format.
     """
     value, unit = (100 * value, "win probability, in per cent") if is_chance else (value, "value")
     with picture(path, "openings") as figure:
@@ -68,7 +68,7 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
-    """Draw the highest and the lowest values with their labels; ``value`` and ``labels`` contain all items."""
+    """Draw the highest and the lowest values with their labels. ``value`` and ``labels`` contain all items."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # Leave a gap between the best and the worst.

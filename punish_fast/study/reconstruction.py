@@ -2,7 +2,7 @@
 
 A record contains only the view, which includes the discard pile but not which side played which card. For a policy that
 remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The player's
-pick is recorded, and so is the enemy's pick unless the enemy's choice is missing; the cards drawn for feints are not
+pick is recorded, and so is the enemy's pick unless the enemy's choice is missing. The cards drawn for feints are not
 recorded. Therefore, all possibilities are tried, and those that lead to the cards and statuses of the next record are
 kept. In most cases, a single state is left. If several states are left, they are weighted by the probability that
 the deals and the enemy lead to them. If no state is left or a breath is missing, all states with the same view are used
@@ -70,7 +70,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
 
 def certain_states(row: np.ndarray) -> Reconstruction:
-    """Return the rows of the choices' states, int64 ``[n]``, as the only possible states; -1 skips a choice."""
+    """Return the rows of the choices' states, int64 ``[n]``, as the only possible states, or -1 to skip a choice."""
     known = np.flatnonzero(row >= 0)
     return Reconstruction(known, row[known], np.ones(len(known)), len(known))
 
@@ -83,7 +83,7 @@ class _Reconstructor:
         self._index = indices_of(view, choices.decimal)
 
     def states(self) -> list[list[int]]:
-        """Return, for each choice, the states that agree with the earlier breaths; none if a breath is missing."""
+        """Return, for each choice, the states that agree with the earlier breaths, or none if a breath is missing."""
         breath = self._digits[:, BREATH]
         found: list[list[int]] = []
         for own, enemy in _sides(self._choices):
@@ -107,7 +107,7 @@ class _Reconstructor:
         Args:
             known: Remembered cards that are possible in this breath.
             before: Index of the player's choice in this breath.
-            other: Index of the enemy's choice in this breath; None if it is not recorded.
+            other: Index of the enemy's choice in this breath, or None if it is not recorded.
             after: Index of the player's choice in the next breath.
         """
         seen, then, recorded = self._digits[before], self._digits[after], self._choices.action

@@ -43,17 +43,17 @@ class Statistic:
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
     name: str  # name of the card, play or quantity
-    base: float | None  # value under the base rules; None if unknown
-    changed: float | None  # value under the changed rules; None if unknown
+    base: float | None  # value under the base rules, or None if unknown
+    changed: float | None  # value under the changed rules, or None if unknown
 
     @property
     def difference(self) -> float | None:
-        """Changed value minus base value; None if either is unknown."""
+        """Changed value minus base value, or None if either is unknown."""
         return None if self.base is None or self.changed is None else self.changed - self.base
 
     @property
     def row(self) -> list[str]:
-        """The statistic in words, and its values and their difference as text; all but lengths in per cent."""
+        """The statistic in words, and its values and their difference as text, in per cent except for lengths."""
         words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
         scale, digits = (1, 2) if self.name == "length" else (100, 1)
         values = self.base, self.changed, self.difference
@@ -63,7 +63,7 @@ class Statistic:
 
 
 def faults_of(result: dict[str, Any], rules: Rules) -> list[str]:
-    """Return the reasons why a game is not balanced, the worst first; ``result`` is from `study_equilibrium`."""
+    """Return the reasons why a game is not balanced, the worst first. ``result`` is from `study_equilibrium`."""
     in_play = {card: n > 0 for card, n in by_card(rules.copies).items()} | {"feint": rules.feints > 0}
     found = [(abs(worth) / _MOST_WORTH, worth_text(card, worth)) for card, worth in result["in_hand"].items() if worth]
     for play, share in result["plays"].items():
@@ -114,7 +114,7 @@ class Balance:
 
     @property
     def statistics(self) -> list[Statistic]:
-        """All statistics; empty unless both games could be studied."""
+        """All statistics, empty unless both games could be studied."""
         standard, changed = self.standard.result, self.changed.result
         if standard is None or changed is None:
             return []
@@ -137,7 +137,7 @@ class Balance:
         return f"With {self.change}, {told}."
 
     def _largest(self, group: str) -> Statistic | None:
-        """Return the statistic of a group that changes most; None if all changes are small."""
+        """Return the statistic of a group that changes most, or None if all changes are small."""
         found = [(abs(each.difference or 0.0), each) for each in self.statistics if each.group == group]
         size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
         return each if size >= _LEAST else None

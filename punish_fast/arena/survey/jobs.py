@@ -1,7 +1,7 @@
 """Execution of jobs, in this process or on the workers of a Dask cluster, and storage of their results.
 
 A stored result is not computed again, so an interrupted run can be resumed, and runs can share results. A failed job
-stores its error message; other jobs continue. Dask reassigns the jobs of a worker that died. The result of a job does
+stores its error message. Other jobs continue. Dask reassigns the jobs of a worker that died. The result of a job does
 not depend on the number of workers or threads.
 """
 
@@ -25,7 +25,7 @@ from punish_fast.study.lessons import Stage
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Errors that are stored as the reason why a job failed; other errors are bugs.
+# Errors that are stored as the reason of a failed job. Other errors are bugs.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError, TimeLimitError)
 # Maximum number of times that Dask reassigns a job to another worker.
 _RETRIES = 10
@@ -49,17 +49,17 @@ class Watch:
 
     # Called as ``done(n, total)`` when ``n`` of the ``total`` missing jobs are done, and as ``done(0, total)`` first.
     done: Callable[[int, int], None] = lambda _done, _total: None
-    # Returns a context manager for a stage of a job, given the job and the name of the stage; used in this process.
+    # Returns a context manager for a stage of a job, given the job and the name of the stage, in this process.
     stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
 
 
 def run_jobs(
     jobs: Sequence[Job], results: ResultsFile | None = None, client: Client | None = None, watch: Watch | None = None
 ) -> list[Outcome]:
-    """Run all jobs that have no stored result; return the outcomes of all jobs, in the order of ``jobs``.
+    """Run all jobs that have no stored result, and return the outcomes of all jobs, in the order of ``jobs``.
 
     Args:
-        jobs: The jobs; jobs with equal keys are run once.
+        jobs: The jobs. Jobs with equal keys are run once.
         results: Stored results, to which new ones are added, or None to store nothing.
         client: The Dask cluster on which to run the jobs, or None to run them in this process.
         watch: Progress callbacks.
@@ -100,7 +100,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
 
 
 def work_on(job: Job, stage: Stage = nullcontext) -> Outcome:
-    """Run a job; if it raises one of the errors in `IMPOSSIBLE`, store the message as the reason in the outcome."""
+    """Run a job. If it raises one of the errors in `IMPOSSIBLE`, store the message as the reason in the outcome."""
     begin = time.perf_counter()
     try:
         result = job.function(*job.arguments, stage)

@@ -15,7 +15,7 @@
     hp = 4
     copies = { strike = 2, punish = 4 }
 
-Each list in ``[grid]`` contains alternative values, written as in a rules file; ``copies`` and ``damage`` can instead
+Each list in ``[grid]`` contains alternative values, written as in a rules file. ``copies`` and ``damage`` can instead
 have separate lists for individual cards. Each ``[[points]]`` table changes fields of ``base``. Duplicate points are
 removed.
 """
@@ -35,14 +35,14 @@ from punish_fast.runtime.errors import PunishFastError, brief, is_number
 from punish_fast.runtime.files import fault_of_input
 
 MOST_POINTS = 10_000
-# Maximum size of a file in bytes; the time to parse dotted keys grows with the square of their length.
+# Maximum size of a file in bytes. The time to parse dotted keys grows with the square of their length.
 _MOST_BYTES = 16_384
 _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
 
 
 class SurveyError(PunishFastError, ValueError):
-    """Raised when a survey file is invalid; the message names the key, its value and the allowed values."""
+    """Raised when a survey file is invalid."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Build a survey from the parsed content of a TOML file; raise `SurveyError` if the content is invalid."""
+    """Build a survey from the parsed content of a TOML file, or raise `SurveyError` if the content is invalid."""
     faults = [f"unknown key {brief(key)}" for key in fields if key not in _KEYS]
     if faults or not fields:
         raise SurveyError(f"{(faults or ['is empty'])[0]}; the keys are {', '.join(_KEYS)}")

@@ -49,7 +49,7 @@ def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
 
 
 def undone(rules: Rules, base: Rules) -> list[Rules]:
-    """Return the valid rules in which one of several changes is undone; empty for a single change."""
+    """Return the valid rules in which one of several changes is undone, empty for a single change."""
     found, names = [], list(changes_of(rules, base))
     for name in names if len(names) > 1 else ():
         field, _, card = name.partition(".")
@@ -136,7 +136,7 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
 
 
 def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarray]:
-    """Return the results of `screen`, float64 ``[5]``, until time runs out; infinity if a game is too large."""
+    """Return the results of `screen`, float64 ``[5]``, until time runs out, or infinity if a game is too large."""
     found: list[np.ndarray] = []
     for n, (label, rules) in enumerate(named):
         watch.done(n, len(named))

@@ -26,8 +26,8 @@ from punish_fast.runtime.files import check_output, explain
 class Outcome:
     """Outcome of a job."""
 
-    result: dict[str, Any] | None  # JSON object; None if the job failed
-    reason: str | None = None  # error message in one line; None if there is a result
+    result: dict[str, Any] | None  # JSON object, or None if the job failed
+    reason: str | None = None  # error message in one line, or None if there is a result
     is_final: bool = True  # False if memory or time was too short, so that another run might succeed
     seconds: float = 0.0
 

@@ -55,11 +55,11 @@ class PointResult:
 
     point: Point
     agent: Outcome  # results of the point's agent
-    equilibrium: Outcome | None  # results of equilibrium play; None if not studied
+    equilibrium: Outcome | None  # results of equilibrium play, or None if not studied
 
     @property
     def reason(self) -> str | None:
-        """Reason why a result is missing; None if no result is missing."""
+        """Reason why a result is missing, or None if no result is missing."""
         return next((part.reason for part in (self.agent, self.equilibrium) if part and part.reason), None)
 
 
@@ -71,7 +71,7 @@ def run_survey(
     watch: Watch | None = None,
     jobs: list[list[Job]] | None = None,
 ) -> list[PointResult]:
-    """Return the results of all points; study the points without stored results.
+    """Return the results of all points, and study the points without stored results.
 
     Args:
         survey: The points.
@@ -102,12 +102,12 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
 
 
 def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
-    """Return the number of points with a result that is not stored yet; ``jobs`` lists the jobs of each point."""
+    """Return the number of points with a result that is not stored yet. ``jobs`` lists the jobs of each point."""
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
 def agent_job(label: str, point: Point, player: Player, enemy_key: dict[str, Any]) -> Job:
-    """Return the job that solves and studies a point's agent; ``enemy_key`` represents the enemy ``player`` in keys."""
+    """Return the job that solves and studies a point's agent. ``enemy_key`` represents the enemy ``player`` in keys."""
     # The enemy's file is read here because workers might not have it.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": enemy_key, "objective": point.objective, "discount": point.discount}
@@ -126,13 +126,13 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
 
     Args:
         point: The point.
-        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file; otherwise None.
+        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file, otherwise None.
         stage: Function that returns a context manager for each of the stages ``model``, ``graph``, ``self-play`` and
             ``best response``, given its name.
 
     Returns:
-        The sizes of the model and the graph; the agent's mean ``value`` over all openings, against its enemy; the
-        sweeps, error bound and digest of the solution; the results of `study_game`; and ``best_response``, the win
+        The sizes of the model and the graph, the agent's mean ``value`` over all openings against its enemy, the
+        sweeps, error bound and digest of the solution, the results of `study_game`, and ``best_response``, the win
         probability of the best response to the agent.
     """
     with stage("model"):
@@ -165,9 +165,9 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
             ``self-play``, given its name.
 
     Returns:
-        The number of ``full_states``; the number of ``iterations``; the results of `study_game`; ``best_response``, the
-        win probability of the best response; and the ``exploitability`` in percentage points. The latter two are None
-        if time runs out.
+        The number of ``full_states``, the number of ``iterations``, the results of `study_game`, the win probability
+        of the best response as ``best_response``, and the ``exploitability`` in percentage points. The last two are
+        None if time runs out.
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
@@ -225,7 +225,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
 
 
 def _graph(rules: Rules, share: float) -> GameGraph:
-    """Return the graph of the two-player game; raise MemoryError if the whole study would not fit into memory."""
+    """Return the graph of the two-player game, or raise MemoryError if the whole study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
     return GameGraph(outline.space, outline)

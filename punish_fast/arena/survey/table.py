@@ -16,7 +16,7 @@ _EQUILIBRIUM = ("iterations", "exploitability")
 
 
 def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
-    """Return the columns of the table, each with one value per point; unknown values are None.
+    """Return the columns of the table, each with one value per point, None if unknown.
 
     Fields of the rules that are unchanged from the base at all points are omitted. If equilibria were studied,
     additional columns with the prefix ``equilibrium_`` contain the results of equilibrium play.

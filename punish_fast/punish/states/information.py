@@ -51,7 +51,7 @@ MODELS = tuple(model.name for model in _MODELS)
 
 
 def information_of(name: str) -> Information:
-    """Return the information model with this name; raise `InformationError` if it is unknown."""
+    """Return the information model with this name, or raise `InformationError` if it is unknown."""
     if name not in MODELS:
         raise InformationError(f"information: {name!r} is not allowed; it must be one of {', '.join(MODELS)}")
     return _MODELS[MODELS.index(name)]

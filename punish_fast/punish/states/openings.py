@@ -33,7 +33,7 @@ class Worth:
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
     mean: np.ndarray  # float64 [m], expected value of the openings with each number of copies
-    step: float  # average gain from one more copy; NaN if all openings have the same number of copies
+    step: float  # average gain from one more copy, or NaN if all openings have the same number of copies
 
 
 def openings(states: CodedStates) -> Openings:
@@ -67,5 +67,5 @@ def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
 
 
 def worth_of_cards(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> dict[str, Worth]:
-    """Return the worth of each card; ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
+    """Return the worth of each card. ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
     return {card: worth(copies, p, value) for card, copies in zip(CARDS, counts.T, strict=True)}

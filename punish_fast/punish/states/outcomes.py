@@ -47,7 +47,7 @@ class BreathOutcomes(NamedTuple):
     # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``. They are in the
     # order of their successors' codes, followed by a win and a loss.
     ptr: np.ndarray
-    joined: np.ndarray  # uint16 [n], number of the joining cards; 0 for win and loss
+    joined: np.ndarray  # uint16 [n], number of the joining cards, or 0 for win and loss
     status: np.ndarray  # int32 [n], next status, or `WIN`, or `LOSS`
     mask: np.ndarray  # int64 [n], bit mask of the multisets of joining cards (player's draw included) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome

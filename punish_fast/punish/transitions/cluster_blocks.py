@@ -48,7 +48,7 @@ class SharedGame(NamedTuple):
     """Game and enemy for which tasks compute rows."""
 
     rules: Rules
-    enemy: str  # unique id of the enemy's policy in this run; empty for uniform play
+    enemy: str  # unique id of the enemy's policy in this run, empty for uniform play
 
 
 class LayerValues(NamedTuple):
@@ -83,7 +83,7 @@ class ClusterBlocks:
     """Executor (see ``row_batches.py``) that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
-        """Prepare the executor; ``progress`` is called after each task."""
+        """Prepare the executor. ``progress`` is called after each task."""
         self._client, self._batches, self._progress = client, batches, progress
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
@@ -158,7 +158,7 @@ class ClusterBlocks:
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
-    """Copy a task's updated arrays to ``arrays``; return the results of its batches with the changes of values."""
+    """Copy a task's updated arrays to ``arrays``, and return the results of its batches with the changes of values."""
     parts = found.parts
     if arrays.values is not None:
         table = np.array(parts)
@@ -186,7 +186,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns; elements of other layers are uninitialized and use no memory."""
+        """Return the values of all columns. Elements of other layers are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))

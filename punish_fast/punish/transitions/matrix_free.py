@@ -38,7 +38,7 @@ class MatrixFree(Process):
     rows_pay_ends = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep; use local threads if ``executor`` is None."""
+        """Compute the rewards, which takes as long as a sweep. Use local threads if ``executor`` is None."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
@@ -80,15 +80,15 @@ class MatrixFree(Process):
         return True
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its best row; return the largest change."""
+        """Back up each state with its best row, and return the largest change."""
         return float(self._change(sweep, layer, payment, v, out)[0])
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``policy[r]``; return the largest change."""
+        """Back up each state, taking row ``r`` with probability ``policy[r]``, and return the largest change."""
         return float(self._change(evaluate, layer, payment, v, out, weight=policy)[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Back up each state with its best row, and update ``choices``; see `Backups.close`."""
+        """Back up each state with its best row, and update ``choices`` (see `Backups.close`)."""
         return self._change(close, layer, payment, v, out, q=choices.q, choice=choices.row)
 
     def _change(

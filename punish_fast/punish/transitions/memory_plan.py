@@ -6,7 +6,7 @@ There are three *modes*, with bitwise identical results.
 mode            stored transitions                                       bytes of transitions
 =============== ======================================================== ==========================================
 ``tensor``      every entry: a column and a probability                  12 per entry, 8 per row
-``compact``     every column; shared probabilities once                  4 per entry, 8 per probability, 16 per row
+``compact``     every column, shared probabilities once                  4 per entry, 8 per probability, 16 per row
 ``matrix-free`` none: rows are recomputed in every sweep                 one batch of rows per thread
 =============== ======================================================== ==========================================
 
@@ -72,7 +72,7 @@ def mode_of(process: Process) -> str:
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """Return the memory limit in bytes: ``n_bytes``, or the machine's memory if None; infinity if unknown."""
+    """Return the memory limit in bytes: ``n_bytes`` or, if None, the machine's memory, infinity if unknown."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
 
@@ -83,7 +83,7 @@ def most_states(limit: float) -> int:
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
-    """Return the first of ``modes`` that fits into ``limit`` bytes; raise `MemoryError` if none does."""
+    """Return the first of ``modes`` that fits into ``limit`` bytes, or raise `MemoryError` if none does."""
     n_bytes = {plan.mode: plan.n_bytes for plan in plans}
     fitting = [mode for mode in modes if n_bytes[mode] <= limit]
     if fitting:

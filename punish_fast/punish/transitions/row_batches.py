@@ -29,15 +29,15 @@ _OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "weight", "q")
 
 
 class RowArrays(NamedTuple):
-    """Arrays of some states and their rows; None if a backup does not need them."""
+    """Arrays of some states and their rows, or None if a backup does not need them."""
 
     discount: float = 1.0  # factor by which successors' values are multiplied
     v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read for successors only
     reward: np.ndarray | None = None  # float64 [n_rows]; the game's own rewards if None
     weight: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
-    q: np.ndarray | None = None  # float64 [n_rows], values of rows; updated
-    choice: np.ndarray | None = None  # int64 [n_states], best row of each state; updated
-    values: np.ndarray | None = None  # float64 [n_states], values of states; updated
+    q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
+    choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
+    values: np.ndarray | None = None  # float64 [n_states], values of states, updated
 
     def part(self, states: slice, rows: slice) -> RowArrays:
         """Return views of the arrays of some of the states and rows."""
@@ -67,21 +67,21 @@ def find_rewards(made: MadeRows, arrays: RowArrays) -> NonzeroCount:
 
 
 def sweep(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with its best row; return float64 ``[3]`` with the largest change first."""
+    """Back up each state with its best row, and return float64 ``[3]`` with the largest change first."""
     statistics = np.zeros(3)
     _bellman.sweep(*_ONE_CHUNK, *_settings(made, arrays), arrays.v, arrays.values, statistics)
     return statistics
 
 
 def evaluate(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with the weighted mean of its rows; return float64 ``[3]`` with the largest change first."""
+    """Back up each state with the weighted mean of its rows; return float64 ``[3]``, the largest change first."""
     statistics = np.zeros(3)
     _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.weight, arrays.v, arrays.values, statistics)
     return statistics
 
 
 def close(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with its best row and update ``q`` and ``choice``; return float64 ``[3]``.
+    """Back up each state with its best row, update ``q`` and ``choice``, and return float64 ``[3]``.
 
     The elements are the largest change, the sum of squared changes of ``q``, and the number of changed choices.
     """
@@ -129,7 +129,7 @@ class RowBatches:
     """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the entries of all rows if the enemy follows ``policy``, float64 ``[n_rows]``; None if uniform."""
+        """Count the entries of all rows if the enemy follows ``policy``, float64 ``[n_rows]``, or None if uniform."""
         self.space = space
         self.policy = policy
         self.builder = RowBuilder(space, policy)
@@ -152,11 +152,11 @@ class RowBatches:
 
     @property
     def nbytes(self) -> int:
-        """Maximum size of a batch in bytes; each thread holds one batch."""
+        """Maximum size of a batch in bytes. Each thread holds one batch."""
         return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
 
     def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Make the rows of a layer in local threads and call ``work`` for each batch; implements `Executor`."""
+        """Implement `Executor`: make the rows of a layer in local threads, and call ``work`` for each batch."""
         ranges = self.ranges[layer]
         found: list[Any] = [None] * len(ranges)
 
@@ -204,7 +204,7 @@ class RowBatches:
         self._join_blocks(layer, cumulated(nnz))
 
     def _join_blocks(self, layer: int, entry_ptr: np.ndarray) -> None:
-        """Group the blocks of a layer into batches; the entries of block ``b`` begin at ``entry_ptr[b]``."""
+        """Group the blocks of a layer into batches. The entries of block ``b`` begin at ``entry_ptr[b]``."""
         ranges, ends, begin = [], [0], 0
         while begin < len(entry_ptr) - 1:
             end = max(begin + 1, int(np.searchsorted(entry_ptr, entry_ptr[begin] + _BATCH, side="right")) - 1)

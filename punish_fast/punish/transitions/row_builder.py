@@ -1,7 +1,7 @@
 """Rows of the transition tensor of a game against an enemy, block by block.
 
 The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built in
-this way once, layer by layer; a matrix-free process repeats this in every sweep, a few blocks at a time.
+this way once, layer by layer. A matrix-free process repeats this in every sweep, a few blocks at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _encode(counts: np.ndarray) -> np.ndarray:
 
 
 def for_blocks(make: Callable[..., None], space: StateSpace, number: int, ptr: np.ndarray, *args: Any) -> None:
-    """Call ``make(blocks, number, *args)`` for parts of a layer in several threads; block weights are as in ``ptr``."""
+    """Call ``make(blocks, number, *args)`` for parts of a layer in several threads. Block weights are as in ``ptr``."""
     order = in_order(space, BlockRange(number, 0, len(ptr) - 1))
     for_chunks(lambda begin, end: make(order[begin:end], number, *args), cumulated(np.diff(ptr)[order]))
 
@@ -67,7 +67,7 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """Rows of some blocks; overwritten when the same thread makes other rows."""
+    """Rows of some blocks, overwritten when the same thread makes other rows."""
 
     states: slice
     rows: slice
@@ -81,7 +81,7 @@ class RowBuilder:
     """Builder of rows for any blocks of a game against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare the enemy's ``policy``, float64 ``[n_rows]`` along ``space.action``; None for the uniform policy."""
+        """Prepare the enemy's ``policy``, float64 ``[n_rows]``, or the uniform policy if it is None."""
         must_be_space(space)
         require_memoryless(space)
         self.space = space

@@ -37,7 +37,7 @@ class LabeledProcess:
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """Fields of all positions, uint8 ``[n_states, 18]``; their names are in ``FIELDS``."""
+        """Fields of all positions, uint8 ``[n_states, 18]``. Their names are in ``FIELDS``."""
         return np.concatenate([digits_of(self.states, rows) for rows in self._blocks()])
 
     @property
@@ -60,7 +60,7 @@ class LabeledProcess:
 
 
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabeledProcess:
-    """Return a process with its positions; raise ValueError if its states, terminals or actions do not match them."""
+    """Return a process with its positions, or raise ValueError if states, terminals or actions do not match."""
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):

@@ -1,7 +1,7 @@
 """The notebook's files: values and strategies in JSON.
 
 A file is a JSON object that maps the decimal codes of states (see ``punish/codes.py``) to objects, which map actions to
-numbers. A strategy contains the probabilities of the legal actions in some states; a file of values contains the values
+numbers. A strategy contains the probabilities of the legal actions in some states. A file of values contains the values
 of the legal actions in all states, and the values of win and loss::
 
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}

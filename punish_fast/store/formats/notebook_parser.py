@@ -28,7 +28,7 @@ TERMINALS = (str(WIN), str(LOSS))
 _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
-# Maximum mean length of a state and its numbers, in bytes; far more than any formatting needs.
+# Maximum mean length of a state and its numbers, in bytes, far more than any formatting needs.
 _LONGEST_STATE = 1000
 
 
@@ -76,7 +76,7 @@ class Cells:
         return self._numbers(key, actions)[ACTIONS.index(REST_ACTION)]
 
     def _numbers(self, state: str, actions: Any) -> list[float]:
-        """Return the number of each of ``ACTIONS`` in a state; NaN if the action is not in the file."""
+        """Return the number of each of ``ACTIONS`` in a state, or NaN if the action is not in the file."""
         if not isinstance(actions, dict):
             raise self._error(f"state {state}: {_brief(actions)} is not an object of actions")
         numbers = [math.nan] * len(ACTIONS)
@@ -134,7 +134,7 @@ class Cells:
 
 
 def _read(path: Path, most: int, too_large: str) -> str:
-    """Return the text of a file; raise `ReadError` with the text ``too_large`` if it has more than ``most`` bytes."""
+    """Return the text of a file, or raise `ReadError` with ``too_large`` if it has more than ``most`` bytes."""
     try:
         fault = fault_of_input(path) or (too_large if path.stat().st_size > most else None)
         if fault:

@@ -4,20 +4,20 @@ The first six arrays of a process are its transitions as a CSR array, for ``scip
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [nnz]     probabilities
-    indices          int32   [nnz]     columns; n_columns - 2 is win, n_columns - 1 loss
+    indices          int32   [nnz]     columns (n_columns - 2 is win, n_columns - 1 loss)
     indptr           int32   [n_rows + 1]    first entry of each row
     state_ptr        int64   [n_states + 1]  first row of each state
-    layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer is between two measures
-    action           uint8   [n_rows]        card (1 to 5), then 1 for a feint, otherwise 0; rest is 90
+    layer_ptr        int64   [n_layers + 1]  first state of each breath, and of the time between measures
+    action           uint8   [n_rows]        card (1 to 5), then 1 for a feint, otherwise 0, or 90 for rest
     reward           float64 [n_rows]        expected immediate rewards
-    terminal_reward  float64 [2]             rewards of win and loss at every step; `reward` contains the first step
-    code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss is -2
+    terminal_reward  float64 [2]             rewards of win and loss at every step (`reward` contains the first)
+    code             int64   [n_columns]     18-digit decimal codes, -1 for win and -2 for loss
     is_initial       bool    [n_columns]     True for states in which a game can begin
-    rules, enemy, package_version            text; rules and enemy are JSON
+    rules, enemy, package_version            text (rules and enemy are JSON)
 
 Win and loss have no rows. The values of an imported model for one objective are::
 
-    v             float64 [n_states]       values; infinite if no policy has a finite value
+    v             float64 [n_states]       values, infinite if no policy has a finite value
     choice        int64   [n_states]       index of an optimal choice, in the file's order
     action        uint32  [n_states]       index of that choice's action in action_names, or in the state without names
     action_names  text                     names of the actions

@@ -1,7 +1,7 @@
 """Processes in the Unified Markov Binary format (UMB), version 1, as read by Storm, PRISM and Modest.
 
 A UMB file is a tar archive of ``index.json`` and plain little-endian arrays. In UMB, each state has *choices*, and each
-choice has *branches* to other states; pointer arrays mark the first choice of each state and the first branch of each
+choice has *branches* to other states. Pointer arrays mark the first choice of each state and the first branch of each
 choice. Rows are written as choices and entries as branches, in the same order. Win and loss are the last two states,
 each with one choice (rest) and one branch back to the state itself.
 
@@ -12,7 +12,7 @@ each with one choice (rest) and one branch back to the state itself.
     state-is-initial                                    bits      every opening with full HP on both sides
     actions/choices                                     uint32    with names: rush, feint_with_rush, ..., rest
     annotations/aps/win, annotations/aps/loss           bits      the two terminals
-    annotations/rewards/reward                          float64   of each choice; terminals pay at every step
+    annotations/rewards/reward                          float64   of each choice (terminals pay at every step)
     valuations/states                                   19 x 8 bits
 
 The valuation of a state has a variable for each of the 18 digits of its decimal code (see ``punish/codes.py``),

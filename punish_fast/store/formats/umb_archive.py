@@ -19,8 +19,8 @@ INDEX = "index.json"
 
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Sizes in bytes: maximum of a header; usual size of a member's headers; and maximum by which headers may exceed it, in
-# total. Pax headers contain long names; some versions of `tarfile` parse them in quadratic time.
+# Sizes in bytes: maximum of a header, usual size of a member's headers, and maximum by which headers may exceed it, in
+# total. Pax headers contain long names. Some versions of `tarfile` parse them in quadratic time.
 _LARGEST_HEADER, _USUAL_HEADERS, _MOST_HEADERS = 1 << 12, 1 << 11, 1 << 19
 # Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size. Models are
 # compressed by a factor of about 10, zeros by 1000 to 1,000,000.
@@ -38,7 +38,7 @@ def read_index(path: Path) -> bytearray:
 
 
 def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str, bytearray]:
-    """Return the contents of the index and of all needed members, by name; ``largest`` limits their sizes in bytes."""
+    """Return the contents of the index and of all needed members, by name. ``largest`` limits their sizes in bytes."""
     members: dict[str, bytearray] = {}
     for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:
@@ -48,7 +48,7 @@ def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str,
 
 
 def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
-    """Yield the names and contents of needed members; convert all errors to `ReadError` with a one-line message."""
+    """Yield the names and contents of needed members, and convert all errors to `ReadError` in one line."""
     if fault := fault_of_input(path):
         raise ReadError(f"{path}: {fault}")
     try:

@@ -1,6 +1,6 @@
 """Import of models from Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
 
-States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states; a
+States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states. A
 missing label ``init`` is created from the initial states. The reward of a row is the sum of the rewards of its state
 and choice and the mean reward of its branches. A state without choices gets a row that leads back to the state.
 
@@ -70,7 +70,7 @@ class _Content:
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
-        """Return a member as an array; it must contain ``n`` numbers."""
+        """Return a member as an array. It must contain ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
             raise self.fault(f"{printable(name)}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
@@ -85,7 +85,7 @@ class _Content:
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; it can be missing if each item has one entry."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``. It can be missing if each item has one entry."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
@@ -94,7 +94,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """Return the numbers in a member, float64 ``[n]``; ``kind`` describes their type, as in the index."""
+        """Return the numbers in a member, float64 ``[n]``. ``kind`` describes their type in the form of the index."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -104,7 +104,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """Return the dtype of the member ``name``; ``kind`` describes the type, as in the index."""
+        """Return the dtype of the member ``name``. ``kind`` describes the type in the form of the index."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
