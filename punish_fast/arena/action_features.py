@@ -1,4 +1,4 @@
-"""Policies that play the actions with the highest scores, which are computed from features of the actions."""
+"""Policies that play the actions with the highest scores, given features of the actions."""
 
 from collections.abc import Callable
 

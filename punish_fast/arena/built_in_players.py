@@ -57,7 +57,7 @@ EXPLOITER_WINS = 0.545
 class BuiltIn:
     """Description of a built-in player."""
 
-    person: str  # name shown to people
+    person: str  # name in the terminal and on the web
     about: str
     wins: float | None  # win probability against the veteran under the standard rules, or None for the veteran
     level: str | None = None  # level on the start page
@@ -80,7 +80,7 @@ BUILT_INS = {
     "veteran": BuiltIn("Viktor", "mixes its moves and is hard to predict, but knows only the standard rules", None),
 }
 
-# Names that people cannot use.
+# Names that human players cannot use.
 RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 

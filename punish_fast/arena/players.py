@@ -71,7 +71,7 @@ class PolicyPlayer:
         """Sample an action for a seat from the policy.
 
         Args:
-            match: Match of Punish or another game, which holds the current state and the random numbers of each seat.
+            match: Match of Punish or another game, with the current state and the random numbers of each seat.
             seat: Seat of the player to move, from 0.
 
         Returns:
@@ -100,7 +100,7 @@ class Player:
         file: File of the player, or None if the player is built in.
         information: Name of the information model of the file, or ``"memoryless"``.
         rules: Rules of the file, or None if the player is built in.
-        has_values: True for *naive* and agent files, which have values and can therefore use softmax.
+        has_values: True for *naive* and agent files. Their values allow softmax.
     """
 
     def __init__(self, argument: str) -> None:
@@ -289,7 +289,7 @@ def require_support(player: Player, rules: Rules) -> None:
 
 
 def recorded_enemy(agent: SolutionFile) -> Player:
-    """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder.
+    """Return the enemy of an agent or a tensor: a built-in player, or a file in the same folder.
 
     Raises:
         PlayerError: If the enemy is not recorded, or if its file is missing or has changed.

@@ -6,7 +6,7 @@ strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
 where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on the Elo scale, on which a difference of 400
-points means ten wins to one loss. The mean rating is 0. A single number per agent cannot represent cycles, in which
+points means ten wins to one loss. The mean rating is 0. A single number per agent cannot represent cycles:
 ``i`` beats ``j``, ``j`` beats ``k`` and ``k`` beats ``i``.
 
 *Prior.* Finite strengths maximize this sum only if no group of agents wins all of its games against the others (Ford,

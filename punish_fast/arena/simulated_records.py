@@ -1,4 +1,4 @@
-"""Record simulated games in the same form as games between people, for logs and databases.
+"""Record simulated games in the form of real games, for logs and databases.
 
 For equal arguments, the games are identical to those of `simulate`. They are imported into a database like any other
 log: every breath is checked, and all games are stored in a single transaction.

@@ -56,7 +56,7 @@ def round_robin(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Tournament:
-    """Run a tournament in which every agent plays a match against every agent, including itself.
+    """Run a round-robin tournament, including matches of each agent against itself.
 
     Args:
         games: Number of games per pair, an even number. By default, results are computed exactly.
@@ -137,7 +137,7 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """Return the distribution of the lengths of simulated games, by measure.
+    """Return the length distribution of simulated games, by measure.
 
     Args:
         lengths: Int64 array of shape (longest + 1,): number of games by length in breaths.

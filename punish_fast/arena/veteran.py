@@ -3,8 +3,8 @@
 The veteran plays an approximate equilibrium strategy under ``memoryless`` (``equilibrium/solver.py``, 80 iterations).
 The strategy is compressed: it covers only states that self-play visits at least once in ten million games, and plays
 uniformly in all others. Its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``,
-stores one bit per state, which is set if the state is covered, and the probabilities in covered states in units of 1 /
-15, in the order of the `StateSpace` of ``tabletop``.
+stores one bit per state, set if the state is covered, and the probabilities in covered states in units of 1 / 15. Both
+are in the order of the `StateSpace` of ``tabletop``.
 """
 
 from pathlib import Path

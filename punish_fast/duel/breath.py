@@ -35,7 +35,7 @@ class Breaths(NamedTuple):
 
     result: np.ndarray  # int64 [n], WIN or LOSS of the player, 0 if the game continues
     resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
-    hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
+    hp: np.ndarray  # int64 [n, 2], HP after damage and before healing, possibly below 0
     digits: np.ndarray  # int64 [n, 18], the player's next view, meaningless if the game has ended
 
 

@@ -109,7 +109,7 @@ def head_to_head(
 
 
 def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
-    """Return a bound on the error of ``image``, which contains probabilities and numbers of breaths."""
+    """Return a bound on the error of the probabilities and numbers of breaths in ``image``."""
     residual = np.abs(image - nodes).max(axis=0, initial=0.0)
     slack = residual[1] / breaths
     if slack >= 1 or image[:, 1].max(initial=0.0) > _LONGEST / 2:
@@ -151,7 +151,7 @@ class SimulationResult(NamedTuple):
     Attributes:
         games: Number of games.
         wins: Number of games that the player won.
-        split: Number of pairs of games in which each policy won once.
+        split: Number of pairs with one win for each policy.
         lengths: int64 ``[longest + 1]``, number of games of each length in breaths.
     """
 
@@ -191,7 +191,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
         seed: Random seed, 0 to 2^64 - 1. Results do not depend on the number of threads.
 
     Returns:
-        Number of wins, and of games of each length.
+        Number of wins, and the lengths of the games.
 
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.

@@ -1,6 +1,6 @@
 """Graph of the real game: all pairs of an information state and an enemy hand, and their successors.
 
-See ``_graph.py`` for the numbering. The redeal is always the true one, which shuffles all cards in neither hand.
+See ``_graph.py`` for the numbering. The redeal is always the true one: it shuffles all cards in neither hand.
 The kernels can be compiled without enumerating states (`GRAPH`).
 """
 
@@ -80,20 +80,20 @@ class GameGraph(Outline, LayeredGraph):
 
     Attributes:
         space: Information states of the game.
-        n_breaths: Number of breaths of a measure.
+        n_breaths: Number of breaths per measure.
         n_full: Number of full states.
         n_nodes: Number of nodes between measures.
         n_values: Number of full states, nodes and final results: ``n_full + n_nodes + 2``.
         nodes: Slice of the nodes in an array of values.
         state_ptr: int64 ``[n_states + 1]``, first row of each information state, and the number of rows.
-        action: uint8 ``[n_rows]``, two-digit code of the action of each row.
+        action: uint8 ``[n_rows]``, two-digit action code of each row.
     """
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
-            space: Information states under any information model, which applies to both players.
+            space: Information states of both players, under any information model.
             outline: Outline of the graph for ``space``, built if None.
 
         Raises:
@@ -119,7 +119,7 @@ class GameGraph(Outline, LayeredGraph):
 
     @property
     def memoryless_space(self) -> StateSpace:
-        """Information states of the graph, which must be ``memoryless``.
+        """Information states of a ``memoryless`` graph.
 
         Raises:
             InformationError: If the information model is not ``memoryless``.

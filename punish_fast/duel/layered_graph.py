@@ -77,7 +77,7 @@ class LayeredGraph(ABC):
 
         Args:
             enemy_policy: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
+            belief: float64 ``[n_full]``, weights of enemy hands in each information state, with any sum.
             v: float64 ``[n_values, k]``, values in the first column. Entries of full states are overwritten.
             choice: int64 ``[n_states]``, row chosen in each information state, replaced if another row is better.
             least: Full states with a smaller belief are ignored and keep their values.

@@ -55,7 +55,7 @@ _STATES_AT_ONCE = 256  # few enough that each matrix product uses one thread, so
 class ChoiceModel:
     """A fitted choice model."""
 
-    weights: np.ndarray  # float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions
+    weights: np.ndarray  # float64 ``[11, n_features]``, where ``weights @ x`` are the utilities of all actions
     lapse: float  # lapse rate, from 0 to 1
     concentration: float  # sum of the prior's pseudo-counts in a state
     counts: Counts  # counts of the choices to which the model was fitted

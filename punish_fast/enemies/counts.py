@@ -56,8 +56,8 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
 
     Args:
         space: States of the game, under the information model ``memoryless``.
-        decimals: int64 ``[n]``, decimal code of the state of each choice.
-        actions: int ``[n]``, two-digit code of the action of each choice.
+        decimals: int64 ``[n]``, decimal code of each choice's state.
+        actions: int ``[n]``, two-digit code of each choice's action.
 
     Returns:
         The counts. Illegal choices and unreachable states are left out and counted separately.

@@ -19,7 +19,7 @@ class Entropies:
 
     n_states: np.ndarray  # int64 ``[n_layers]``, number of states of the game
     n_covered: np.ndarray  # int64 ``[n_layers]``, number of states that the strategy covers
-    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the covered states, in nats, or NaN if there are none
+    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over covered states, in nats, or NaN without them
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:

@@ -29,7 +29,7 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
     states without counts, and approaches the relative frequencies of actions in states with many choices.
 
     Args:
-        space: States of the game for which ``counts`` was computed.
+        space: States of the game that was counted.
         counts: Counts of choices.
         prior: Sum of the prior's pseudo-counts in a state, above 0. The prior has the same weight as this number of
             choices.

@@ -11,7 +11,7 @@ with probability ``r`` and otherwise multiplied by ``1 / (1 - r)``, independentl
 The optimizers are Adam (Kingma and Ba, 2015) and plain gradient descent.
 
 With networks this small and one example per step, the overhead of each operation dominates. Each epoch is therefore one
-compiled loop, and all weights and biases form one vector, which the optimizer updates in one operation. Random numbers
+compiled loop, and all weights and biases form one vector, updated in one operation. Random numbers
 (weights, order, dropout) are counter-based, so equal random seeds produce bitwise equal results.
 """
 
@@ -43,7 +43,7 @@ class TrainingOptions:
     """Training options. The defaults are the options of the published final model."""
 
     hidden: tuple[int, ...] = (36, 24, 16)  # number of units in each hidden layer
-    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers; 0 after the others
+    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers, or 0 after the others
     encoding: str = "raw"  # see `Network`
     softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
@@ -124,7 +124,7 @@ class Trained:
     network: Network
     # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray  # float64 ``[epochs, 2]``, both losses on the held-out examples; ``[0, 2]`` if there are none
+    test: np.ndarray  # float64 ``[epochs, 2]``, both losses on the held-out examples, or ``[0, 2]`` without them
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:

@@ -1,6 +1,6 @@
 """One iteration of regret minimization: forward reach, backward regrets, the update, and the best response.
 
-An iteration runs on the whole graph or on a restricted game, which reuses the deals of the whole graph.
+An iteration runs on the whole graph, or on a restricted game with the same deals.
 
 **Counterfactual best response.** In an information state ``s`` the enemy's hand ``e`` has the weight
 
@@ -9,7 +9,7 @@ An iteration runs on the whole graph or on a restricted game, which reuses the d
 its *counterfactual reach*. The player's moves are left out because they carry no information about the enemy's hand.
 With these weights, an iteration goes backward through a measure, starting from the values of the nodes, and finds the
 best actions (``duel/_best_response.py``). Node values and the distribution of deals depend on the response itself,
-since hands are kept from measure to measure. Both are carried over to the next iteration, as in policy iteration.
+since hands are kept from measure to measure. Like policy iteration, the next iteration starts from both.
 
 Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to
 ``(s, e)`` also differ in the player's moves, and paths that the last response would not take should hardly count.

@@ -2,8 +2,8 @@
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
 actions are hardly ever played or regretted. A restricted game omits these states and actions, so its arrays fit into
-the cache. It contains all full states of the first breath, from which nodes are backed up. Full states outside that
-play can reach are the game's leaves, which keep their last known values (``_restricted_game.py``).
+the cache. It contains all full states of the first breath, because nodes are backed up from these. Reachable full
+states outside are the leaves of the game. They keep their last known values (``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def all_inside(graph: LayeredGraph) -> Marks:
 def mark(
     graph: LayeredGraph, reach: np.ndarray, strategy: np.ndarray, regret: np.ndarray, choice: np.ndarray, marks: Marks
 ) -> None:
-    """Mark the states, rows and full states of the next restricted game in ``marks``, which are overwritten.
+    """Overwrite ``marks`` with the states, rows and full states of the next restricted game.
 
     Args:
         graph: The whole graph.

@@ -120,7 +120,7 @@ class _Runner:
         self._equilibrium, self._target = equilibrium, target
         self._save, self._search_progress = save, search_progress
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
-        # Seconds of the first iteration, which might compile kernels.
+        # Seconds of the first iteration, including compilation.
         self._first_seconds = 0.0
         # Results of the last measurement, and the iteration after which it was made.
         self._exploitability: float | None = None
@@ -189,5 +189,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """Return the default share of games against a best response, which is lower for models that remember more."""
+    """Return the default share of games against a best response, lower for models that remember more."""
     return 0.9 if information == "memoryless" else 0.8

@@ -6,7 +6,7 @@ A guard reduces the base damage of an attack. Equal cards, and cards stopped by 
                                    = max(0, damage[a] - reduction)   if b = guard
                                    = damage[a]                       otherwise
 
-Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, which does no damage.
+Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, without damage.
 """
 
 from functools import lru_cache

@@ -140,7 +140,7 @@ def layout_of(rules: Rules) -> Layout:
 
 
 def _problem(layout: Layout, state: State) -> str | None:
-    """Return a description of the first contradiction between ``state`` and the rules, or None if there is none."""
+    """Return a description of the first contradiction between ``state`` and the rules, or None."""
     between = state.breath == layout.breaths + 1
     feints = 0 if between else layout.feints
     limits = {
@@ -170,7 +170,7 @@ def _problem(layout: Layout, state: State) -> str | None:
 
 
 def _cards_problem(layout: Layout, state: State) -> str | None:
-    """Return a description of the first problem with the hand and the discard pile, or None if there is none."""
+    """Return a description of the first problem with the hand and the discard pile, or None."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile; each must have 5"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):

@@ -40,7 +40,7 @@ def position(
             feints by the player and by the enemy. By default no feints.
 
     Returns:
-        The state, which `StateSpace.index` finds among the states of a game.
+        The state. Its index among the states of a game is `StateSpace.index`.
 
     Raises:
         RulesError: If the rules are invalid.

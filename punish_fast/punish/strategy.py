@@ -73,7 +73,7 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
     Args:
         space: States of the game, under the information model ``memoryless``.
-        state: int ``[k]``, index in ``space`` of each state of the table, distinct and in any order.
+        state: int ``[k]``, index in ``space`` of each row's state, distinct and in any order.
         p: float64 ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90.
 
     Returns:

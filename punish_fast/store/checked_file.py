@@ -54,7 +54,7 @@ class CheckedFile:
 
     path: Path
     kind: str
-    attributes: dict[str, Any]  # root attributes by name; JSON objects as dictionaries
+    attributes: dict[str, Any]  # root attributes by name, JSON objects as dictionaries
     shapes: dict[str, tuple[int, ...]]  # shapes of the file's datasets, by name
     sizes: dict[str, int]  # values of the named sizes in the schema's shapes, such as ``n_states``
 
@@ -95,7 +95,7 @@ class CheckedFile:
             raise ReadError(f"{self.path}: {fault} ({text})") from None
 
     def error(self, field: str, problem: str) -> ReadError:
-        """Return a `ReadError` whose message names the file and a field."""
+        """Return a `ReadError` about a field of the file."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def check_shapes(self) -> None:

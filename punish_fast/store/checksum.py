@@ -1,6 +1,6 @@
 """Seals of files: length and checksum, stored in the first 512 bytes.
 
-These bytes are the file's user block, which HDF5 ignores. A seal is checked before HDF5 opens the file, because HDF5
+These bytes are the file's user block. HDF5 ignores them. A seal is checked before HDF5 opens the file, because HDF5
 can crash on a truncated or damaged file. Example of a seal::
 
     punish-fast

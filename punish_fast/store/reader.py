@@ -367,10 +367,10 @@ class SolutionFile(CheckedFile):
         return rows
 
     def player_digest(self) -> str | None:
-        """Return a digest of the states, actions and values of an agent, or of the probabilities of a strategy.
+        """Return a digest of the states and actions with the values of an agent or the probabilities of a strategy.
 
         Returns:
-            32 hexadecimal digits, which do not depend on the format of the file. None if the file is neither an agent
+            32 hexadecimal digits, independent of the format of the file. None if the file is neither an agent
             nor a memoryless strategy.
 
         Raises:

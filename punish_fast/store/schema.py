@@ -1,7 +1,7 @@
 """Schema of the HDF5 files: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
 
-Readers and writers use these tables, which ``docs/formats.md`` documents. The first 512 bytes of a file, HDF5's user
-block, contain its seal (``checksum.py``). Metadata is written in the HDF5 1.10 format.
+Readers and writers use these tables. They are documented in ``docs/formats.md``. The first 512 bytes of a file, HDF5's
+user block, contain its seal (``checksum.py``). Metadata is written in the HDF5 1.10 format.
 """
 
 from math import inf

@@ -48,12 +48,12 @@ class ModelSource:
 
     states: StateSpace | SolutionFile
     policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``, uniform if None, ignored for files
-    # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file;
-    # without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
+    # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file.
+    # Without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
     enemy: dict[str, Any] | None = None
     stage: Stage = nullcontext  # returns the context manager of each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
-    memory_limit: int | None = None  # memory limit in bytes; all memory of the machine if None
+    memory_limit: int | None = None  # memory limit in bytes, or all memory of the machine if None
     # Function that returns the executor of a matrix-free process, for example on a cluster. If None, threads of this
     # process compute the rows, which are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None
@@ -258,7 +258,7 @@ _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 
 def made_with(path: Path) -> dict[str, Any]:
-    """Return the JSON-like settings with which a tensor, an agent or a strategy was made."""
+    """Return the settings of a tensor, an agent or a strategy, as JSON-like values."""
     file = load(path)
     settings: dict[str, Any] = {"kind": file.kind, "rules": name_of(file.rules)}
     if file.kind not in ("tensor", "agent"):

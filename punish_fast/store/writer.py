@@ -1,4 +1,4 @@
-"""Atomic writer of sealed HDF5 files, which accepts data in pieces as they are computed."""
+"""Atomic writer of sealed HDF5 files, for data that is computed in pieces."""
 
 import io
 import os

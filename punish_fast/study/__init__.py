@@ -1,1 +1,1 @@
-"""Lessons from strategies: openings, kept cards, and how people deviate."""
+"""Lessons from strategies: openings, kept cards, and deviations in recorded games."""

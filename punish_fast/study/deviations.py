@@ -1,4 +1,4 @@
-"""Deviations of people from a policy in recorded games, and their costs.
+"""Deviations from a policy in recorded games, and their costs.
 
 A recorded choice ``a`` in an information state ``s`` loses
 
@@ -80,7 +80,7 @@ class AssessedChoices:
 
 @dataclass(frozen=True)
 class Deviations:
-    """Deviations of people from a policy."""
+    """Deviations of recorded choices from a policy."""
 
     choices: AssessedChoices
     per_game: float  # total loss of a player in a game, averaged over games
@@ -147,7 +147,7 @@ def _assess(
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Compare people with a policy. For the arguments, see `assess`."""
+    """Compare recorded choices with a policy. For the arguments, see `assess`."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf

@@ -40,7 +40,7 @@ class SituationFrequencies(NamedTuple):
     grouping: str  # name of the grouping
     situation: str  # name of the situation
     choices: float  # expected number of a player's choices in the situation per game
-    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
+    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices, with the sum 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
     when_possible: np.ndarray  # float64 ``[6]``, frequency where the play is possible, or NaN without choices
     given_up: np.ndarray  # float64 ``[5]``, share of each card among feints, or NaN without feints

@@ -1,4 +1,4 @@
-"""Costly habits: plays that a person chooses more often than a reference player in some situation.
+"""Costly habits: actions that a player chooses more often than a reference player in some situation.
 
 The cost of a habit is the win probability that its choices lose, times the share of these choices in excess of the
 reference player's frequency. Each play counts only in its costliest situation, so no choice belongs to two habits.
@@ -17,19 +17,19 @@ from punish_fast.study.observations import observe
 _FEWEST = 3
 # Number of choices of a habit below which its frequency and its loss may be due to chance.
 _FEWEST_CERTAIN = 20
-# Minimum excess of a person's frequency over the reference player's.
+# Minimum excess of the player's frequency over the reference player's.
 _LEAST_SURPLUS = 0.02
 # Maximum share of all choices in a situation. Larger situations are not specific enough.
 _MOST_OF_CHOICES = 0.6
 
 
 class Habit(NamedTuple):
-    """A play that a person chooses too often in a situation."""
+    """An action that a player chooses too often in a situation."""
 
     situation: str  # name of the situation
     play: str  # one of `PLAYS`
     choices: int  # number of choices of this play in the situation
-    of: int  # number of the person's choices in the situation
+    of: int  # number of the player's choices in the situation
     loss: float  # mean loss of these choices, in win probability
     cost: float  # loss per game of the choices in excess of the reference player's frequency
     share: float  # frequency of the play in the situation
@@ -53,7 +53,7 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:
-    """Return a habit for each play that is chosen too often in a situation (indices of its choices)."""
+    """Return a habit for each action that is chosen too often in a situation (indices of its choices)."""
     plays, loss = PLAY_OF[assessed.column[situation]], assessed.loss[situation]
     policy = np.stack([assessed.policy[situation][:, k == PLAY_OF].sum(axis=1) for k in range(len(PLAYS))], axis=1)
     found = []

@@ -23,7 +23,7 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Function that takes the name of a stage of a computation and returns a context manager for this stage.
+# Function that takes the name of a stage and returns a context manager for this stage.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
@@ -39,7 +39,7 @@ class Hands(NamedTuple):
 class Lessons:
     """Lessons from a policy that plays both sides."""
 
-    length: float  # expected number of breaths of a game
+    length: float  # expected length of a game in breaths
     dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
     # Win probability by own and enemy HP, averaged over all visits to states in breath 2 or later of a measure.
     during: dict[tuple[int, int], float]
@@ -119,7 +119,7 @@ def plays_of_hands(openings: Openings, table: np.ndarray) -> np.ndarray:
 
 
 def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:
-    """Return key figures of a game in which a policy plays both sides.
+    """Return key figures of self-play by a policy.
 
     Args:
         graph: The game.

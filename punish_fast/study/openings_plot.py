@@ -1,4 +1,4 @@
-"""Plot of openings: the values of first deals, and the worth of each card."""
+"""Plot of openings: the values of first deals and of each card."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def gap_of(curves: list[list[Worth]]) -> float:
 
 
 def headline_of(curve: list[Worth], where: str, unit: str) -> str:
-    """Return a headline that names the card for which one more copy gains most."""
+    """Return a headline with the card whose additional copy gains most."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
         return f"Every opening has the same number of copies {where}"

@@ -1,6 +1,6 @@
-"""Reconstruction of the information states in which recorded choices were made.
+"""Reconstruction of the information states of recorded choices.
 
-A record contains only the view, which includes the discard pile but not which side played which card. For a policy that
+A record contains only the view, with the discard pile but not which side played which card. For a policy that
 remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The player's
 pick is recorded, and so is the enemy's pick unless the enemy's choice is missing. The cards drawn for feints are not
 recorded. Therefore, all possibilities are tried, and those that lead to the cards and statuses of the next record are
@@ -35,7 +35,7 @@ class Reconstruction(NamedTuple):
 
     choice: np.ndarray  # int64 ``[m]``, index of the choice, ascending
     state: np.ndarray  # int64 ``[m]``, row of the state in the policy's information model
-    weight: np.ndarray  # float64 ``[m]``, probability of the state; sums to 1 for each choice
+    weight: np.ndarray  # float64 ``[m]``, probability of the state, with the sum 1 for each choice
     n_exact: int  # number of choices with a single possible state
 
 

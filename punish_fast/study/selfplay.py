@@ -1,4 +1,4 @@
-"""Self-play, in which a policy plays both sides of the game: values and expected visits of every position.
+"""Self-play, with one policy for both sides: values and expected visits of every position.
 
 Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
 is computed forward: it is the sum over all measures of the probability that the game reaches this state. The visits

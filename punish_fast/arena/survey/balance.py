@@ -74,7 +74,7 @@ def faults_of(result: dict[str, Any], rules: Rules) -> list[str]:
 
 
 def worth_text(card: str, worth: float) -> str:
-    """Describe the worth of one more copy of a card in hand."""
+    """Describe the gain from one more copy of a card in hand."""
     return f"one more {card} in hand is worth {100 * worth:+.1f} points of win rate"
 
 

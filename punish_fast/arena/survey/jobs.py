@@ -60,7 +60,7 @@ def run_jobs(
 
     Args:
         jobs: The jobs. Jobs with equal keys are run once.
-        results: Stored results, to which new ones are added, or None to store nothing.
+        results: Stored results, extended by new ones, or None to store nothing.
         client: The Dask cluster on which to run the jobs, or None to run them in this process.
         watch: Progress callbacks.
     """

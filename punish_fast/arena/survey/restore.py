@@ -49,7 +49,7 @@ def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
 
 
 def undone(rules: Rules, base: Rules) -> list[Rules]:
-    """Return the valid rules in which one of several changes is undone, empty for a single change."""
+    """Return the valid rules without one of several changes, empty for a single change."""
     found, names = [], list(changes_of(rules, base))
     for name in names if len(names) > 1 else ():
         field, _, card = name.partition(".")
@@ -73,7 +73,7 @@ def _changes(rules: Rules, first: int) -> Iterator[dict[str, Any]]:
 
 
 def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
-    """Return the worth of one more copy of each card in hand, for the best agent against *naive*."""
+    """Return the gain from one more copy of each card in hand, for the best agent against *naive*."""
     with stage("screening"):
         space = StateSpace(rules)
         solution = solve(build_compact(space, Player("naive").policy(space)), discount=1.0)
@@ -122,7 +122,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
 
 
 def deciding_change(found: Balance, watch: Watch) -> str | None:
-    """Return the change without which the worth of cards is closest to the base rules.
+    """Return the change without which the values of cards are closest to the base rules.
 
     A single change, or too little time, returns None. The worth is measured in the one-player model against *naive*.
     """
@@ -149,7 +149,7 @@ def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarr
 
 
 def _distances(screened: list[np.ndarray]) -> np.ndarray:
-    """Return the largest difference of each of the other worths from the first, float64 ``[n - 1]``."""
+    """Return the largest difference between each other row of values and the first, float64 ``[n - 1]``."""
     return np.array([np.nanmax(np.abs(other - screened[0])) for other in screened[1:]])
 
 

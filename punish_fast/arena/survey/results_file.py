@@ -45,14 +45,14 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        # Accept a file with a single truncated line, which a crash could have caused.
+        # Accept a file with a single line that a crash has truncated.
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
             warnings.warn(f"{path}: {damaged} damaged lines; their results are computed again", stacklevel=2)
 
     def find(self, key: Mapping[str, Any]) -> Outcome | None:
-        """Return the outcome stored under a key, or None if there is none."""
+        """Return the outcome stored under a key, or None."""
         return self._found.get(address_of(key))
 
     def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:

@@ -75,8 +75,8 @@ def run_survey(
 
     Args:
         survey: The points.
-        results: Stored results, to which new ones are added, or None to store nothing.
-        iterations: Iterations of the equilibrium of each game, or None to study only agents.
+        results: Stored results, extended by new ones, or None to store nothing.
+        iterations: Iterations of each equilibrium, or None to study only agents.
         client: A `distributed.Client` on whose workers to run, or None to run in this process.
         watch: Progress callbacks.
         jobs: Result of `jobs_of`, if already computed.
@@ -159,7 +159,7 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
 
     Args:
         rules: The rules, with the true redeal.
-        iterations: Maximum number of iterations of the equilibrium solver.
+        iterations: Maximum number of iterations.
         share: Share of the time left within a time limit. The study makes at least one iteration.
         stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
             ``self-play``, given its name.

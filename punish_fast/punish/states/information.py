@@ -1,4 +1,4 @@
-"""Information models, which define how much of a measure players remember.
+"""Information models: how much of a measure players remember.
 
 Both players see all cards that are played in a measure. An information model defines how much of this they remember,
 by listing the *places* of the discard pile that they distinguish:
@@ -30,9 +30,9 @@ class Information(NamedTuple):
     """An information model: the places of revealed cards, of the player's cards and of the enemy's cards."""
 
     name: str
-    revealed: int  # index of the place of revealed cards
-    own: int  # index of the place of the player's cards
-    enemy: int  # index of the place of the enemy's cards
+    revealed: int  # place of revealed cards
+    own: int  # place of the player's cards
+    enemy: int  # place of the enemy's cards
 
     @property
     def n_places(self) -> int:
@@ -69,7 +69,7 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """Return the tables of the digits of cards codes under an information model."""
+    """Return the digit tables of cards codes under an information model."""
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]

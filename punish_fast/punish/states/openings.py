@@ -1,4 +1,4 @@
-"""Openings: the deals that begin a game, with their probabilities, and the worth of each card.
+"""Openings: the deals that begin a game, with their probabilities, and the value of each card.
 
 A hand ``D`` is dealt from all cards ``M``, and cards ``R`` are revealed from the rest, uniformly at random::
 
@@ -29,7 +29,7 @@ class Openings(NamedTuple):
 
 @dataclass(frozen=True)
 class Worth:
-    """Expected value of the openings, by the number of copies of a card in hand or among the revealed cards."""
+    """Expected value of the openings, by copies of a card in hand or among the revealed cards."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
     mean: np.ndarray  # float64 [m], expected value of the openings with each number of copies
@@ -37,7 +37,7 @@ class Worth:
 
 
 def openings(states: CodedStates) -> Openings:
-    """Return the openings of a game: the states of breath 1 in which both players have full HP."""
+    """Return the openings of a game: the states of breath 1 with full HP on both sides."""
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)
@@ -52,7 +52,7 @@ def openings(states: CodedStates) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """Return the expected value of the openings, by the number of copies of a card.
+    """Return the expected value of the openings, by copies of a card.
 
     For each opening, ``counts``, ``p`` and ``value`` (``[n]`` each) contain the number of copies, in hand or among the
     revealed cards, the probability and the value.
@@ -67,5 +67,5 @@ def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
 
 
 def worth_of_cards(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> dict[str, Worth]:
-    """Return the worth of each card. ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
+    """Return the value of each card. ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
     return {card: worth(copies, p, value) for card, copies in zip(CARDS, counts.T, strict=True)}

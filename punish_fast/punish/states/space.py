@@ -3,7 +3,7 @@
 The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
 a measure. Each further layer contains the successors of the previous one. Under ``memoryless``, the last layer contains
 the states between two measures. Finer models lack this layer, because they are used only in the graph of the two-player
-game, which has nodes between measures instead.
+game. That graph has nodes between measures instead.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class StateSpace:
 
     @property
     def states_by_breath(self) -> list[int]:
-        """Number of states of each layer."""
+        """Number of states in each layer."""
         return [int(n) for n in np.diff(self.layer_ptr)]
 
     def state(self, index: int) -> State:
@@ -319,7 +319,7 @@ class StateSpace:
 
     @property
     def n_openings(self) -> int:
-        """Number of deals of a hand and revealed cards."""
+        """Number of possible hands and revealed cards in the first deal."""
         return len(self.layers[0].cards)
 
     @property

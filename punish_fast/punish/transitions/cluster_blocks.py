@@ -1,4 +1,4 @@
-"""Backups of the states of a layer on the workers of a cluster.
+"""Backups of a layer's states on the workers of a cluster.
 
 Each worker enumerates the states of the game once. The values of the next layer are sent to one worker, from which
 every other worker fetches them once. Each task backs up consecutive batches and returns the new values. Each thread
@@ -75,7 +75,7 @@ class TaskResult(NamedTuple):
 
     seconds: float  # duration
     arrays: dict[str, np.ndarray]  # updated arrays of the task's `RowArrays`, by field
-    # result of each batch; the largest change is set later, because workers do not have the old values
+    # result of each batch (the largest change is set later, because workers do not have the old values)
     parts: list[Any]
 
 

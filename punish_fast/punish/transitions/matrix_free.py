@@ -38,7 +38,7 @@ class MatrixFree(Process):
     rows_pay_ends = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep. Use local threads if ``executor`` is None."""
+        """Compute the rewards in the time of a sweep. Use local threads if ``executor`` is None."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr

@@ -11,7 +11,7 @@ mode            stored transitions                                       bytes o
 =============== ======================================================== ==========================================
 
 Each mode also stores the state index, the reward, value and action of each row, and values of states. Times are
-estimated from a sample of batches made by one thread. A stored tensor is made once, and each sweep takes a fixed
+estimated from a sample of batches made by one thread. A stored tensor is computed once, and each sweep takes a fixed
 fraction of that time.
 """
 
@@ -59,7 +59,7 @@ def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWE
     }
     a_sweep = batches.seconds_to_make() * nnz / _jit.threads()
     seconds = dict.fromkeys((TENSOR, COMPACT), a_sweep * (1 + _STORED_SHARE * sweeps))
-    # All rows are made once before the first sweep, to compute rewards.
+    # All rows are computed once before the first sweep, to compute rewards.
     seconds[MATRIX_FREE] = a_sweep * (1 + sweeps)
     return [MemoryPlan(mode, own + stored[mode], seconds[mode]) for mode in MODES]
 

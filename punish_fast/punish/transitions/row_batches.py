@@ -1,4 +1,4 @@
-"""Rows of a game in batches that are made, backed up and discarded.
+"""Rows of a game in batches that are computed, backed up and discarded.
 
 A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, passes them to a function and
 reuses the memory for the next batch, so all rows of a game can be processed without storing a tensor.
@@ -33,7 +33,7 @@ class RowArrays(NamedTuple):
 
     discount: float = 1.0  # factor by which successors' values are multiplied
     v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read for successors only
-    reward: np.ndarray | None = None  # float64 [n_rows]; the game's own rewards if None
+    reward: np.ndarray | None = None  # float64 [n_rows], or the game's own rewards if None
     weight: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
     choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
@@ -74,7 +74,7 @@ def sweep(made: MadeRows, arrays: RowArrays) -> np.ndarray:
 
 
 def evaluate(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with the weighted mean of its rows; return float64 ``[3]``, the largest change first."""
+    """Back up each state with the weighted mean of its rows, and return float64 ``[3]``, the largest first."""
     statistics = np.zeros(3)
     _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.weight, arrays.v, arrays.values, statistics)
     return statistics

@@ -3,7 +3,7 @@
 Entries are first counted, which requires only the rules, and then filled (``row_builder.py``). Entries with probability
 0 under the enemy's policy are dropped at the end.
 
-In a compact tensor, rows share probabilities, which reduces memory and time per sweep by a third. Entries with
+In a compact tensor, rows share probabilities. This reduces memory and time per sweep by a third. Entries with
 probability 0 are retained, so the sparsity pattern is the same for all enemies.
 """
 
@@ -201,7 +201,7 @@ class TransitionPattern:
             policy: Enemy's policy, float64 ``[n_rows]``, probability of each action in ``space.action``.
 
         Returns:
-            The process, which is the same object in every call.
+            The process, the same object in every call.
 
         Raises:
             PolicyError: If the policy is invalid for these states.
@@ -252,5 +252,5 @@ TENSOR = (
     KernelGroup(compile_redeals, (_redeal.count_redeals, _redeal.fill_redeals)),
     KernelGroup(compile_breaths, (_tensor.count_entries, _tensor.place_rows, _tensor.fill_blocks)),
 )
-# The group of rows against a policy, which is compiled after these groups.
+# The group of rows against a policy, compiled after these groups.
 POLICY_ROWS = KernelGroup(compile_policy_rows, (_tensor.fill_blocks,), n_signatures=2)

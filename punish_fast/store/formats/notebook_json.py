@@ -1,6 +1,6 @@
 """The notebook's files: values and strategies in JSON.
 
-A file is a JSON object that maps the decimal codes of states (see ``punish/codes.py``) to objects, which map actions to
+A file is a JSON object that maps the decimal codes of states (see ``punish/codes.py``) to objects from actions to
 numbers. A strategy contains the probabilities of the legal actions in some states. A file of values contains the values
 of the legal actions in all states, and the values of win and loss::
 

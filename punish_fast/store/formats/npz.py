@@ -1,4 +1,4 @@
-"""Processes and values as NumPy archives (``.npz``), which ``numpy.load`` reads without pickle.
+"""Processes and values as NumPy archives (``.npz``), readable by ``numpy.load`` without pickle.
 
 The first six arrays of a process are its transitions as a CSR array, for ``scipy.sparse.load_npz``::
 

@@ -85,7 +85,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 class _Stream(io.RawIOBase):
-    """Byte stream of concatenated arrays, which are converted to one dtype piece by piece when they are read."""
+    """Byte stream of concatenated arrays, converted to one dtype piece by piece."""
 
     def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[me
 
 
 def _members(process: LabeledProcess) -> Iterator[tuple[str, _Stream]]:
-    """Yield the name and the content of each member of the archive."""
+    """Yield the names and contents of the archive's members."""
     mdp = process.mdp
     loops = np.arange(1, len(TERMINALS) + 1)
     ones = np.ones(len(TERMINALS))

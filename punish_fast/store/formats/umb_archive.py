@@ -1,4 +1,4 @@
-"""Reader of the members of a UMB file: a tar archive, either plain or compressed with gzip, bzip2 or xz.
+"""Reader of UMB files: a tar archive, either plain or compressed with gzip, bzip2 or xz.
 
 The archive is untrusted: a header can claim any size, and compressed zeros take no space. The number of members, the
 sizes of headers and members, and the unpacked size of the file are therefore limited.

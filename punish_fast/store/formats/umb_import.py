@@ -34,7 +34,7 @@ _NEEDED = (
     *("branch-to-probability.bin", "actions/choices/values.bin"),
     *("actions/choices/string-mapping.bin", "actions/choices/strings.bin"),
 )
-# Maximum size in bytes of a number, and of the names of all actions together.
+# Maximum size in bytes of a number, and of all action names together.
 _LARGEST_NUMBER, _LONGEST_NAMES = 16, 1 << 26
 # Dtype of rational numbers: numerator and denominator.
 _RATIONAL = "<i8,<i8"
@@ -231,7 +231,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> dict[str, int]:
 
 
 def _type_of(kind: Any) -> tuple[str, int]:
-    """Return the name of a type in the index, and its number of bits, which the index may omit."""
+    """Return the name of a type in the index, and its number of bits, given or by default."""
     described = kind.get("type") if isinstance(kind, dict) else None
     described = described if isinstance(described, str) else "unknown type"
     usual = {"double": 64, "int": 64, "uint": 64, "bool": 1, "rational": 128}.get(described, 0)
