@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.errors import require
+from punish_fast.runtime.lazy_modules import jax, jnp, optax
 
 LOSSES = ("mse", "cross-entropy")
 OPTIMIZERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates
@@ -92,10 +93,6 @@ PRESETS: dict[str, TrainingOptions] = {
     "longer": TrainingOptions(epochs=500),
 }
 
-
-if TYPE_CHECKING:
-    import jax
-    import optax
 
 _LEAST_OUTPUT = 1e-7  # lower bound of outputs before logarithms are taken, if the network has no softmax
 
@@ -157,9 +154,6 @@ def train(
         on_epoch: Called after each epoch with the number of epochs done and the total.
     """
     require("jax", "optax")
-    import jax
-    import jax.numpy as jnp
-
     sizes = (n_inputs(rules, options.encoding), *options.hidden, len(ACTIONS))
     with jax.default_device(jax.devices("cpu")[0]):
         key, first = jax.random.split(jax.random.key(options.seed))
@@ -207,24 +201,17 @@ def cross_validate(
 
 
 def _arrays(rules: Rules, options: TrainingOptions, examples: Examples) -> tuple[jax.Array, jax.Array]:
-    import jax.numpy as jnp
-
     x = encode(rules, examples.digits, options.encoding)
     return jnp.asarray(x), jnp.asarray(examples.p, dtype=jnp.float32)
 
 
 def _optimizer(options: TrainingOptions) -> optax.GradientTransformation:
-    import optax
-
     make = {"adam": optax.adam, "descent": optax.sgd}[options.optimizer]
     return make(OPTIMIZERS[options.optimizer] if options.rate is None else options.rate)
 
 
 def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
     """Return the initial weights and biases in one vector: for each layer, the weights and then the biases."""
-    import jax
-    import jax.numpy as jnp
-
     parts = []
     for n_in, n_out in pairwise(sizes):
         key, layer = jax.random.split(key)
@@ -234,8 +221,6 @@ def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
 
 
 def _layers(vector: jax.Array, sizes: tuple[int, ...]) -> list[tuple[jax.Array, jax.Array]]:
-    import jax.numpy as jnp
-
     # Splitting, unlike slicing, has a cheap gradient: one concatenation.
     lengths = [n for n_in, n_out in pairwise(sizes) for n in (n_in * n_out, n_out)]
     parts = jnp.split(vector, np.cumsum(lengths)[:-1].tolist())
@@ -244,9 +229,6 @@ def _layers(vector: jax.Array, sizes: tuple[int, ...]) -> list[tuple[jax.Array, 
 
 def _losses(options: TrainingOptions, z: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the loss and the mean squared error of each example."""
-    import jax
-    import jax.numpy as jnp
-
     y = jax.nn.softmax(z) if options.softmax else z
     squared = jnp.mean((y - target) ** 2, axis=-1)
     if options.loss == "mse":
@@ -257,9 +239,6 @@ def _losses(options: TrainingOptions, z: jax.Array, target: jax.Array) -> tuple[
 
 @lru_cache(maxsize=64)
 def _measure(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., jax.Array]:
-    import jax
-    import jax.numpy as jnp
-
     def measure(vector: jax.Array, x: jax.Array, target: jax.Array) -> jax.Array:
         z = forward(jnp, _layers(vector, sizes), x)
         return jnp.stack([part.mean() for part in _losses(options, z, target)])
@@ -274,10 +253,6 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
     The function maps a state (weights and optimizer state), a random key, inputs and targets to the state after the
     epoch.
     """
-    import jax
-    import jax.numpy as jnp
-    import optax
-
     optimizer = _optimizer(options)
 
     def loss(vector: jax.Array, x: jax.Array, target: jax.Array, kept: list[jax.Array], weight: jax.Array) -> jax.Array:
@@ -303,9 +278,6 @@ def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
 
     The last batch is padded with examples of weight 0. All other weights are 1.
     """
-    import jax
-    import jax.numpy as jnp
-
     n_batches = -(-n // batch)
     order = jnp.zeros(n_batches * batch, dtype=jnp.int32).at[:n].set(jax.random.permutation(key, n))
     weight = (jnp.arange(n_batches * batch) < n).astype(jnp.float32)
@@ -314,9 +286,6 @@ def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
 
 def _kept(key: jax.Array, options: TrainingOptions, sizes: tuple[int, ...], shape: tuple[int, ...]) -> list[jax.Array]:
     """Return the dropout factors of each hidden layer with dropout, for all examples of an epoch."""
-    import jax
-    import jax.numpy as jnp
-
     factors = []
     for layer, rate in enumerate(options.dropout, 1):
         kept = jax.random.bernoulli(jax.random.fold_in(key, layer), 1 - rate, (*shape, sizes[layer]))

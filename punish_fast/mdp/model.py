@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from punish_fast.mdp.conversion.row_sums import flaw_of_rows, max_row_sum_error
 from punish_fast.mdp.policy import refuse_mask
 from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 # Kernels store row indices as uint32.
 _MOST_ROWS = 2**32 - 1
@@ -159,15 +157,13 @@ class MDP(Process):
         kept = self.data != 0
         return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
 
-    def to_scipy(self) -> csr_array:
+    def to_scipy(self) -> sparse.csr_array:
         """Return the transitions as a SciPy sparse array ``[n_rows, n_columns]`` that shares memory if possible."""
-        from scipy.sparse import csr_array
-
         mdp = self.expanded()
         # SciPy requires one dtype for both index arrays; converting the pointers copies much less than converting the
         # columns.
         indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
-        return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
+        return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
         """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with a discount from 0 to 1.

@@ -15,6 +15,7 @@ from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
+from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
@@ -59,8 +60,6 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
         enemy: The policy, float64 ``[n_rows]``.
         allowed: Mask of our actions, bool ``[n_rows]``; all other actions lose immediately. None allows all actions.
     """
-    from scipy.sparse import csr_array
-
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
     own, other = (_columns(positions, number, n_live, is_enemy) for is_enemy in (False, True))
@@ -70,7 +69,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     rows = np.concatenate([np.arange(n_rows), n_rows + number[positions.position_of_row[played]]])
     data = np.concatenate([np.ones(n_rows), enemy[played]])
     shape = (n_rows + n_live, 2 * n_live + _TERMINALS)
-    matrix = csr_array((data, (rows, np.concatenate([own, other[played]]))), shape=shape)
+    matrix = sparse.csr_array((data, (rows, np.concatenate([own, other[played]]))), shape=shape)
     state_ptr = cumulated(np.concatenate([np.diff(positions.live_ptr), np.ones(n_live, dtype=np.int64)]))
     return MDP.from_scipy(matrix, np.zeros(shape[0]), state_ptr, [1.0, 0.0, -1.0], normalize=True)
 
@@ -110,16 +109,14 @@ def both_scores(
 
     ``errs``, float64 ``[n]``, is the probability of an illegal move by ``policy`` in each position, 0 by default.
     """
-    from scipy.sparse import csr_array, hstack
-
     process, n_live = process_against(positions, enemy), len(positions.live)
     n_states, state = process.n_states, states_of_rows(process)
     illegal = np.zeros(n_states)
     if errs is not None:
         illegal[:n_live] = errs[positions.live]
     weight = np.append(policy, np.ones(n_live)) * (1 - illegal[state])
-    mixing = csr_array((weight, (state, np.arange(len(state)))))
-    transitions = hstack([mixing @ process.to_scipy(), csr_array(illegal[:, np.newaxis])])
+    mixing = sparse.csr_array((weight, (state, np.arange(len(state)))))
+    transitions = sparse.hstack([mixing @ process.to_scipy(), sparse.csr_array(illegal[:, np.newaxis])])
     ends = np.eye(_TERMINALS + 1)
     chain = MDP.from_scipy(transitions, np.zeros(n_states), np.arange(n_states + 1), ends[0], normalize=True)
     chains = (replace(chain, terminal_reward=ends[k]) for k in (_WIN, _LOSS, _TERMINALS))

@@ -43,6 +43,7 @@ from punish_fast.games.episodes import NONE, ValueMover, Values, play, retrace
 from punish_fast.games.learn.hyperparameters import TINY, LearnError, NetworkMethod, hyperparameter, is_duel
 from punish_fast.games.learn.networks import Architecture, action_values, compiled_steps, evaluate
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, NetworkTrainer, located, trimmed
+from punish_fast.runtime.lazy_modules import jnp, optax
 
 MC, TD = "mc", "td"
 TARGETS = (MC, TD)
@@ -232,8 +233,6 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Sequence[Any]]:
     """Return a compiled function that takes a round's optimizer steps; its last argument is the target weights."""
-    import jax.numpy as jnp
-    import optax
 
     def loss(weights: Any, batch: dict[str, Any], target: Any) -> Any:
         values = action_values(architecture, weights, batch["x"])

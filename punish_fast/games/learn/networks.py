@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -26,9 +26,7 @@ from punish_fast.games.contract import Game
 from punish_fast.games.registry import vector_game
 from punish_fast.runtime.errors import require
 from punish_fast.runtime.interrupts import uninterrupted
-
-if TYPE_CHECKING:
-    import jax
+from punish_fast.runtime.lazy_modules import jax, jnp, optax
 
 # Number of rows and columns of a filter.
 _SIDE = 3
@@ -80,8 +78,6 @@ def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator)
 
 def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
     """Split a vector of weights into layers; called in compiled functions only."""
-    import jax.numpy as jnp
-
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
     # The gradient of a split is one concatenation, which is much cheaper than the gradient of slices.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
@@ -96,8 +92,6 @@ def dense(layer: Layer, x: jax.Array) -> jax.Array:
 
 def rectified(x: jax.Array) -> jax.Array:
     """Return ``max(0, x)``."""
-    import jax.numpy as jnp
-
     return jnp.maximum(x, 0)
 
 
@@ -119,8 +113,6 @@ def _neighborhoods(x: jax.Array) -> jax.Array:
 
     ``x`` has shape ``[n, rows, columns, planes]``, and the result has shape ``[n, rows, columns, 9 * planes]``.
     """
-    import jax.numpy as jnp
-
     # On CPUs, a product of neighborhoods and filters is far faster than JAX's convolution, and so is the gradient.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
@@ -142,8 +134,6 @@ def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) 
 
 @lru_cache(maxsize=16)
 def _compiled(architecture: Architecture) -> Callable[..., Any]:
-    import jax
-
     return jax.jit(lambda weights, x: action_values(architecture, weights, x))
 
 
@@ -180,8 +170,6 @@ def compiled_steps(
         A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the
         further arguments of the loss. The function returns the new weights, momentum and variance.
     """
-    import jax
-    import optax
 
     def steps(weights: Any, momentum: Any, variance: Any, count: Any, batches: Any, *others: Any) -> Any:
         first, *rest = optimizer.init(weights)
@@ -208,8 +196,6 @@ def on_processor() -> Iterator[None]:
     delayed until the end of the block.
     """
     require("jax", "optax")
-    import jax
-
     with uninterrupted(), jax.default_device(jax.devices("cpu")[0]):
         yield
 

@@ -30,6 +30,7 @@ import numpy as np
 from punish_fast.mdp.chain import _elimination, _minimum_degree
 from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
 from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
+from punish_fast.runtime.lazy_modules import csgraph, sparse
 
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
@@ -126,9 +127,7 @@ class Elimination:
 
         The elimination order of ``before`` is reused if both chains have the same sparsity pattern.
         """
-        from scipy.sparse import csr_array
-
-        chain = csr_array(chain, copy=True)
+        chain = sparse.csr_array(chain, copy=True)
         chain.eliminate_zeros()
         self._pattern = chain.indptr, chain.indices
         is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
@@ -190,8 +189,6 @@ def _neighbors(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
     The connections are a symmetric CSR matrix, bool ``[n_states, n_states]``.
     """
-    from scipy.sparse import csr_array
-
     n = chain.shape[0]
     component = components(chain[:, :n])
     state = np.repeat(np.arange(n), np.diff(chain.indptr))
@@ -200,7 +197,7 @@ def _neighbors(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     leaks = np.bincount(state[~inside & (chain.indices != state)], minlength=n) > 0
     state, to = state[inside], chain.indices[inside]
     both = np.concatenate([state, to]), np.concatenate([to, state])
-    return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks
+    return sparse.csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks
 
 
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
@@ -214,21 +211,17 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
 
 def components(within: Any) -> np.ndarray:
     """Return the strongly connected component of each state; no component leads to one with a higher number."""
-    from scipy.sparse.csgraph import connected_components
-
     if not within.has_canonical_format:
         # SciPy's search might not terminate if an entry is stored twice.
         within = within.copy()
         within.sum_duplicates()
     # SciPy numbers a component after its successors; a test checks this.
-    return np.asarray(connected_components(within, connection="strong")[1])
+    return np.asarray(csgraph.connected_components(within, connection="strong")[1])
 
 
 def closed_classes(chain: Any) -> list[np.ndarray]:
     """Return the states of each recurrent class of a chain, a dense or sparse matrix ``[n_states, n_states]``."""
-    from scipy.sparse import csr_array
-
-    matrix = csr_array(chain, copy=True)
+    matrix = sparse.csr_array(chain, copy=True)
     matrix.eliminate_zeros()
     label = components(matrix)
     origin = np.repeat(label, np.diff(matrix.indptr))
@@ -252,8 +245,6 @@ def _random_chain(mdp: MDP) -> Any:
 
 def patience(mdp: MDP) -> int:
     """Return the number of sweeps, from 50 to 1,000, that takes about as long as policy iteration; 1,000 if unknown."""
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
     if mdp.nnz > _MOST_ESTIMATED:
         return _MOST_SWEEPS
     graph, component, _ = _neighbors(_random_chain(mdp))
@@ -262,7 +253,7 @@ def patience(mdp: MDP) -> int:
     n = others.shape[0]
     position = np.arange(n)
     if n > 0:
-        position[reverse_cuthill_mckee(others, symmetric_mode=True)] = np.arange(n)
+        position[csgraph.reverse_cuthill_mckee(others, symmetric_mode=True)] = np.arange(n)
     first = position.copy()
     np.minimum.at(first, np.repeat(np.arange(n), np.diff(others.indptr)), position[others.indices])
     n_hubs = float(is_hub.sum())

@@ -40,6 +40,7 @@ from punish_fast.mdp.graph.row_selection import (
     terminals_of,
 )
 from punish_fast.mdp.model import MDP
+from punish_fast.runtime.lazy_modules import csgraph, sparse
 from punish_fast.runtime.parallel import cumulated
 
 
@@ -82,13 +83,11 @@ class Quotient:
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
         """Return a mask of the rows ``inside`` that may lead closer to a state marked in ``leaving``."""
-        from scipy.sparse.csgraph import dijkstra
-
         part = _part(self.original, marks_at(self.original.n_rows, self.inside))
         ways_out = np.flatnonzero(leaving[part.states])
         if len(ways_out) == 0:
             return np.zeros(len(self.inside), dtype=bool)
-        steps = dijkstra(_graph(part.mdp).T, indices=ways_out, unweighted=True, min_only=True)
+        steps = csgraph.dijkstra(_graph(part.mdp).T, indices=ways_out, unweighted=True, min_only=True)
         nearest = np.minimum.reduceat(steps[part.mdp.indices], part.mdp.indptr[:-1])
         return np.asarray(nearest < steps[states_of_rows(part.mdp)])
 
@@ -158,10 +157,8 @@ def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
 
 def _graph(mdp: MDP) -> Any:
     """Return the graph of an MDP without its terminals, a CSR matrix ``[n_states, n_states]``."""
-    from scipy.sparse import csr_array
-
     marks, pointers = np.ones(mdp.nnz, dtype=bool), mdp.indptr[mdp.state_ptr]
-    graph = csr_array((marks, mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns), copy=True)
+    graph = sparse.csr_array((marks, mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns), copy=True)
     graph.sum_duplicates()
     return graph[:, : mdp.n_states]
 

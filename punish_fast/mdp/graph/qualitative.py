@@ -23,6 +23,7 @@ from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import refuse_mask
+from punish_fast.runtime.lazy_modules import csgraph, sparse
 
 
 class Ways(NamedTuple):
@@ -182,15 +183,12 @@ def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
 
 def approaching_choice(mdp: MDP) -> np.ndarray:
     """Return the row of each state, int64 ``[n_states]``, that is most likely to reduce the distance to a terminal."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import dijkstra
-
     rows, n = mdp.to_scipy().tocoo(), mdp.n_columns
     rows.eliminate_zeros()
     state = states_of_rows(mdp)[rows.row]
-    backwards = coo_array((rows.data, (rows.col, state)), shape=(n, n)).tocsr()
+    backwards = sparse.coo_array((rows.data, (rows.col, state)), shape=(n, n)).tocsr()
     ends = np.arange(mdp.n_states, n)
-    distance = dijkstra(backwards, unweighted=True, indices=ends, min_only=True)
+    distance = csgraph.dijkstra(backwards, unweighted=True, indices=ends, min_only=True)
     approaches = rows.data * (distance[rows.col] < distance[state])
     probability = np.bincount(rows.row, weights=approaches, minlength=mdp.n_rows)
     largest = np.maximum.reduceat(probability, mdp.state_ptr[:-1])
@@ -199,15 +197,12 @@ def approaching_choice(mdp: MDP) -> np.ndarray:
 
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     """Return the states, int64 ``[k]`` in ascending order, that can be reached from ``first``, including ``first``."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
     mdp = mdp.expanded()
     # Terminals have no successors; an additional node leads to the states ``first``.
     n, end = mdp.n_columns, mdp.nnz
     ends = np.full(len(mdp.terminal_reward), end)
     pointers = np.concatenate([mdp.indptr[mdp.state_ptr], ends, [end + len(first)]])
     indices = np.concatenate([mdp.indices, first])
-    graph = csr_array((np.ones(len(indices)), indices, pointers), shape=(n + 1, n + 1))
-    found = breadth_first_order(graph, n, return_predecessors=False)
+    graph = sparse.csr_array((np.ones(len(indices)), indices, pointers), shape=(n + 1, n + 1))
+    found = csgraph.breadth_first_order(graph, n, return_predecessors=False)
     return np.sort(found[found < mdp.n_states]).astype(np.int64)

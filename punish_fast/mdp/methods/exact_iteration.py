@@ -31,7 +31,7 @@ is infinite.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,10 +43,8 @@ from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.solution import SolverLimits
+from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 _MOST_ROUNDS = 100
 # Policy iteration stops if no value changes by more than this fraction of the tolerance.
@@ -136,7 +134,7 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Rows:
     """Rows of an MDP, and their gains."""
 
-    def __init__(self, matrix: csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
+    def __init__(self, matrix: sparse.csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
         # `state_ptr`: int64 [n_states + 1]. `state`: int32 [n_rows], state of each row. `reward`: float64 [n_rows].
         # If there is a discount, the last column of `matrix` is the terminal that replaces it.
         self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
@@ -145,12 +143,10 @@ class Rows:
     @classmethod
     def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
         """Build the rows of an MDP; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
-        from scipy.sparse import csr_array, hstack
-
         matrix = mdp.to_scipy()
         if discount < 1:
-            ends = csr_array(np.full((mdp.n_rows, 1), 1 - discount))
-            matrix = csr_array(hstack([discount * matrix, ends], format="csr"))
+            ends = sparse.csr_array(np.full((mdp.n_rows, 1), 1 - discount))
+            matrix = sparse.csr_array(sparse.hstack([discount * matrix, ends], format="csr"))
         return cls(matrix, mdp.state_ptr, states_of_rows(mdp), reward)
 
     def taken(self, choice: np.ndarray) -> Rows:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,9 +38,7 @@ from punish_fast.games.learn.networks import (
     rectified,
     split_layers,
 )
-
-if TYPE_CHECKING:
-    import jax
+from punish_fast.runtime.lazy_modules import jax, jnp, optax
 
 _EPSILON = 1e-5
 # Numbers of layers after the convolutions: two in the representation, four in the dynamics (two for the next hidden
@@ -93,9 +91,6 @@ class Networks(NamedTuple):
 
         Return the next hidden states, float32 ``[n, width]``, and reward logits, float32 ``[n, 3]``.
         """
-        import jax
-        import jax.numpy as jnp
-
         taken = jax.nn.one_hot(action, self.shape.n_moves)
         first, change, reward, rewards = self.dynamics
         x = rectified(dense(first, jnp.concatenate([hidden, taken], axis=-1)))
@@ -111,16 +106,12 @@ class Networks(NamedTuple):
 
 def mean_of(logits: jax.Array) -> jax.Array:
     """Return the rewards or values, float32 ``[n]``, represented by logits ``[n, 3]``."""
-    import jax
-
     probability = jax.nn.softmax(logits, axis=-1)
     return probability[..., 2] - probability[..., 0]
 
 
 def kinds_of(number: jax.Array) -> jax.Array:
     """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, with mean ``number`` clipped to [-1, 1]."""
-    import jax.numpy as jnp
-
     # In a search, sums of predicted rewards and values can be outside this range.
     number = jnp.clip(number, -1, 1)
     return jnp.stack([jnp.maximum(-number, 0), 1 - jnp.abs(number), jnp.maximum(number, 0)], axis=-1)
@@ -141,8 +132,6 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
     """Return the mean loss of a batch, which has the fields of `replay.Unrolled` but ``features`` for ``state``."""
-    import jax.numpy as jnp
-
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
     hidden, loss = networks.represent(batch["features"]), jnp.zeros(len(batch["weight"]))
     for step in range(unrolled + 1):
@@ -160,15 +149,11 @@ def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -
 
 def _surprise(probability: jax.Array, logits: jax.Array) -> jax.Array:
     """Return the cross-entropy, float32 ``[m]``, of probabilities ``[m, k]`` and logits ``[m, k]``."""
-    import jax
-
     return -(probability * jax.nn.log_softmax(logits, axis=-1)).sum(axis=-1)
 
 
 def _with_half_gradient(hidden: jax.Array) -> jax.Array:
     """Return ``hidden`` with its gradient scaled by `_PASSED`."""
-    import jax
-
     return _PASSED * hidden + (1 - _PASSED) * jax.lax.stop_gradient(hidden)
 
 
@@ -178,8 +163,6 @@ def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., 
 
     ``rate`` is the initial learning rate, and ``decay`` is the weight decay.
     """
-    import optax
-
     # The learning rate depends on the number of steps, so the updates are multiplied by the rate.
     return compiled_steps(partial(losses, shape), optax.adamw(1.0, weight_decay=decay), partial(_rate_after, rate))
 

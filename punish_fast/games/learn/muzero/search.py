@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,9 +34,7 @@ from punish_fast.games.learn.hyperparameters import GUMBEL, MuZeroMethod
 from punish_fast.games.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
 from punish_fast.games.learn.networks import call_padded, on_processor
 from punish_fast.runtime.errors import require
-
-if TYPE_CHECKING:
-    import jax
+from punish_fast.runtime.lazy_modules import jax, jnp, mctx
 
 # Logit of an illegal action.
 _NEVER = -1e9
@@ -54,9 +52,6 @@ def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: ja
 
     Return the next nodes, the mover's rewards, policy logits, values, and a mask of the games that continue.
     """
-    import jax
-    import jax.numpy as jnp
-
     n = len(action)
     array: Any = jax.ShapeDtypeStruct
     shapes = (
@@ -147,8 +142,6 @@ def _search_block(
     plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seeds: tuple[int, int]
 ) -> list[np.ndarray]:
     """Search from at most `_MOST_STATES` states, padded with initial states; results include the padding."""
-    import jax
-
     n_more = (_LEAST_STATES if len(states) <= _LEAST_STATES else _MOST_STATES) - len(states)
     padded = np.concatenate([states, np.repeat(vector.initial(1), n_more, axis=0)])
     key = jax.random.fold_in(jax.random.key(seeds[0]), seeds[1])
@@ -164,8 +157,6 @@ def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) 
 
 @lru_cache(maxsize=16)
 def _compiled_prediction(shape: ModelShape) -> Callable[..., Any]:
-    import jax
-
     def logits(weights: jax.Array, features: jax.Array) -> jax.Array:
         networks = networks_of(shape, weights)
         return networks.predict(networks.represent(features))[0]
@@ -176,7 +167,6 @@ def _compiled_prediction(shape: ModelShape) -> Callable[..., Any]:
 @lru_cache(maxsize=16)
 def _compiled(plan: SearchPlan) -> Callable[..., Any]:
     """Return a compiled search function, which returns actions, policy targets and values."""
-    import jax
 
     def run(weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array) -> Any:
         output = search_tree(plan, weights, key, features, legal, words)
@@ -194,9 +184,6 @@ def search_tree(
     ``legal`` is bool ``[n, n_moves]``, and ``words``, uint32 ``[n, 2 * n_words]``, are the words of the states as
     32-bit halves.
     """
-    import jax.numpy as jnp
-    import mctx
-
     networks = networks_of(plan.shape, weights)
     hidden = networks.represent(features)
     logits, value = networks.predict(hidden)
