@@ -9,21 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.punish import codes
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import Status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING, REST, clash_effects, status_tables
-from punish_fast.punish.codes import (
-    BREATH,
-    DISCARD,
-    ENEMY_HAND,
-    HAND,
-    STATUS,
-    join_statuses,
-    layout_of,
-    split_between_statuses,
-    split_statuses,
-)
 from punish_fast.punish.rules import Rules
 
 # Row k contains the counts of a single card of kind k. The last row, for rest or no card, is zero.
@@ -52,22 +42,26 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
         actions: ``[n, 2]``, two-digit actions of the player and of the enemy.
         drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard), or 5 for no feint.
     """
-    layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
+    layout, actions, drawn = (
+        codes.layout_of(rules),
+        np.asarray(actions, dtype=np.int64),
+        np.asarray(drawn, dtype=np.int64),
+    )
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()
     picks, feints = picks_of(actions), drawn != NOTHING
     resolved = np.where(feints, drawn, picks)
-    is_last = digits[:, BREATH] == rules.breaths
-    status = join_statuses(layout, Status(*digits[:, STATUS].T))
+    is_last = digits[:, codes.BREATH] == rules.breaths
+    status = codes.join_statuses(layout, Status(*digits[:, codes.STATUS].T))
     own, enemy = (2 * resolved + feints).T
     after = status_tables(rules)[is_last.astype(np.int64), status, own, enemy]
-    hp = digits[:, STATUS[:2]] - clash_effects(rules).taken[resolved, resolved[:, ::-1]]
+    hp = digits[:, codes.STATUS[:2]] - clash_effects(rules).taken[resolved, resolved[:, ::-1]]
     result = np.where(after < 0, after, 0).astype(np.int64)
     after = np.maximum(after, 0)
-    own_hp, enemy_hp, _ = split_between_statuses(layout, after)
+    own_hp, enemy_hp, _ = codes.split_between_statuses(layout, after)
     between = np.stack([own_hp, enemy_hp, *np.zeros((4, len(after)), dtype=np.int64)], axis=1)
-    digits[:, STATUS] = np.where(is_last[:, None], between, np.stack(split_statuses(layout, after), axis=1))
-    digits[:, BREATH] += 1
-    digits[:, HAND] -= CARD[picks[:, 0]]
-    digits[:, ENEMY_HAND] -= picks[:, 1] != REST
-    digits[:, DISCARD] += (CARD[picks] + CARD[drawn]).sum(axis=1)
+    digits[:, codes.STATUS] = np.where(is_last[:, None], between, np.stack(codes.split_statuses(layout, after), axis=1))
+    digits[:, codes.BREATH] += 1
+    digits[:, codes.HAND] -= CARD[picks[:, 0]]
+    digits[:, codes.ENEMY_HAND] -= picks[:, 1] != REST
+    digits[:, codes.DISCARD] += (CARD[picks] + CARD[drawn]).sum(axis=1)
     return Breaths(result, resolved, hp, digits)

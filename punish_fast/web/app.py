@@ -18,20 +18,15 @@ from punish_fast.play.session import NoAnswerError, ServedPlayer, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, StoreError, printable
-from punish_fast.web.game_database import GameDatabase, GameDatabaseError, GameRecorder
-from punish_fast.web.games import game_routes, statistics_routes
-from punish_fast.web.guard import Guard
+from punish_fast.web import game_database, games, guard, open_sessions, player_registry, sessions
 from punish_fast.web.limits import Limits, costs
-from punish_fast.web.open_sessions import OpenSessions
-from punish_fast.web.player_registry import PlayerRegistry, player_routes
-from punish_fast.web.sessions import session_routes
 from punish_fast.web.workers import Workers
 
 # The module `mimetypes` reads the registry of Windows, which can name other types.
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 # Errors answered with 409 Conflict.
-_CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError, UndoError)
+_CONFLICTS = (game_database.GameDatabaseError, NoAnswerError, PlayerError, StoreError, UndoError)
 
 
 class Refusal(BaseModel):
@@ -75,9 +70,9 @@ class ServerConfig:
 def create_app(config: ServerConfig) -> FastAPI:
     """Build the web application of a server."""
     workers = Workers()
-    registry = PlayerRegistry(config.players, workers)
-    database = GameDatabase(config.database, config.rules, config.token)
-    recorder = GameRecorder(database, workers)
+    registry = player_registry.PlayerRegistry(config.players, workers)
+    database = game_database.GameDatabase(config.database, config.rules, config.token)
+    recorder = game_database.GameRecorder(database, workers)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -96,16 +91,16 @@ def create_app(config: ServerConfig) -> FastAPI:
         redirect_slashes=False,
         responses=_REFUSALS,
     )
-    app.state.tables = OpenSessions(config.limits)
+    app.state.tables = open_sessions.OpenSessions(config.limits)
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(PunishFastError, _explain)
     app.add_exception_handler(404, _not_found)
-    app.add_middleware(Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
+    app.add_middleware(guard.Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
     for routes in (
-        player_routes(registry, workers),
-        session_routes(registry, app.state.tables, recorder, workers),
-        game_routes(database, registry, workers),
-        statistics_routes(database, registry, workers),
+        player_registry.player_routes(registry, workers),
+        sessions.session_routes(registry, app.state.tables, recorder, workers),
+        games.game_routes(database, registry, workers),
+        games.statistics_routes(database, registry, workers),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # Browsers load all files of the page together, so each file costs only `LEAST_COST`.
