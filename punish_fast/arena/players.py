@@ -300,7 +300,7 @@ def recorded_enemy(agent: SolutionFile) -> Player:
         file = Path(metadata.get("file", "")).name
         source = str(agent.path.parent / file) if file else ""
     if source not in NAMES and not (source and _exists(source)):
-        what = f"the enemy {source} does not exist" if source else "the enemy is not recorded"
+        what = f"the enemy {source}: no such file" if source else "the enemy is not recorded"
         raise PlayerError(f"{agent.path}: {what}; name it with --enemy")
     temperature = metadata.get("temperature")
     player = Player(source if temperature is None else f"{source}@{temperature!r}")
@@ -407,7 +407,7 @@ class PlayerGroup:
         found = (player.rules for player in self._players if player.rules is not None)
         self.rules = true_rules(rules or next(found, load_rules("tabletop")))
         for player in self._players:
-            require_support(player, self.rules)
+            require_support(player, rules or self.rules)
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]

@@ -61,6 +61,8 @@ def position(
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)
     own, gone = _cards("hand", hand), _cards("discard", discard)
+    if sum(own) > rules.hand_size:
+        raise StateError(f"hand: {sum(own)} cards; a hand has at most {rules.hand_size} cards in breath {breath}")
     if breath == 1 and sum(gone) != rules.reveal_size:
         raise StateError(f"discard: {sum(gone)} cards, but breath 1 begins with {rules.reveal_size} revealed cards")
     if enemy_hand is None:
@@ -97,7 +99,7 @@ def _cards(field: str, text: str) -> Five:
     letters = text.lower().replace(" ", "")
     for letter in letters:
         if letter not in INITIALS:
-            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}, as in rrspp")
+            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}, such as rrspp")
     guard, rush, dodge, strike, punish = (letters.count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
 

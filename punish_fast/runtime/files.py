@@ -112,7 +112,7 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
         return None
     if os.path.isdir(path):  # noqa: PTH112
         return "is a folder"
-    return "is not a regular file; save it as one" if os.path.exists(path) else "there is no such file"  # noqa: PTH110
+    return "is not a regular file; save it as one" if os.path.exists(path) else "no such file"  # noqa: PTH110
 
 
 def kind_of(content: bytes) -> str | None:

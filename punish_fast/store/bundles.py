@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.runtime.errors import ReadError
 from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile
 from punish_fast.store.writer import sealed_file
@@ -36,7 +37,7 @@ def header_of(path: Path) -> dict[str, Any]:
 
 def _header(file: CheckedFile) -> dict[str, Any]:
     if file.kind != schema.BUNDLE:
-        raise file.error("kind", f"{file.kind!r}; it must be {schema.BUNDLE!r}")
+        raise ReadError(f"{file.path}: is of kind {file.kind!r}, for Punish; see: punish-fast play")
     header: dict[str, Any] = file.attributes["header"]
     return header
 

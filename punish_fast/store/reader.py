@@ -5,6 +5,7 @@ kernels stay within array bounds even if a file was forged.
 """
 
 import math
+import shlex
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -225,7 +226,7 @@ class SolutionFile(CheckedFile):
     @cached_property
     def _solution(self) -> Solution:
         if self.kind != "agent":
-            raise self.error("kind", f"a {self.kind} has no solution")
+            raise _wrong_kind(self, "an agent")
         state_ptr, _, _ = self.rows
         v, q = self.array("/solution/v"), self.array("/solution/q")
         if not np.array_equal(best_values(state_ptr, q), v):
@@ -430,16 +431,17 @@ class SolutionFile(CheckedFile):
 def require_transitions(file: SolutionFile) -> None:
     """Raise `ReadError` if the file has no transition tensor."""
     if file.kind == "strategy":
-        raise file.error("kind", "a strategy has no tensor")
+        raise _wrong_kind(file, "a tensor")
     if not file.has_transitions:
-        raise file.error("/transitions/indptr", "missing; written without it, as by solve --no-tensor and import")
+        how = "missing; solve --no-tensor and import write no tensor. Build one first: punish-fast build"
+        raise file.error("/transitions/indptr", how)
 
 
 def require_rules(file: SolutionFile, rules: Rules, any_redeal: bool = False) -> None:
     """Raise `ReadError` if the file has other rules. If ``any_redeal`` is True, the redeal may differ."""
     own = file.rules._replace(redeal=rules.redeal) if any_redeal else file.rules
     if own != rules:
-        text = f"{file.path}: made for rules {name_of(file.rules)}, but the game has rules {name_of(rules)}"
+        text = f"{file.path}: made for rules {name_of(file.rules)}, not {name_of(rules)}"
         raise ReadError(f"{text}; only the redeal may differ" if any_redeal else text)
 
 
@@ -465,9 +467,16 @@ def require_states(file: SolutionFile, space: StateSpace) -> None:
 def require_policy(file: SolutionFile) -> None:
     """Raise `ReadError` if the file is neither an agent nor a strategy."""
     if file.kind not in ("agent", "strategy"):
-        what = "a checkpoint of an equilibrium" if file.kind == "equilibrium" else f"a {file.kind}"
-        cure = "; punish-fast solve makes an agent of it" if file.kind == "tensor" else ""
-        raise ReadError(f"{file.path}: is {what}; it must be an agent or a strategy{cure}")
+        raise _wrong_kind(file, "an agent or a strategy")
+
+
+def _wrong_kind(file: SolutionFile, wanted: str) -> ReadError:
+    kind = {"equilibrium": "a checkpoint of an equilibrium", "agent": "an agent"}.get(file.kind, f"a {file.kind}")
+    cures = {"tensor": f"Solve it first: punish-fast solve {shlex.quote(str(file.path))}"}
+    cures["strategy"] = "Build a tensor first: punish-fast build" if wanted == "a tensor" else "It has no values."
+    if file.kind == "tensor":
+        wanted = "an agent"
+    return ReadError(f"{file.path} is {kind}, not {wanted}. {cures.get(file.kind, '')}".rstrip())
 
 
 @policy_of.register

@@ -77,7 +77,7 @@ def test_a_comparison_in_words(run, monkeypatch):
 
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_compared_is_refused(run, folder):
-    run("compare", "agent.h5", "tensor.h5").refused("tensor.h5: is a tensor; it must be an agent or a strategy")
+    run("compare", "agent.h5", "tensor.h5").refused("tensor.h5 is a tensor, not an agent. Solve it first")
     rules = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 1\nbreaths = 2\n"
     (folder / "home.toml").write_text(rules)
     run("solve", "--rules", "home.toml", "-o", "home.h5")

@@ -87,7 +87,7 @@ def test_a_missing_input_is_reported_before_the_default_output(run, folder):
     for name in ("none.h5", "survey-results.jsonl"):
         (folder / name).mkdir()
     for line in ("import none.json", "survey none.toml", "records import none.json --db ."):
-        run(*line.split()).refused("none.", "there is no such file")
+        run(*line.split()).refused("none.", "no such file")
 
 
 # Options that write, and how each verb reads files.

@@ -91,7 +91,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     run("openings", "tensor.h5").failed_with("is a tensor")
-    run("show", "agent.h5@0.2").refused("agent.h5@0.2: there is no such file")
+    run("show", "agent.h5@0.2").refused("agent.h5@0.2: no such file")
     run("show", 300 * "a").failed_with("no such file")
     for verb in ("openings", "show"):
         run(verb, "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
@@ -278,7 +278,8 @@ def test_the_best_choices_against_a_strategy_are_explained(run):
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_explained_is_refused(run):
     run("show", "agent.h5", "--why").refused("--why needs a position")
-    run("show", "tensor.h5", KNOWN, "--why").refused("kind: a tensor has no solution")
+    told = "tensor.h5 is a tensor, not an agent. Solve it first: punish-fast solve tensor.h5"
+    run("show", "tensor.h5", KNOWN, "--why").refused(told)
     run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")
     run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused(
         "--enemy: not the enemy against which the values were solved"

@@ -57,7 +57,7 @@ def output(folder):
         (["--tolerance", "1e-3", "--sweeps", "5"], ["--tolerance and --sweeps"]),
         (["--rules", "tournament"], ["'tournament' is neither a preset"]),
         (["--rules", "tabltop"], ["--rules", "'tabltop' is neither a preset", "did you mean tabletop?"]),
-        (["--enemy", "tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
+        (["--enemy", "tensor.h5"], ["tensor.h5 is a tensor, not an agent. Solve it first"]),
         (["--enemy", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
         (["--enemy", "agent.h5@0"], ["agent.h5@0: temperature 0 is not allowed"]),
         (["--enemy", "nave"], ["'nave': no such file; the built-in", "did you mean naive?"]),

@@ -85,7 +85,7 @@ def test_several_feints_are_given_as_numbers():
         ({"hand": "rrxpp", "discard": "ddd"}, "hand: there is no card 'x'; use g, r, d, s, p"),
         ({"hand": "rrspp", "discard": "d-d"}, "discard: there is no card '-'"),
         ({"hand": "rrspp"}, "discard: 0 cards, but breath 1 begins with 3 revealed cards"),
-        ({"hand": "rrsppg", "discard": "ddd"}, "leave 4 for the enemy's hand|hand has 6 cards; the maximum is 5"),
+        ({"hand": "rrsppg", "discard": "ddd"}, "hand: 6 cards; a hand has at most 5 cards in breath 1"),
         ({"hand": "rr", "discard": "ddd"}, "leave 8 for the enemy's hand; it must be 0 to 5"),
         ({"hand": "rrspp", "discard": "ddd", "hp": (4, 1)}, "own_hp is 4; it must be from 1 to 3"),
         ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "1 cards were drawn from the deck"),

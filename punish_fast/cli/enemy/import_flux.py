@@ -42,5 +42,4 @@ def import_flux(options: ImportFluxOptions) -> None:
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
         **write_network(options, space, network, file.stem, origin, output),
     }
-    options.print(report | {"seconds": options.stages.clock.seconds_in_all()})
-    options.suggest("play", output)
+    options.print(report | {"seconds": options.stages.clock.seconds_in_all()}, then=("play", output))

@@ -40,5 +40,4 @@ def logit(options: StrategyOptions) -> None:
         "states": space.n_states,
         "seconds": options.stages.clock.seconds_in_all(),
     }
-    options.print(report)
-    options.suggest("play", output)
+    options.print(report, result=options.result(output, report), then=("play", output))

@@ -47,5 +47,4 @@ def parless(options: ParlessOptions) -> None:
         "states": len(counts.state),
         "seconds": options.stages.clock.total(),
     }
-    options.print(report)
-    options.suggest("play", output)
+    options.print(report, result=options.result(output, report), then=("play", output))

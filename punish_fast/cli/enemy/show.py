@@ -60,4 +60,5 @@ def show(options: EnemyShowOptions) -> None:
             )
         ],
     }
-    options.print(report)
+    result = f"The actions have {mean:.3g} nats of entropy on average; uniform play has {uniform:.3g} nats."
+    options.print(report, result=result, then=("exploit", player.argument))

@@ -36,7 +36,7 @@ def agents(options: AgentsOptions) -> None:
     paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
     files = [_describe(path) for path in paths if path.name != "pyproject.toml"]
     built_ins = {name: f"{each.person} {each.about}; {each.strength}" for name, each in BUILT_INS.items()}
-    options.print({"agents": built_ins, "rules": RULES, "files": files})
+    options.print({"agents": built_ins, "rules": RULES, "files": files}, then=("play", "veteran"))
 
 
 def _describe(path: Path) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def compare(options: CompareOptions) -> None:
         "v": found.v,
         "biggest": [_position(states, solutions, found, int(state)) for state in found.largest(_SHOWN)],
     }
-    options.print(report, _print_report)
+    differs = f"{report['other_choice']:,} of {report['states']:,} states ({report['other_choice_share']:.1%})"
+    result = f"The agents choose differently in {differs}; their values differ by at most {found.v.largest:.4g}."
+    options.print(report, _print_report, result=result, then=("arena", options.first, options.second))
 
 
 def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray]:

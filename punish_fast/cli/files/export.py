@@ -67,7 +67,8 @@ def export(options: ExportOptions) -> None:
         counts = _export_process(file, options, output)
     kind = "built-in" if isinstance(file, Player) else file.kind
     report = {"file": options.file, "format": options.target, "kind": kind, **rules_report(rules)}
-    options.print(report | counts | options.work_report(output))
+    then = ("solve", output, "--objective", 'max P [F "win"]') if options.target == "umb" else ("show", options.file)
+    options.print(report | counts | options.work_report(output), then=then)
 
 
 def _export_process(file: SolutionFile, options: ExportOptions, output: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def import_(options: ImportOptions) -> None:
     else:
         report |= {"kind": "agent", "values": len(content.q), "terminals": content.terminals}
         report["discount"] = options.discount
-    options.print(report | options.work_report(output))
+    options.print(report | options.work_report(output), then=("play", output))
 
 
 def _imported_with(path: Path) -> dict[str, Any]:

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile
 
 _SIDES = ("own", "enemy", "both")
+# Description and next command of each kind of file.
+_KINDS = {
+    "tensor": ("a tensor, not an agent: it has no values until it is solved", "solve"),
+    "agent": ("an agent", "play"),
+    "strategy": ("a strategy", "play"),
+    "equilibrium": ("a checkpoint of an equilibrium", "equilibrium", "--resume"),
+    "checkpoint": ("a checkpoint of a solution", "solve", "--from"),
+    "built-in": ("a built-in agent", "play"),
+}
 
 
 class ShowOptions(CommonOptions):
@@ -68,7 +77,8 @@ class ShowOptions(CommonOptions):
             text = words.get(name)
             if text is not None and text not in _SIDES:
                 if re.fullmatch("[0-9]-[0-9]", text) is None:
-                    told = "it must be two numbers, yours and the enemy's, such as 3-2"
+                    names = "own, enemy, both, or " if name == "feinted" else ""
+                    told = f"it must be {names}two numbers, yours and the enemy's, such as 2-1"
                     raise StateError(f"{name}: {text!r} is invalid; {told}")
                 words[name] = int(text[0]), int(text[2])
         return position(**words, rules=rules)
@@ -103,13 +113,18 @@ def show(options: ShowOptions) -> None:
         from punish_fast.cli.files.explanation import explanation_report, print_explanation
 
         report = explanation_report(file, rules, state, options.enemy)
-        options.print({"file": options.file, **report}, print_explanation)
+        options.print({"file": options.file, **report}, print_explanation, then=("practice", options.file))
     elif state is None:
-        options.print({"file": options.file, **_file_report(file)})
+        kind, *command = _KINDS[getattr(file, "kind", "built-in")]
+        report = {"file": options.file, **_file_report(file)}
+        options.print(report, result=f"{options.file} is {kind}.", then=(*command, options.file))
     else:
-        from punish_fast.cli.files.position import position_report, print_position
+        from punish_fast.cli.files.position import position_report, position_result, print_position
 
-        options.print({"file": options.file, **position_report(file, rules, state)}, print_position)
+        report = {"file": options.file, **position_report(file, rules, state)}
+        is_tensor = getattr(file, "kind", "") == "tensor"
+        then = ["solve", options.file] if is_tensor else ["show", options.file, report["state"], "--why"]
+        options.print(report, print_position, result=position_result(report), then=then)
 
 
 def _file_report(file: SolutionFile | Player) -> dict[str, Any]:

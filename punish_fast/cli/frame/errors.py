@@ -199,7 +199,7 @@ def _usage_text(error: Any) -> str:
         told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
     for theirs, ours in _OUR_TEXTS.items():
         told = re.sub(theirs, ours, told)
-    return told.rstrip(".;")
+    return re.sub("unknown command[.;]*$", "unknown command; see punish-fast --help", told).rstrip(".;")
 
 
 def _explain(error: BaseException) -> int:

@@ -24,7 +24,8 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -51,6 +52,7 @@ _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 _EXAMPLE = 74
 # Temporary replacements for characters, so that lines are not broken at them; help texts do not contain them.
 _HYPHEN, _SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
+_readable = partial(printable, most=MOST_OF_LINE)
 # Progress stage of the running verb.
 _working = ExitStack()
 
@@ -314,30 +316,40 @@ class CommonOptions:
         return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 
     def print(
-        self, report: Any, as_text: AsText = print_report, hidden: Collection[str] = (), result: str = ""
+        self,
+        report: Any,
+        as_text: AsText = print_report,
+        hidden: Collection[str] = (),
+        result: str = "",
+        then: Iterable[object] = (),
     ) -> None:
-        """Print a report, as JSON if requested.
+        """Print a report, as JSON if requested, and the next command on stderr.
 
         Args:
             report: A mapping or a dataclass.
             as_text: Function that prints the report as text.
             hidden: Fields of the report that are not passed to ``as_text``.
             result: The result in one sentence, printed below the text.
+            then: Words of the next command after ``punish-fast``. An option without a value is omitted.
         """
         _working.close()
         clear_progress()
         if self.as_json:
             print_json(report)
             return
-        as_text({name: value for name, value in plain(report, printable).items() if name not in hidden})
+        as_text({name: value for name, value in plain(report, _readable).items() if name not in hidden})
+        if not result and isinstance(report, Mapping) and report.get("output"):
+            result = f"Wrote {report['output']}."
         if result:
-            print_text(printable(result, MOST_OF_LINE), first="\n")
+            print_text(_readable(result), first="\n")
+        self.suggest(*then)
 
-    def suggest(self, *command: str | Path, how: str = "against") -> None:
-        """Print the command that plays against or with the result on stderr, unless ``quiet`` or ``as_json`` is set."""
-        if not (self.quiet or self.as_json):
-            for line in folded(f"Play {how} it: punish-fast {shlex.join(map(str, command))}"):
-                say(line)
+    def suggest(self, *command: object) -> None:
+        """Print the next command on stderr, unless ``quiet`` or ``as_json`` is set."""
+        pairs = zip_longest(command, command[1:], fillvalue="")
+        words = shlex.join(str(word) for word, value in pairs if None not in (word, value))
+        for line in folded(f"Next: punish-fast {words}") if words and not (self.quiet or self.as_json) else ():
+            say(line)
 
 
 class ComputeOptions(CommonOptions):

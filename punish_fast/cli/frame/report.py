@@ -18,6 +18,7 @@ from rich.filesize import decimal
 
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.runtime.errors import MOST_OF_LINE, printable
+from punish_fast.store.schema import enemy_text
 
 # Labels of report keys that are not words.
 _LABELS = {"nnz": "nonzeros"}
@@ -137,10 +138,18 @@ def thinned(rows: Sequence[Any], most: int = 12) -> Sequence[Any]:
 def print_report(report: Mapping[str, Any]) -> None:
     """Print a report: values next to their names, then lists of objects and long objects as tables.
 
-    Values that are None are omitted. Long tables show only their first `_MOST_ROWS` rows.
+    Values that are None are omitted. Long tables show only their first `_MOST_ROWS` rows. Of ``seconds`` by stage, only
+    the total is shown.
     """
-    if "enemy" in report and report.keys() & {"rows", "states_by_breath"}:  # of a model
-        report = {**report, "states": f"{report['states']:,}, including win and loss"}
+    report = dict(report)
+    if isinstance(enemy := report.get("enemy"), dict):
+        report["enemy"] = enemy_text(enemy)
+        if "states" in report and "covered" not in report:  # of a model
+            report["states"] = f"{report['states']:,}, including win and loss"
+    if isinstance(seconds := report.get("seconds"), Mapping):
+        report["seconds"] = seconds["total"]
+    if size := report.pop("output_bytes", None):
+        report["output"] = f"{report['output']} ({decimal(size)})"
     values, tables = [], []
     for name, value in report.items():
         if objects := _objects("", value):

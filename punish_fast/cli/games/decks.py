@@ -32,7 +32,6 @@ def decks(options: DecksOptions) -> None:
     changed cards. With -o, the report is written to a .json file, which `play`, `show` and `serve` accept as --decks.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
-    from punish_fast.games.gwent.decks import DEFAULT_DECK, decks_text
     from punish_fast.runtime.files import write_text
 
     game = options.make("decks")
@@ -62,27 +61,26 @@ def decks(options: DecksOptions) -> None:
         "error": error,
         "beats_noise": spread > error,
         "best": best,
-        "seconds": clock.seconds,
+        "seconds": clock.seconds_in_all(),
         "output": options.output,
     }
     if options.output is not None:
         write_text(options.output, json.dumps(plain(report)))
-    options.print(report, _print_decks)
-    named = f"gwent:decks={decks_text([best[0]['deck'], DEFAULT_DECK])}"
-    played = [named] if options.output is None else [game.name, "--decks", options.output]
-    options.suggest("games", "play", *played, how="with")
+    gain, error = 100 * best[0]["strength"], 100 * best[0]["strength_error"]
+    result = f"The best deck wins {gain:.1f} more of 100 games against random decks than it loses (+- {error:.1f})."
+    then = ["play", game.name, "--decks", options.output]
+    if options.output is None:
+        then = ["decks", game.name, "-o", "decks.json"]
+    options.print(report, _print_decks, result=result, then=("games", *then))
 
 
 def _print_decks(report: dict[str, Any]) -> None:
     """Print the strength of the best decks, their cards, and the course of the search."""
-    best = report["best"]
-    gain, error = 100 * best[0]["strength"], 100 * best[0]["strength_error"]
-    print_text(f"The best deck wins {gain:.1f} more of 100 games against random decks than it loses (+- {error:.1f}).")
     more = "luck than on strength; play more games per pair, such as --set games=1000"
     print_text(f"Results in the search depend more on {'strength than on luck' if report['beats_noise'] else more}.")
     print()
     rows = [["best decks", "wins minus losses in 100 games", "cards"]]
-    for rank, each in enumerate(best, 1):
+    for rank, each in enumerate(report["best"], 1):
         cards = ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
         rows.append([str(rank), f"{100 * each['strength']:+.1f}", cards])
     print_table(rows, [True, False, True])

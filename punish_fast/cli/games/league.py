@@ -64,10 +64,11 @@ def league(options: LeagueOptions) -> None:
         plans = grid_plans(grid, options.games)
         rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
     report = {"game": game.name, "folder": options.folder, "rounds": rounds}
-    options.print(report | {"seconds": clock.seconds}, _print_rounds)
     best = rounds[-1].agents[0]
     path = options.folder / f"round-{rounds[-1].round}" / f"{best.name}.h5"
-    options.suggest("games", "play", options.game, "--agent", path)
+    result = f"{path} is the best agent: it wins {best.win_share:.1%} of its games against random play."
+    report |= {"seconds": clock.seconds_in_all()}
+    options.print(report, _print_rounds, result=result, then=("games", "play", options.game, "--agent", path))
 
 
 def _print_rounds(report: dict[str, Any]) -> None:

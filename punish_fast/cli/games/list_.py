@@ -12,4 +12,4 @@ def list_(options: CommonOptions) -> None:
         {"name": name, "summary": entry.summary, "verbs": list(entry.verbs), "options": list(entry.options)}
         for name, entry in GAMES.items()
     ]
-    options.print({"games": found})
+    options.print({"games": found}, then=("games", "play", found[0]["name"]))

@@ -24,4 +24,4 @@ def methods(options: CommonOptions) -> None:
         ]
         for name, method in known.items()
     }
-    options.print({"methods": found})
+    options.print({"methods": found}, then=("games", "train", "tapnswap"))

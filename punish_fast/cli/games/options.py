@@ -50,11 +50,16 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self, game: Game, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None] = print_report
+        self,
+        game: Game,
+        report: dict[str, Any],
+        as_text: Callable[[dict[str, Any]], None] = print_report,
+        result: str = "",
     ) -> None:
         """Print a report on a game, with the seconds of its stages."""
-        about = {"game": game.name, "variant": game.parameters()}
-        self.print(about | report | {"seconds": self.stages.clock.seconds_in_all()}, as_text)
+        report = {"game": game.name, "variant": game.parameters(), **report}
+        report |= {"seconds": self.stages.clock.seconds_in_all()}
+        self.print(report, as_text, result=result, then=("games", "play", self.game))
 
 
 class LearningOptions(GameOptions):

@@ -48,14 +48,15 @@ def show(options: GameShowOptions) -> None:
         text = game.text(state)
         moves = [{"move": game.action_text(state, action)} for action in game.actions(state)]
         # Printed reports have short texts.
-        options.print(position | {"text": text, "moves": moves}, lambda report: _print_text(text, report["moves"]))
+        report = position | {"text": text, "moves": moves}
+        options.print(report, lambda report: _print_text(text, report["moves"]), then=("games", "play", options.game))
         return
     oracle = oracle.reaching(state)
     with options.stages.progress.stage("solve"):
         report = position | _values(oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))
-    options.print(report, lambda report: _print_position(report, board))
+    options.print(report, lambda report: _print_position(report, board), then=("games", "play", options.game))
 
 
 def _values(oracle: Oracle, state: Any) -> dict[str, Any]:

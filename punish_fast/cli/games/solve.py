@@ -35,4 +35,9 @@ def solve(options: GamesSolveOptions) -> None:
 
     solve_game = commands_of(game).solve
     assert solve_game is not None
-    options.print_stages(game, solve_game(game, options.position or "", not options.value_only, options.stages))
+    report = solve_game(game, options.position or "", not options.value_only, options.stages)
+    value = report.get("start", report.get("value"))
+    result = f"With perfect play, the player to move gets a {value}."
+    if value is None:
+        result = f"In equilibrium, each player expects {report['equilibrium']:.2f} points in the first round."
+    options.print_stages(game, report, result=result)

@@ -110,10 +110,10 @@ def train(options: TrainOptions) -> None:
         "digest": trainer.digest,
         "output": output,
         "plot": options.plot,
-        "seconds": clock.seconds,
+        "seconds": clock.seconds_in_all(),
     }
-    options.print(report, _print_training)
-    options.suggest("games", "play", options.game, "--agent", output)
+    then = ("games", "play", options.game, "--agent", output)
+    options.print(report, _print_training, result=_result(report), then=then)
 
 
 def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions) -> float:
@@ -239,19 +239,22 @@ def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str,
     return {"searches": judged} if trainer.kind == _KINDS["muzero"] else {"judgement": None}
 
 
-def _print_training(report: dict[str, Any]) -> None:
-    """Print the strength of the agent in words, the learning curve, and the settings."""
+def _result(report: dict[str, Any]) -> str:
+    """Return the strength of the agent in words."""
     last = report["curve"][-1]
     told = f"After {last['games']:,.0f} games of training, {report['output']} wins {last['win_share']:.1%} of its games"
     told += " against random play" + (f" and draws {last['draw_share']:.1%}. " if last["draw_share"] > 5e-4 else ". ")
     if last["perfect"] is not None:
         mistakes = f"gives away a win or a draw in {1 - last['perfect']:.1%} of all positions"
         told += f"It {mistakes if last['mistakes'] else 'plays perfectly: it never gives away a win or a draw'}."
-    print_text(told + (" These numbers are for play without a search." if "searches" in report else ""))
+    return told + (" These numbers are for play without a search." if "searches" in report else "")
+
+
+def _print_training(report: dict[str, Any]) -> None:
+    """Print the learning curve and the settings."""
     for name, column in (("curve", "games"), ("searches", "simulations")):
         if report.get(name):
             _print_points(thinned(report[name]), column)
-    print()
     print_report({name: report[name] for name in ("game", "variant", "method", "seed", "played", "seconds", "plot")})
 
 
@@ -260,6 +263,6 @@ def _print_points(points: Sequence[dict[str, Any]], column: str) -> None:
     for point in points:
         number, mistakes = ("-" if point[name] is None else f"{point[name]:,.0f}" for name in (column, "mistakes"))
         rows.append([number, f"{point['win_share']:.1%}", f"{point['draw_share']:.1%}", mistakes])
-    print()
     print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
     print_table(rows, left=0, indent="  ")
+    print()

@@ -60,14 +60,18 @@ def balance(options: BalanceOptions) -> None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
-    options.print(report, lambda printed: _print_balance(report, [each.row for each in found.statistics], printed))
+    given = [word for change in options.set or () for word in ("--set", change)]
+    then = ["balance", *filter(None, [options.rules]), *given, "--base", options.base, "--restore"]
+    if options.restore or report["changed"]["balanced"]:
+        then = ["survey", "--help"]
+    rows = [each.row for each in found.statistics]
+    options.print(report, lambda printed: _print_balance(report, rows, printed), then=then)
 
 
 def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[str, Any]) -> None:
-    """Print the verdict, the changes that restore the balance, the rows of statistics, and the rest of the report."""
+    """Print the changes that restore the balance, the rows of statistics, the rest of the report, and the verdict."""
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
-    print_text(report["verdict"])
     if min((made := report["iterations"]).values()) < DEFAULT_ITERATIONS:
         learned = f"after {made['base']} (base) and {made['changed']} (changed) of {DEFAULT_ITERATIONS} iterations"
         print_text(f"The time limit ended learning {learned}, so all numbers are uncertain; allow more with --time.")
@@ -84,6 +88,7 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     print()
     shown = ("verdict", "criteria", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
+    print_text(report["verdict"], first="\n")
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:

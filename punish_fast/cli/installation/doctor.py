@@ -54,7 +54,8 @@ def doctor(options: DoctorOptions) -> None:
         "checks": checks,
         "ok": all(checks.values()),
     }
-    options.print(report)
+    result = f"The installation works: {len(checks)} checks passed." if report["ok"] else ""
+    options.print(report, result=result, then=("solve",) if report["ok"] else ())
     if not report["ok"]:
         failed = ", ".join(name for name, holds in checks.items() if not holds)
         raise CheckError(f"the self-test failed: {failed}")

@@ -55,7 +55,8 @@ def warmup(options: CommonOptions) -> None:
                 _run([*words, "--quiet"])
             _call_library()
     missing = [files.name for files in cached_kernels() if files.is_missing()]
-    options.print({"seconds": options.stages.clock.total(), "cache": cache_folder, "missing": missing})
+    report = {"seconds": options.stages.clock.total(), "cache": cache_folder, "missing": missing}
+    options.print(report, result=f"{len(missing)} kernels are still to be compiled.", then=("solve",))
 
 
 def _compile_groups() -> None:

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from punish_fast.cli.frame.options import CommonOptions, folded, option, verb
+from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
@@ -56,18 +56,13 @@ def improve(options: ImproveOptions) -> None:
     found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
     agent = [] if options.against is None else [options.against]
     given = ["--player", options.player, *([] if options.db is None else ["--db", str(database)])]
-    practice = shlex.join(["punish-fast", "practice", *agent, *given])
-    options.print({"reference": reference.name, **found, "practice": practice}, _print_improvement)
+    then = ["practice", *agent, *given]
+    report = {"reference": reference.name, **found, "practice": shlex.join(["punish-fast", *then])}
+    options.print(report, _print_improvement, then=then if found["positions"] else ("play",))
 
 
 def _print_improvement(report: dict[str, Any]) -> None:
     name, reference = report["player"], report["reference"]
-    print_text(
-        f"{name}: {count(report['games'], 'game')}, {report['win_rate']:.1%} won; {_points(report['loss'])} points of "
-        f"win probability lost per game, compared with the best choices against {reference} (in the same positions, "
-        f"{reference} would lose {_points(report['reference_loss'])})"
-    )
-    print()
     parts = {name: report[name] for name in ("opponents", "trend")}
     print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
     none = "" if report["habits"] else ": none yet; habits show after some games"
@@ -80,8 +75,12 @@ def _print_improvement(report: dict[str, Any]) -> None:
         won = position["win_probability"]
         played = f"Played: {position['played']}, which wins {won - position['loss']:.1%}"
         print_text(f"{played}; {position['best']} wins {won:.1%}. {position['why']}", "     ")
-    if report["positions"]:
-        print("\n  ".join(["\nto practice a habit or such positions:", *folded(report["practice"])]))
+    print()
+    print_text(
+        f"{name}: {count(report['games'], 'game')}, {report['win_rate']:.1%} won; {_points(report['loss'])} points of "
+        f"win probability lost per game, compared with the best choices against {reference} (in the same positions, "
+        f"{reference} would lose {_points(report['reference_loss'])})"
+    )
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:

@@ -305,3 +305,5 @@ class _Session:
             players = [player.name for player in self.seats]
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
             print_json(report | {"database": self.database, "games": self.games})
+        elif self.games and self.database is not None:
+            self.options.suggest("records", "review", self.games[-1]["game"], "--db", self.options.db)

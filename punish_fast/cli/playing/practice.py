@@ -17,6 +17,7 @@ from punish_fast.cli.frame.options import (
     option,
     verb,
 )
+from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, played_database, seed_of, table_stream
@@ -72,6 +73,7 @@ def practice(options: PracticeOptions) -> None:
     must_have_input()
     if options.player is not None and options.database is None:
         options = replace(options, database=played_database(None))
+    check_inputs(*filter(None, [options.database]))
     seed = seed_of(options.seed)
     explainer, judge, enemy = _explainer(options)
     quiz = _quiz(options, explainer, enemy)
@@ -92,6 +94,7 @@ def practice(options: PracticeOptions) -> None:
             totals = {name: sum(question[name] for question in questions) for name in ("right", "loss")}
             report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
             print_json(report | {"questions": questions} | totals)
+        options.suggest("improve", "--player", options.player) if options.player else options.suggest("play")
 
 
 def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:

@@ -119,5 +119,5 @@ def played_database(named: Path | None) -> Path:
     found = games_database(None, PRESETS["tabletop"])
     if found is None or not found.exists():
         cure = "finish a game with punish-fast play, or choose a database with --db"
-        raise UsageError(f"{found or 'a database'} does not exist yet; {cure}")
+        raise UsageError(f"{found or 'database'}: no such file; {cure}")
     return found

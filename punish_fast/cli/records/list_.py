@@ -23,7 +23,8 @@ def list_(options: ListOptions) -> None:
     from punish_fast.records.summary import list_games
 
     games = list_games(options.database, options.selection(), options.most)
-    options.print({"database": str(options.database), "games": games}, _print_dated)
+    then = ("records", "review", *(each["game"] for each in games[:1]), "--db", options.db)
+    options.print({"database": str(options.database), "games": games}, _print_dated, then=then)
 
 
 def _print_dated(report: dict[str, Any]) -> None:

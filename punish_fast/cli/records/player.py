@@ -63,13 +63,14 @@ def _export(options: PlayerOptions) -> None:
         print(text, end="")
         return
     write_text(options.output, text)
-    options.print(_report(options, games=len(games), file=options.output))
+    _print(options, f"Exported {count(len(games), 'game')} to {options.output}.", games=len(games), file=options.output)
 
 
 def _anonymize(options: PlayerOptions) -> None:
     from punish_fast.records.games import anonymize_player
 
-    options.print(_report(options, alias=anonymize_player(options.database, options.name)))
+    alias = anonymize_player(options.database, options.name)
+    _print(options, f"The player is now called {alias}.", alias=alias)
 
 
 def _delete(options: PlayerOptions) -> None:
@@ -83,8 +84,9 @@ def _delete(options: PlayerOptions) -> None:
         if not typer.confirm(f"Permanently delete {name} and {found}?", err=True):
             raise CheckError("nothing was deleted")
     games, breaths = delete_player(options.database, options.name)
-    options.print(_report(options, games=games, breaths=breaths))
+    _print(options, f"Deleted the player and {count(games, 'game')}.", games=games, breaths=breaths)
 
 
-def _report(options: PlayerOptions, **entries: Any) -> dict[str, Any]:
-    return {"database": str(options.database), "player": options.name, **entries}
+def _print(options: PlayerOptions, result: str, **entries: Any) -> None:
+    report = {"database": str(options.database), "player": options.name, **entries}
+    options.print(report, result=result, then=("records", "summary", "--db", options.database))

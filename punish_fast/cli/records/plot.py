@@ -60,7 +60,9 @@ def plot(options: RecordsPlotOptions) -> None:
             say(f"{kind}: {error}")
         else:
             written.append(file)
-    options.print({"database": options.database, "games": len(results), "files": written})
+    result = f"Drew {len(results):,} games: {', '.join(map(str, written))}."
+    report = {"database": options.database, "games": len(results), "files": written}
+    options.print(report, result=result, then=("records", "summary", "--db", options.db))
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:

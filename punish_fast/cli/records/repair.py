@@ -1,7 +1,7 @@
 """``punish-fast records repair``: remove invalid rows from a database."""
 
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, verb
-from punish_fast.cli.frame.report import print_report
+from punish_fast.cli.frame.report import count, print_report
 
 
 class RepairOptions(CommonOptions):
@@ -20,4 +20,6 @@ def repair(options: RepairOptions) -> None:
     from punish_fast.records.database import repair as repair_database
 
     report = repair_database(options.database)
-    options.print(report, lambda told: print_report(told | {"games": len(report["games"])}))
+    result = f"Removed {count(len(report['games']), 'game')} from {options.database}."
+    then = ("records", "summary", "--db", options.database)
+    options.print(report, lambda told: print_report(told | {"games": len(report["games"])}), result=result, then=then)

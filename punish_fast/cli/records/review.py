@@ -51,7 +51,7 @@ def review(options: ReviewOptions) -> None:
     jury, agent, enemy = _jury(options, game)
     players = [side.report() for side in review_game(jury, game)]
     report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
-    options.print(report, _print_report)
+    options.print(report, _print_report, then=("improve", "--player", players[1]["name"], "--db", options.db))
 
 
 def _jury(options: ReviewOptions, game: RecordedGame) -> tuple[Judge, Path | None, str]:

@@ -27,7 +27,8 @@ def summary(options: SummaryOptions) -> None:
 
     results = read_results(options.database, options.selection())
     report = summarize(results, StateSpace(load_rules(options.rules)))
-    options.print({"database": str(options.database), **report}, _print_summary)
+    then = ("records", "list", "--db", options.db)
+    options.print({"database": str(options.database), **report}, _print_summary, then=then)
 
 
 def _print_summary(report: dict[str, Any]) -> None:

@@ -97,7 +97,9 @@ def build(options: ModelOptions) -> None:
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
     check_outputs([output], [*rules_files(options.rules), enemy.path], "build", endings=HDF5)
     source = options.source(rules, enemy)
-    options.print(model_report(source, build_file(output, source), options, output))
+    report = model_report(source, build_file(output, source), options, output)
+    result = f"{output} contains {report['nnz']:,} transitions of {report['states']:,} states."
+    options.print(report, result=result, then=("solve", output))
 
 
 def model_report(source: ModelSource, mdp: Process, options: ModelOptions, output: Path) -> dict[str, Any]:

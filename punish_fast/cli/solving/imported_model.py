@@ -17,7 +17,10 @@ from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb
 
 # Options allowed with imported models; other options apply only to Punish.
-_ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "threads", "quiet", "as_json"}
+_ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "verbose"}
+_ALLOWED |= {"threads", "quiet", "as_json"}
+# Fields printed without --verbose.
+_SHOWN = {"file", "states", "objective", "error_bound", "initial", "seconds", "output", "output_bytes"}
 
 
 def solve_imported(options: SolveOptions, file: Path) -> None:
@@ -55,7 +58,12 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
         "initial": [_state(process, found, state) for state in process.initial.tolist()],
         **options.work_report(options.output),
     }
-    options.print(report)
+    values = found.v[process.initial]
+    span = " to ".join(dict.fromkeys(f"{value:.6g}" for value in (values.min(), values.max())))
+    result = f"Values of the initial states: {span}, with an error of at most {found.error_bound:.1e}."
+    then = ("solve", file, "--objective", options.objective, "-o", file.with_suffix(".npz").name)
+    hidden = () if options.verbose else report.keys() - _SHOWN
+    options.print(report, hidden=hidden, result=result, then=() if options.output else then)
     check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)
 
 

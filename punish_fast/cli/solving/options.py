@@ -43,3 +43,4 @@ class SolveOptions(ModelOptions):
     no_tensor: bool = option("Do not store the tensor in the output file.", default=False)
     normalize: bool = option("In a .umb file, divide the probabilities of each choice by their sum.", default=False)
     cluster: ClusterOption = None
+    verbose: bool = option("Print all fields of the report.", default=False)

@@ -1,14 +1,12 @@
-"""Reports of ``solve``: error bound, win probability of the agent, and the next command."""
+"""Reports of ``solve``: error bound, and win probability of the agent."""
 
 from __future__ import annotations
 
 import math
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import CheckError, say
-from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
@@ -68,20 +66,16 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
     return report
 
 
-def print_solved(report: dict[str, Any]) -> None:
-    """Print the report, then the win probability in words and the next command."""
-    in_words = {"win_probability", "lower", "upper", "worst_opening", "best_opening", "worst_deal", "best_deal"}
-    print_report({name: value for name, value in report.items() if name not in in_words})
-    print()
-    output = shlex.quote(report["output"])
-    if "win_probability" in report:
-        share = f"{report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}"
-        print_text(
-            f"{report['output']} wins {share} in the one-player model (`arena` plays the two-player game): "
-            f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
-            f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
-        )
-    print(f"Play against it: punish-fast play {output}")
+def result_text(report: dict[str, Any]) -> str:
+    """Return the win probability of the agent in words, or the error of its values if that is unknown."""
+    if "win_probability" not in report:
+        return f"The values in {report['output']} have an error of at most {report['error_bound']:.1e}."
+    share = f"{report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}"
+    return (
+        f"{report['output']} wins {share} in the one-player model (`arena` plays the two-player game): "
+        f"{report['best_opening']:.1%} with the best opening ({report['best_deal']}) and "
+        f"{report['worst_opening']:.1%} with the worst ({report['worst_deal']})."
+    )
 
 
 def check_error_bound(

@@ -15,7 +15,7 @@ from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, r
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import model_report, reachable
 from punish_fast.cli.solving.options import SolveOptions
-from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, print_solved, solution_report
+from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, result_text, solution_report
 from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.errors import StoreError
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Minimum number of seconds between checkpoints; shorter runs write none.
 _SECONDS_BETWEEN = 10.0
+# Fields printed without --verbose.
+_SHOWN = {"rules", "enemy", "states", "error_bound", "seconds", "output", "output_bytes"}
 
 
 @verb(
@@ -90,7 +92,8 @@ def solve(options: SolveOptions) -> None:
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
     report["cluster"] = cluster and cluster.report
     report |= openings
-    options.print(report, print_solved)
+    shown = report.keys() - openings if options.verbose else _SHOWN
+    options.print(report, hidden=report.keys() - shown, result=result_text(report), then=("play", output))
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
@@ -233,4 +236,4 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
             for plan in plan_memory(batches, source.policy is not None, sweeps)
         ],
     }
-    options.print(report)
+    options.print(report, then=("solve", "--rules", options.rules, "--enemy", options.enemy))

@@ -107,7 +107,11 @@ def arena(options: ArenaOptions) -> None:
         "game_lengths": lengths,
         "database": options.db,
     }
-    options.print(report | rules_report(lineup.rules) | options.work_report(), _print_report)
+    best = tournament.ranking[0]
+    result = f"{best.agent} ranks first: it wins {best.win_rate:.1%} of its games."
+    argument = options.agents[lineup.names.index(best.agent)]
+    then = ("exploit", argument, "--rules", options.rules)
+    options.print(report | rules_report(lineup.rules) | options.work_report(), _print_report, result=result, then=then)
 
 
 def _print_report(report: dict[str, Any]) -> None:
@@ -137,6 +141,12 @@ def _print_report(report: dict[str, Any]) -> None:
         print_lengths(report["game_lengths"], agents)
     if report["database"] is not None:
         print(f"wrote {report['database']}")
+
+
+def exploitability_text(agent: str | Path, wins: float) -> str:
+    """Return a sentence on the exploitability of an agent, given the win probability of the best opponent."""
+    points = f"exploitability {100 * wins - 50:.2f} percentage points (0 in an equilibrium)"
+    return f"The best opponent found wins {wins:.1%} of games against {agent}: {points}."
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:

@@ -13,6 +13,7 @@ from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rul
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
 from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.strategies.arena import exploitability_text
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError
@@ -86,12 +87,10 @@ def equilibrium(options: EquilibriumOptions) -> None:
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output)
     report = size | found | {"information": options.information, "best_response_share": share}
-    wins = f"{found['exploiter_wins']:.1%} of games against {output}"
-    result = f"The best opponent found wins {wins}; in an equilibrium, none wins more than 50%."
+    result = exploitability_text(output, found["exploiter_wins"])
     if math.isnan(found["exploitability"]):
         result = "The time limit ended before the exploitability was measured."
-    options.print(report | rules_report(rules) | options.work_report(output), result=result)
-    options.suggest("play", output)
+    options.print(report | rules_report(rules) | options.work_report(output), result=result, then=("play", output))
     if target.exploitability is not None and not found["exploitability"] <= target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         missed = "the exploitability was not measured in time" if math.isnan(found["exploitability"]) else missed

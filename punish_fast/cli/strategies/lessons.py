@@ -54,7 +54,8 @@ def lessons(options: LessonsOptions) -> None:
 
         draw_lessons(study.lessons, study.people, f"Lessons from {study.report['agent']}", options.plot)
     report = study.report | {"plot": options.plot}
-    options.print(report, print_lessons)
+    then = ("practice" if study.report["information"] == "memoryless" else "play", options.agent)
+    options.print(report, print_lessons, then=(*then, "--rules", options.rules))
 
 
 def study_file(options: LessonsOptions) -> Study:

@@ -1,4 +1,4 @@
-"""Text output of ``lessons``: three headlines, then short tables, each after a line that explains how to read it."""
+"""Text output of ``lessons``: short tables, each after a line that explains how to read it, then three headlines."""
 
 from typing import Any
 
@@ -17,8 +17,6 @@ def print_lessons(report: dict[str, Any]) -> None:
         f"{report['agent']}, rules {report['rules']}, information {report['information']}: "
         f"self-play, {report['length']:.2f} breaths per game; one point is one game in a hundred"
     )
-    for headline in headlines(report):
-        print_text(headline, "  ", "* ")
     _print_hps(report)
     _print_hands(report)
     _print_kept(report["kept"])
@@ -27,6 +25,9 @@ def print_lessons(report: dict[str, Any]) -> None:
         _print_people(report["people"])
     if report["plot"] is not None:
         print(f"\nwrote {report['plot']}")
+    print()
+    for headline in headlines(report):
+        print_text(headline, "  ", "* ")
 
 
 def headlines(report: dict[str, Any]) -> list[str]:

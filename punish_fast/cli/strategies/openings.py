@@ -40,4 +40,4 @@ def openings(options: OpeningsOptions) -> None:
     if options.page is not None:
         with options.stages("self-play", "openings: self-play"):
             write_page(options.page, player, report)
-    options.print(report | {"page": options.page}, print_openings)
+    options.print(report | {"page": options.page}, print_openings, then=("practice", options.agent))

@@ -105,9 +105,8 @@ def print_openings(report: dict[str, Any]) -> None:
     """Print the report: worth of cards and hands, and what to play."""
     text = "{:.1%}" if report["is_chance"] else "{:.2f}"
     mean = text.format(report["mean"])
-    print_text(f"Openings of {report['file']}: mean value {mean} ({report['value_is']}).")
     for name, where in (("in_hand", "in your first hand"), ("revealed", "among the revealed cards")):
-        print(f"\nmean value by number of copies {where}")
+        print("\n" * (name == "revealed") + f"mean value by number of copies {where}")
         print_worth(report[name], report["is_chance"])
     rows = [
         [letters(each["hand"]), f"{each['probability']:.2%}", text.format(each["value"]), plays_text(each["plays"], 3)]
@@ -116,6 +115,7 @@ def print_openings(report: dict[str, Any]) -> None:
     print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
     print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
     print_report({name: report[name] for name in ("plot", "page")})
+    print_text(f"Openings of {report['file']}: mean value {mean} ({report['value_is']}).", first="\n")
 
 
 def _page(report: dict[str, Any], rules: Rules, player: str, situations: Sequence[SituationFrequencies]) -> str:

@@ -80,7 +80,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--db", "no.db"], ["no.db: there is no such file"]),
+        (["--db", "no.db"], ["no.db: no such file"]),
         (["--until", "2022-11"], ["'2022-11' is neither a Unix time nor a date such as 2022-11-13"]),
         (["--db", "text.db"], ["text.db: "]),
         (["--prior", "0"], ["prior: 0.0 is not allowed; it must be above 0"]),
@@ -102,7 +102,7 @@ def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
 @pytest.mark.usefixtures("few")
 def test_an_existing_output_does_not_hide_a_missing_database(run, folder):
     (folder / "tiny-general.h5").write_text("mine")
-    run("enemy", "parless", "--db", "no.db", *TINY).refused("no.db: there is no such file")
+    run("enemy", "parless", "--db", "no.db", *TINY).refused("no.db: no such file")
 
 
 @pytest.mark.usefixtures("few")

@@ -42,7 +42,7 @@ def test_entropies_of_an_agent(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
+        (["tensor.h5"], ["tensor.h5 is a tensor, not an agent. Solve it first"]),
         (["strategy.h5", "--temperature", "1"], ["strategy.h5@1.0: has no values"]),
         (["agent.h5", "--temperature", "0"], ["temperature 0.0 is not allowed"]),
     ],

@@ -111,7 +111,7 @@ def test_a_bred_deck_is_shown_played_and_served(run, folder, monkeypatch):
     }
     (folder / "wrong.json").write_text('{"best": []}', encoding="utf-8")
     run("games", "play", "gwent", "--decks", "wrong.json").refused("wrong.json: not a file of decks; write one with")
-    run("games", "show", "gwent", "--decks", "none.json").refused("none.json: there is no such file")
+    run("games", "show", "gwent", "--decks", "none.json").refused("none.json: no such file")
 
 
 @pytest.mark.compiled

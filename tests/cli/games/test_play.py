@@ -150,7 +150,7 @@ def test_gwent_is_played_with_hidden_hands(run, say, monkeypatch):
     [
         ("tapnswap", "--level hard", "--level: 'hard' is unknown in tapnswap; use random, casual, tr"),
         ("tapnswap", "--level random,casual", "--level: tapnswap needs one, not 2"),
-        ("tapnswap", "--agent no.h5", "no.h5: there is no such file"),
+        ("tapnswap", "--agent no.h5", "no.h5: no such file"),
         ("tapnswap", "--agent no.h5 --players 2", "--agent requires --level trained and one person"),
         ("tapnswap", "--agent x.h5 --level random", "--agent requires --level trained"),
         ("tapnswap", "--players 2 --level random", "--level and --second require one person"),

@@ -139,7 +139,7 @@ def test_curves_are_drawn(run, folder):
         ("--set rate=x", "rate: 'x' is not allowed; it must be a number"),
         ("--set hidden=8", "--set hidden=8: unknown name; the names are scheme, epsilon, rate, discount"),
         ("--seed -1", "seed: -1 is not allowed"),
-        ("--from no.h5", "no.h5: there is no such file"),
+        ("--from no.h5", "no.h5: no such file"),
         pytest.param("--method dqn --against self", "--against requires --method q", marks=needs_jax),
         pytest.param("--method dqn --set filters=x", "filters: 'x' is not allowed; it must be", marks=needs_jax),
         pytest.param("--method dqn --set filters=8", "filters: (8,) are impossible; the features", marks=needs_jax),

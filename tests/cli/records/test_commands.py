@@ -307,7 +307,7 @@ def test_a_database_with_an_invalid_row_takes_new_games_and_is_repaired(run, db)
     assert len(run("records", "list", "--db", "x.db", "--json").report["games"]) == 20
     assert run("records", "summary", "--db", "x.db", *RULES_FILE, "--json").report["games"] == 29
     assert re.search("^games +0$", run("records", "repair", "--db", "x.db").out, re.MULTILINE)
-    run("records", "repair", "--db", "none.db").refused("none.db: there is no such file")
+    run("records", "repair", "--db", "none.db").refused("none.db: no such file")
 
 
 def test_games_are_selected_by_time_and_between_people(run, db):

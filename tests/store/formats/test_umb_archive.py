@@ -203,7 +203,7 @@ def test_long_names_and_any_order_are_read(tmp_path, form, mode):
 
 def test_what_is_no_archive_is_refused(tmp_path):
     path = tmp_path / "x.umb"
-    with pytest.raises(ReadError, match=r"x\.umb: there is no such file$"):
+    with pytest.raises(ReadError, match=r"x\.umb: no such file$"):
         import_umb(path)
     with pytest.raises(ReadError, match=r"is a folder$"):
         import_umb(tmp_path)
