@@ -1,6 +1,6 @@
 """The ``punish-fast`` command, whose subcommands (verbs) are defined in separate files.
 
-Subcommands are imported when they are looked up; their heavy dependencies are imported when they run. This keeps
+Subcommands are imported when they are looked up. Their heavy dependencies are imported when they run. This keeps
 ``--help`` fast.
 """
 

@@ -1,1 +1,1 @@
-"""Games played by people: sessions, players, explanations, terminal interfaces, and data for web pages."""
+"""Games played by users: sessions, players, explanations, terminal interfaces, and data for web pages."""

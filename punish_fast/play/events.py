@@ -14,7 +14,7 @@ class Deal(Event):
     """Both hands are dealt, and a measure begins."""
 
     measure: int  # number of the measure, from 1
-    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None if hidden
+    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts (None if hidden)
     revealed: Five  # new discard pile, five counts
     deck: int  # number of cards in the deck
 
@@ -30,14 +30,14 @@ class Reveal(Event):
 
     breath: int  # breath of the measure, from 1
     actions: tuple[int, int]  # two-digit action of each seat
-    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint (0 is guard); None if it drew none
+    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint (0 is guard, None if it drew none)
 
 
 @dataclass(frozen=True)
 class Clash(Event):
     """Two cards clash."""
 
-    resolved: tuple[int, int]  # card of each seat (0 is guard); 5 for rest
+    resolved: tuple[int, int]  # card of each seat (0 is guard, 5 is rest)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Reshuffle(Event):
 class End(Event):
     """The game is over."""
 
-    winner: int | None  # seat that won; None if the game is a draw
+    winner: int | None  # seat that won (None if the game is a draw)
     both_fell: bool = False  # True if both players lost their last HP, so that the lower card won
 
 

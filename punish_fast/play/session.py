@@ -45,7 +45,7 @@ class LeaveError(Exception):
 
 
 class UndoError(PunishFastError, ValueError):
-    """Raised when a move cannot be undone; the message says why."""
+    """Raised when a move cannot be undone. The message says why."""
 
 
 class Match(Protocol):
@@ -53,10 +53,10 @@ class Match(Protocol):
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Seats that choose simultaneously; empty when the game is over."""
+        """Seats that choose simultaneously. Empty when the game is over."""
 
     def begin(self) -> list[Event]:
-        """Begin the game and return its first events; called once."""
+        """Begin the game and return its first events. Called once."""
 
     def view(self, seat: int) -> Any:
         """Return the position as seen by the player in a seat."""
@@ -74,19 +74,19 @@ class Match(Protocol):
         """Undo the last move, or raise `UndoError`."""
 
     def uncovered(self, seat: int) -> dict[str, Any] | None:
-        """Return the cards that are shown to a seat after the game; None until then or if there are none."""
+        """Return the cards that are shown to a seat after the game. None until then and in games without cards."""
 
 
 @dataclass(frozen=True)
 class HumanPlayer:
-    """A person, whose choices come from outside the session."""
+    """A user, whose choices come from outside the session."""
 
     name: str
     temperature: ClassVar[None] = None
     is_human: ClassVar[bool] = True
 
     def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
-        """Raise TypeError, because a person's choices come from outside the session."""
+        """Raise TypeError, because a user's choices come from outside the session."""
         raise TypeError(f"{self.name}: choices come from outside the session")
 
 
@@ -94,7 +94,7 @@ SessionPlayer = HumanPlayer | PolicyPlayer
 
 
 class ChoiceError(PunishFastError, ValueError):
-    """Raised when a choice is not allowed now; the message says why."""
+    """Raised when a choice is not allowed now. The message says why."""
 
 
 class PlaySession:
@@ -109,7 +109,7 @@ class PlaySession:
         self.events: list[Event] = []
         self._match = match
         self._choices: dict[int, int] = {}
-        # For each reveal: the number of events before it, and True if a person chose.
+        # For each reveal: the number of events before it, and True if a user chose.
         self._past: list[tuple[int, bool]] = []
 
     @property
@@ -119,17 +119,17 @@ class PlaySession:
 
     @property
     def winner(self) -> int | None:
-        """Seat that has won; None if the game is not over or has no single winner."""
+        """Seat that has won. None if the game is not over or has no single winner."""
         last = self.events[-1] if self.events else None
         return last.winner if isinstance(last, End) else None
 
     @property
     def waiting(self) -> list[int]:
-        """Seats of people who have not chosen yet."""
+        """Seats of users who have not chosen yet."""
         return [seat for seat in self._match.to_move if seat not in self._choices and self.is_person(seat)]
 
     def is_person(self, seat: int) -> bool:
-        """Return True if the player in a seat is a person."""
+        """Return True if the player in a seat is a user."""
         return self.seats[seat].is_human
 
     def view(self, seat: int) -> Any:
@@ -145,7 +145,7 @@ class PlaySession:
         self.events += self._match.begin()
 
     def choose(self, seat: int, action: int) -> None:
-        """Store the secret choice of a seat; raise `ChoiceError` if the choice is not allowed."""
+        """Store the secret choice of a seat. Raise `ChoiceError` if the choice is not allowed."""
         if seat not in self._match.to_move:
             raise ChoiceError(f"seat {seat}: has nothing to choose now")
         if seat in self._choices:
@@ -155,7 +155,7 @@ class PlaySession:
         self._choices[seat] = action
 
     def chosen(self, seat: int) -> int | None:
-        """Return the secret choice of a seat; None if the seat has not chosen."""
+        """Return the secret choice of a seat. None if the seat has not chosen."""
         return self._choices.get(seat)
 
     def take_back(self, seat: int) -> None:
@@ -164,7 +164,7 @@ class PlaySession:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Make the agents choose, and play all choices; raise `ChoiceError` if a person has not chosen."""
+        """Make the agents choose, and play all choices. Raise `ChoiceError` if a user has not chosen."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:
@@ -177,7 +177,7 @@ class PlaySession:
         self.events += self._match.move(choices)
 
     def undo(self) -> None:
-        """Undo the last move of a person and all later moves, or raise `UndoError`."""
+        """Undo the last move of a user and all later moves, or raise `UndoError`."""
         if not any(is_persons for _, is_persons in self._past):
             raise UndoError("there is no move to undo")
         is_persons = False
@@ -189,7 +189,7 @@ class PlaySession:
 
 
 class NoAnswerError(PunishFastError, ValueError):
-    """Raised when a player cannot answer a question; the message says why."""
+    """Raised when a player cannot answer a question. The message says why."""
 
 
 class Presentation(Protocol):
@@ -220,10 +220,10 @@ class ServedPlayer(ABC):
     game_name: str
     presentation: Presentation
     rules: Rules | None = None  # rules if the game is Punish
-    file: SolutionFile | None = None  # file that is read while the server runs; None if there is none
+    file: SolutionFile | None = None  # file that is read while the server runs (None for built-in players)
     is_light = False  # True if `open` needs only one processor
     moves_quickly = True  # False if the player has to search before each move, in `prepare`
-    no_second: str | None = None  # reason why the player cannot move first; None if it can
+    no_second: str | None = None  # reason why the player cannot move first (None if it can)
 
     @property
     @abstractmethod
@@ -233,11 +233,11 @@ class ServedPlayer(ABC):
     @property
     @abstractmethod
     def n_states(self) -> int | None:
-        """Number of states of the game; None if unknown."""
+        """Number of states of the game. None if unknown."""
 
     @property
     def person(self) -> str:
-        """Name shown to people."""
+        """Name shown to users."""
         return self.name
 
     def facts(self) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Load files and networks, and compute the strategy; this can take long."""
+        """Load files and networks, and compute the strategy. This can take long."""
 
     @abstractmethod
     def is_ready(self, temperature: float | None) -> bool:
@@ -261,10 +261,10 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def match(self, seed: int, choice_seed: int | None = None) -> Match:
-        """Return a match; ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
+        """Return a match. ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
 
     def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - for players that search
-        """Search until a deadline (a ``time.monotonic`` value); return True if no further search is needed."""
+        """Search until a deadline (a ``time.monotonic`` value). Return True if no further search is needed."""
         return True
 
     def hasty_action(self, state: Any) -> int:  # noqa: ARG002 - as above
@@ -272,7 +272,7 @@ class ServedPlayer(ABC):
         raise self.refusal("moves without a search")
 
     def hint(self, view: Any, until: float = math.inf) -> dict[str, Any]:  # noqa: ARG002 - as above
-        """Return the outcome of each move with perfect play; stop a search at the deadline ``until``."""
+        """Return the outcome of each move with perfect play. Stop a search at the deadline ``until``."""
         raise self.refusal("hint")
 
     def refusal(self, name: str) -> NoAnswerError:

@@ -11,7 +11,7 @@ from punish_fast.runtime.events import Event
 
 
 def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
-    """Describe an event; ``names`` are the names of the players, "you" for the reader."""
+    """Describe an event. ``names`` are the names of the players, "you" for the reader."""
     words = ""
     match event:
         case Deal():

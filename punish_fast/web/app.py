@@ -59,11 +59,11 @@ class ServerConfig:
     """Configuration of a server."""
 
     players: Sequence[ServedPlayer]
-    database: Path | None = None  # database of recorded games; None to record no games
+    database: Path | None = None  # database of recorded games (None to record no games)
     rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
     hosts: frozenset[str] = frozenset()  # names of the server, in addition to IP addresses and `localhost`
     proxied: frozenset[str] = frozenset()  # names under which a proxy serves the page, with any scheme and port
-    token: str | None = None  # secret for posting games; None to forbid posting
+    token: str | None = None  # secret for posting games (None to forbid posting)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -120,7 +120,7 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _not_found(request: Request, error: Any) -> Response:
-    """Redirect browsers to the page for unknown addresses; answer other requests with JSON."""
+    """Redirect browsers to the page for unknown addresses. Answer other requests with JSON."""
     if "endpoint" in request.scope or "text/html" not in request.headers.get("accept", ""):
         return _refusal(404, error.detail)
     # Use a relative URL, because a proxy may serve the page under a prefix.
@@ -133,7 +133,7 @@ def _refusal(status: int, detail: str) -> JSONResponse:
 
 
 def page_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
-    """Read a file of the page; return an endpoint that serves it with an ETag."""
+    """Read a file of the page. Return an endpoint that serves it with an ETag."""
     content = path.read_bytes()
     tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

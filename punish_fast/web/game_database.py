@@ -31,7 +31,7 @@ from punish_fast.web.workers import Workers
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger("punish_fast.web")
-# Maximum number of attempts to store a game; each waits up to `database.BUSY_SECONDS` for other processes.
+# Maximum number of attempts to store a game. Each waits up to `database.BUSY_SECONDS` for other processes.
 _MOST_TRIES = 6
 
 # Callback with the id of a stored game and None, or with None and the reason why the game could not be stored.
@@ -46,7 +46,7 @@ class GameDatabase:
     """Database of recorded games. Call `add` only in the writer's thread, and other methods in any worker thread."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Set the secret ``token`` that clients need to add games; if it is None, games cannot be added."""
+        """Set the secret ``token`` that clients need to add games. If it is None, games cannot be added."""
         self.path, self.rules = path, rules
         self._token = token
         # Modification time and size of the database file, and results cached for this version.
@@ -63,7 +63,7 @@ class GameDatabase:
             raise HTTPException(401, "authorization: must be Bearer and the token of this server", headers)
 
     def add(self, content: bytes) -> dict[str, Any]:
-        """Add the games in a log; return the report of ``records import`` without its ``files``."""
+        """Add the games in a log. Return the report of ``records import`` without its ``files``."""
         try:
             log = log_of(content, "log")
         except RecordsError as error:
@@ -88,14 +88,14 @@ class GameDatabase:
         return [game | {"persons": shown} for game, shown in zip(listed, persons, strict=True)]
 
     def game(self, game_id: int) -> RecordedGame:
-        """Return a game; raise HTTPException 404 if it is not in the database."""
+        """Return a game. Raise HTTPException 404 if it is not in the database."""
         with self._explained():
             if not self._is_there() or not list_games(self._path, Selection(game=game_id), 1):
                 raise HTTPException(404, f"game {game_id} is not in the database")
             return read_game(self._path, game_id)
 
     def game_report(self, game_id: int) -> dict[str, Any]:
-        """Return a game as a JSON-like object; raise the same errors as `game`."""
+        """Return a game as a JSON-like object. Raise the same errors as `game`."""
         game = self.game(game_id)
         return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
@@ -118,7 +118,7 @@ class GameDatabase:
         return report | {"players": players, "plots": plots}
 
     def plot(self, name: str) -> bytes:
-        """Return a plot as SVG; raise HTTPException 404 if its name is unknown."""
+        """Return a plot as SVG. Raise HTTPException 404 if its name is unknown."""
         from punish_fast.records.plots import PLOTS, draw
 
         if name not in PLOTS:
@@ -135,7 +135,7 @@ class GameDatabase:
             return self._once(("plot", name), drawn)
 
     def choices(self, player: str | None = None) -> Choices | None:
-        """Return all recorded choices, or those of one player; None if there are none."""
+        """Return all recorded choices, or those of one player. None if no choice is recorded."""
         if not self._is_there():
             return None
         found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
@@ -189,7 +189,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _with_persons(results: Results) -> Results:
-    """Return results with the names shown to people; a name that another player has is not used."""
+    """Return results with the names shown to users. A name that another player has is not used."""
     taken = {*results.winner.tolist(), *results.loser.tolist()}
     names = {name: name if person_of(name) in taken else person_of(name) for name in taken}
     shown = (np.array([names[name] for name in each.tolist()], np.str_) for each in (results.winner, results.loser))
@@ -205,7 +205,7 @@ class GameRecorder:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, game: Finished, kept: Kept) -> None:
-        """Store a game in the background; call ``kept`` when the game has been stored or storing it has failed."""
+        """Store a game in the background. Call ``kept`` when the game has been stored or storing it has failed."""
         task = asyncio.get_running_loop().create_task(self._store(game, kept))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -222,7 +222,7 @@ class GameRecorder:
             kept(None, "the game could not be saved; see the server's log")
 
     def _keep(self, game: Finished) -> int:
-        """Store a game and return its id; retry while another process locks the database."""
+        """Store a game and return its id. Retry while another process locks the database."""
         for _ in range(_MOST_TRIES - 1):
             with suppress(LockedError):
                 return game.keep(self.database.space, self.database.path)

@@ -44,7 +44,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
-        """Add the games in a log, with the checks of ``records import``; skip games that are already stored."""
+        """Add the games in a log, with the checks of ``records import``. Skip games that are already stored."""
         database.must_take(authorization)
         content = await request.body()
         return await workers.write(lambda: database.add(content))
@@ -101,7 +101,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelDigest, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
-        """Return a player's results, costly habits and worst positions; the reference is the agent ``model``."""
+        """Return a player's results, costly habits and worst positions. The reference is the agent ``model``."""
         found, name = registry.find_punish(model, "improve"), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))
         results = await workers.run("reader", database.results)

@@ -71,7 +71,7 @@ class Guard:
         self._meter = Meter(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request; pass it to the application or refuse it."""
+        """Check a request. Pass it to the application or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -136,7 +136,7 @@ class Guard:
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Return ``receive`` with a limit on the size of the body.
 
-        Raises HTTPException 413 if Content-Length is invalid or exceeds the limit; the returned function raises it if
+        Raises HTTPException 413 if Content-Length is invalid or exceeds the limit. The returned function raises it if
         the body exceeds the limit.
         """
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
@@ -158,7 +158,7 @@ class Guard:
 
 
 async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request; cancel a GET request if the client disconnects."""
+    """Answer a request. Cancel a GET request if the client disconnects."""
     if scope["method"] != "GET":
         await app(scope, receive, send)
         return
@@ -174,7 +174,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until the client disconnects, discarding the body; never return if the body exceeds its limit."""
+    """Wait until the client disconnects, discarding the body. Never return if the body exceeds its limit."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -183,7 +183,7 @@ async def _left(receive: Receive) -> None:
 
 
 def _headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request; raise HTTPException if they are too long or ambiguous."""
+    """Return the headers of a request. Raise HTTPException if they are too long or ambiguous."""
     headers = Headers(scope=scope)
     # Each header has four further characters: colon, space, CR and LF. uvicorn does not limit heads that arrive in one
     # piece.
@@ -199,7 +199,7 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """Normalize a host name as browsers do: lower case, IDNA encoding, no port; raise `HostError` if it is invalid."""
+    """Normalize a host name as browsers do: lower case, IDNA encoding, no port. Raise `HostError` if it is invalid."""
     place = _place(text)
     name = "" if place is None else place.name
     try:
@@ -214,7 +214,7 @@ def host_name(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _place(host: str) -> _Place | None:
-    """Parse a host with an optional port; return None if it is invalid."""
+    """Parse a host with an optional port. Return None if it is invalid."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
     # IPv6 addresses are often typed without brackets.
@@ -259,7 +259,7 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Return True if the browser follows a link to the page, which is allowed from any site."""
+    """Return True if the browser follows a link to the page (allowed from any site)."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 

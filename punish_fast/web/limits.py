@@ -2,7 +2,7 @@
 
 A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
 connection. All programs without cookies at one address count as one client for the limits of games. All sessions from
-one address share the limits of the address; other addresses are not affected.
+one address share the limits of the address. Other addresses are not affected.
 """
 
 import ipaddress
@@ -23,11 +23,11 @@ from starlette.types import Scope
 _ADDRESS_FACTOR = 10
 # Maximum number of clients and addresses whose buckets are stored.
 _MOST_REMEMBERED = 4096
-# A client may hold 1/20 of all tables, but at least 10; an address may hold half of all tables.
+# A client may hold 1/20 of all tables, but at least 10. An address may hold half of all tables.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
 _CURE = "the server needs --proxy"
 
-# Cost of every request. API routes charge additional costs; files of the page do not.
+# Cost of every request. API routes charge additional costs. Files of the page do not.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
 # Port after an address and brackets around an IPv6 address, to be removed.
@@ -42,8 +42,8 @@ class Limits:
     tables: int = 2000  # maximum number of concurrent games
     body: int = 16 * 1024  # maximum size of a request body, in bytes
     log: int = 16 * 1024 * 1024  # maximum size of a posted log, in bytes
-    rate: float | None = 200.0  # maximum average cost of a client's requests per second; None if unlimited
-    burst: int = 400  # capacity of a client's bucket: maximum total cost of a burst of requests
+    rate: float | None = 200.0  # maximum average cost of a client's requests per second (None if unlimited)
+    burst: int = 400  # capacity of a client's bucket: maximum total cost of requests in a burst
 
     @property
     def client_tables(self) -> int:
@@ -60,11 +60,11 @@ class Client(NamedTuple):
     """Sender of a request."""
 
     address: str
-    session: str  # id of the session in the cookie; empty if the request has no cookie
-    connection: str = ""  # port of the connection; empty if the request has a cookie
+    session: str  # id of the session in the cookie (empty if the request has no cookie)
+    connection: str = ""  # port of the connection (empty if the request has a cookie)
 
 
-# Client whose request is being answered; None if the server works without a request.
+# Client whose request is being answered. None if the server works without a request.
 sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
@@ -108,7 +108,7 @@ class Meter:
         self._left: OrderedDict[str | Client, tuple[float, float]] = OrderedDict()
 
     def charge(self, client: Client, cost: float) -> None:
-        """Charge the cost of a request to a client and its address; raise HTTPException 429 if either lacks tokens."""
+        """Charge the cost of a request to a client and its address. Raise HTTPException 429 if either lacks tokens."""
         if self._rate is None:
             return
         now, levels = self._clock(), {}

@@ -1,7 +1,7 @@
-"""Tables at which people play against agents or each other. Hidden information stays on the server.
+"""Tables at which users play against agents or each other. Hidden information stays on the server.
 
-Each person has a seat with a secret name. A game against agents begins when its table is opened; a game between two
-people begins when the second person takes a seat. Between two people, requests can wait for changes at the table.
+Each user has a seat with a secret name. A game against agents begins when its table is opened. A game between two
+users begins when the second user takes a seat. Between two users, requests can wait for changes at the table.
 """
 
 import secrets
@@ -19,7 +19,7 @@ from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 # Seconds without a request after which a running game and a finished game, respectively, expire.
 _IDLE, _OVER = 3600.0, 900.0
 # Seconds without a request after which a running game may be cleared to make room. Also the longest time per move in a
-# game between two people.
+# game between two users.
 QUIET = 600.0
 # Seconds after a choice in which a running game is cleared only if all games of its client are as recent.
 _RECENT = 60.0
@@ -56,7 +56,7 @@ class OpenSessions:
         client: Client = _NOBODY,
         clock: float | None = None,
     ) -> Seat:
-        """Open a table for a person in a seat; begin the game, or wait for a friend if ``clock`` is given."""
+        """Open a table for a user in a seat. Begin the game, or wait for a friend if ``clock`` is given."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -75,7 +75,7 @@ class OpenSessions:
         return seat
 
     def invited(self, invitation: str) -> Seat:
-        """Return the host's seat; raise HTTPException 404 if the invitation is unknown, 409 if no seat is free."""
+        """Return the host's seat. Raise HTTPException 404 if the invitation is unknown, 409 if no seat is free."""
         table = next((table for table in self._tables if table.invitation == invitation), None)
         if table is None or self._is_stale(table):
             raise HTTPException(404, "invitation: unknown, or the game has ended; ask for a new link")
@@ -91,9 +91,9 @@ class OpenSessions:
         return seat
 
     def play_again(self, seat: Seat) -> None:
-        """Request another game between two people, and begin it when both have requested it.
+        """Request another game between two users, and begin it when both have requested it.
 
-        Raises HTTPException 409 if a person has left or the game is not over.
+        Raises HTTPException 409 if a user has left or the game is not over.
         """
         table = seat.table
         if table.clock is None or not table.is_over or len(table.seats) < 2:
@@ -110,7 +110,7 @@ class OpenSessions:
         table.change()
 
     def find(self, seat_id: str) -> Seat:
-        """Return a seat by its secret name; raise HTTPException 404 if the name is unknown or the table has expired."""
+        """Return a seat by its secret name. Raise HTTPException 404 if the name is unknown or the table has expired."""
         seat = self._seats.get(seat_id)
         if seat is None or self._is_stale(seat.table):
             why = "the server was restarted, or nobody moved for a long time"
@@ -119,7 +119,7 @@ class OpenSessions:
         return seat
 
     def find_seen(self, seat_id: str, n_events: int) -> Seat:
-        """Return a seat; raise HTTPException 409 unless ``n_events`` events have happened."""
+        """Return a seat. Raise HTTPException 409 unless ``n_events`` events have happened."""
         seat = self.find(seat_id)
         n = len(seat.session.events)
         if n_events != n:
@@ -127,9 +127,9 @@ class OpenSessions:
         return seat
 
     def find_on(self, seat_id: str, is_advised: bool = False) -> Seat:
-        """Return a seat; raise HTTPException 409 if its game is over or has not begun.
+        """Return a seat. Raise HTTPException 409 if its game is over or has not begun.
 
-        If ``is_advised`` is True, for requests for help, the error is also raised in a game between two people.
+        If ``is_advised`` is True, for requests for help, the error is also raised in a game between two users.
         """
         seat = self.find(seat_id)
         if not seat.table.is_on:
@@ -139,7 +139,7 @@ class OpenSessions:
         return seat
 
     def leave(self, seat_id: str) -> None:
-        """Leave a table and end its game; raise the same error as `find`."""
+        """Leave a table and end its game. Raise the same error as `find`."""
         seat = self.find(seat_id)
         table = seat.table
         del self._seats[seat_id]
@@ -159,8 +159,8 @@ class OpenSessions:
         table.change()
 
     def _make_room(self, client: Client) -> None:
-        """Clear tables until a client may open a new one; raise HTTPException 429 if no table may be cleared."""
-        # A table of two people counts towards both clients' limits.
+        """Clear tables until a client may open a new one. Raise HTTPException 429 if no table may be cleared."""
+        # A table of two users counts towards both clients' limits.
         limits = self._limits
         for table in self._tables:
             if self._is_stale(table):
@@ -179,20 +179,20 @@ class OpenSessions:
             self._clear(removed)
 
     def _removable(self, held: list[OpenSession], client: Client, whose: tuple[str, ...]) -> OpenSession | None:
-        """Return one of the tables ``held`` by ``whose``, to be cleared for a client; None if all of them must stay."""
+        """Return one of the tables ``held`` by ``whose``, to be cleared for a client. None if all of them must stay."""
         now = self._clock()
         quietest = min(held, key=lambda table: (not table.is_over, table.touched))
         if quietest.is_over or now - quietest.touched > QUIET:
             return quietest
         crowd = Counter(part for table in held for part in {seat.client[:n] for seat in table.seats for n in (1, 2)})
-        # Number of games of the address and of the client that a table belongs to.
+        # Numbers of games that the table's address and client have.
         rank = {t: max((crowd[seat.client[:1]], crowd[seat.client[:2]]) for seat in t.seats) for t in held}
         if not whose and max(rank.values())[0] <= crowd[client[:1]] + 1:
-            # No address has more games than the address of this client, so room is made within that address.
+            # No address has more games than the address of this client, so a table of that address is cleared.
             held = [table for table in held if any(seat.client[:1] == client[:1] for seat in table.seats)]
         oldest = max(held, key=lambda table: (rank[table], now - table.chosen > _RECENT), default=None)
         if whose == client[:2]:
-            # Programs without a cookie might be different people, so none of them is refused because of another.
+            # Programs without a cookie might be different users, so none of them is refused because of another.
             return None if client.session else oldest
         # At the limit of the server, a client must not take the place of a client with as few games.
         is_crowded = oldest is not None and rank[oldest] > (crowd[client[:1]], crowd[client[:2]] + 1)

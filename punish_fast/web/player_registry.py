@@ -44,17 +44,17 @@ class PlayerRegistry:
                 await self._workers.run("solver", partial(player.coach, None))
 
     def find(self, digest: str) -> ServedPlayer:
-        """Return an open player by digest; raise HTTPException 404 if there is none."""
+        """Return an open player by digest. Raise HTTPException 404 if there is none."""
         if digest not in self.by_digest:
             raise HTTPException(404, f"model {digest}: not served here, or not open yet; see /models")
         return self.by_digest[digest]
 
     def find_punish(self, digest: str, question: str) -> PunishPlayer:
-        """Return an open player of Punish by digest; raise the error of `of_punish` or of `find`."""
+        """Return an open player of Punish by digest. Raise the error of `of_punish` or of `find`."""
         return of_punish(self.find(digest), question)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return JSON-like descriptions of all players; ``digest`` is None until the player is open."""
+        """Return JSON-like descriptions of all players. ``digest`` is None until the player is open."""
         digests = {id(player): digest for digest, player in self.by_digest.items()}
         return [
             {"digest": digests.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
@@ -63,7 +63,7 @@ class PlayerRegistry:
 
 
 def of_punish(player: ServedPlayer, question: str) -> PunishPlayer:
-    """Return a player of Punish; raise `NoAnswerError` for others, which do not answer the question."""
+    """Return a player of Punish. Raise `NoAnswerError` for others, which do not answer the question."""
     if isinstance(player, PunishPlayer):
         return player
     raise player.refusal(question)

@@ -1,4 +1,4 @@
-"""HTTP protocol with limits on waiting time and number of connections, which uvicorn lacks.
+"""HTTP protocol with limits that uvicorn lacks, on waiting time and number of connections.
 
 The limits prevent clients from occupying all connections with incomplete requests or unread responses. uvicorn itself
 limits the size of incomplete heads and reads a pipelined request only after answering the one before.
@@ -22,15 +22,15 @@ MOST_SECONDS = 60.0
 class BoundedProtocol(H11Protocol):
     """HTTP connection with a timer for slow clients and a limit on the number of connections."""
 
-    most_connections: int | None = None  # maximum number of open connections; None if unlimited
+    most_connections: int | None = None  # maximum number of open connections (None if unlimited)
     _timer: asyncio.TimerHandle | None = None
     _host = ""
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer for the first request; abort a connection if too many are open."""
+        """Start the timer for the first request. Abort a connection if too many are open."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
-        # asyncio sets TCP_NODELAY only for sockets created with protocol 6 (TCP); these have protocol 0. Without it, a
+        # asyncio sets TCP_NODELAY only for sockets created with protocol 6 (TCP), not 0 as here. Without it, a
         # response body waits up to 40 ms for the client to acknowledge the head.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Pause writing as soon as the system buffer is full, so that at most one response is in memory.
@@ -46,7 +46,7 @@ class BoundedProtocol(H11Protocol):
         self._unset_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes; stop the timer once a request is complete."""
+        """Parse received bytes. Stop the timer once a request is complete."""
         super().data_received(data)
         self._watch()
 
@@ -67,7 +67,7 @@ class BoundedProtocol(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer malformed HTTP with status 400 and a JSON body; abort the connection if a response has begun."""
+        """Answer malformed HTTP with status 400 and a JSON body. Abort the connection if a response has begun."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return
@@ -90,7 +90,7 @@ class BoundedProtocol(H11Protocol):
         return self.flow.write_paused or cycle is None or cycle.response_complete or cycle.more_body
 
     def _watch(self) -> None:
-        """Start the timer if the server waits for the client; otherwise stop it."""
+        """Start the timer if the server waits for the client. Otherwise stop it."""
         if not self._is_waiting:
             self._unset_timer()
         elif self._timer is None:

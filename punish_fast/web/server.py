@@ -28,7 +28,7 @@ class AddressError(PunishFastError, ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raise `AddressError` on failure.
+    """Return a listening socket. Raise `AddressError` on failure.
 
     Port 0 selects a free port. If the system supports it, host ``::`` includes all IPv4 addresses.
     """
@@ -54,7 +54,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def proxy_of(text: str) -> list[str]:
-    """Parse an address or network for ``--proxy``; for IPv4, also return the IPv4-mapped IPv6 network."""
+    """Parse an address or network for ``--proxy``. For IPv4, also return the IPv4-mapped IPv6 network."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError as error:
@@ -64,7 +64,7 @@ def proxy_of(text: str) -> list[str]:
 
 
 def _connections() -> int | None:
-    """Raise the limit on open files if allowed; return the resulting maximum number of connections, None on Windows."""
+    """Raise the limit on open files if allowed. Return the resulting maximum number of connections, None on Windows."""
     try:
         import resource
     except ImportError:  # Windows
@@ -117,11 +117,11 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
         h11_max_incomplete_event_size=MOST_HEAD,
-        # uvloop accepts only one connection per iteration, which slows down the page on a busy server.
+        # uvloop accepts only one connection per iteration. This slows down the page on a busy server.
         loop="asyncio",
         backlog=_ACCEPTED,
         ws="none",
-        # Keep connections open while people think.
+        # Keep connections open while users think.
         timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
     )

@@ -1,4 +1,4 @@
-"""Routes for tables, where people play against agents or each other."""
+"""Routes for tables, where users play against agents or each other."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -48,7 +48,7 @@ class NewTable(_Body):
 
 
 class Seen(_Body):
-    """Number of events that the person has seen."""
+    """Number of events that the user has seen."""
 
     n_events: int = Field(ge=0, description="Number of events that you have seen; prevents repeated moves.")
 
@@ -60,13 +60,13 @@ class Choice(Seen):
 
 
 class Visitor(_Body):
-    """Name of a person who accepts an invitation."""
+    """Name of a user who accepts an invitation."""
 
     name: str = Field(description="Your name in the records.")
 
 
 def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
-    """Return a person's normalized name; raise HTTPException 422 if it is invalid or resembles a bot or ``others``."""
+    """Return a user's normalized name. Raise HTTPException 422 if it is invalid or resembles a bot or ``others``."""
     try:
         name = checked_name(person, {*BOTS, *RESERVED, *(player.name for player in registry.players)})
     except PlayerNameError as error:
@@ -84,7 +84,7 @@ def session_routes(
 
     @routes.post("", status_code=201)
     async def open_table(wanted: NewTable, request: Request) -> dict[str, Any]:
-        """Open a table; begin the game unless a friend still has to join."""
+        """Open a table. Begin the game unless a friend still has to join."""
         player = registry.find(wanted.opponent)
         game = player.game_name
         if wanted.game not in (None, game):
@@ -98,7 +98,7 @@ def session_routes(
             raise HTTPException(422, "friend: must be false with a seed, and in games other than Punish")
         name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
         if wanted.friend or not player.is_ready(wanted.temperature):
-            # Two people need the states of the game, but no strategy of the agent.
+            # Two users need the states of the game, but no strategy of the agent.
             await workers.answer(
                 partial(player.match, 0) if wanted.friend else partial(player.opponents, wanted.temperature),
                 wanted.friend,
@@ -121,7 +121,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
     async def look(table: TableId, since: Number = 0, version: Number | None = None) -> dict[str, Any]:
         """Return your view of the table and the events from number ``since`` on.
 
-        If ``version`` is the current version of a table of two people, first wait up to 25 seconds for a change.
+        If ``version`` is the current version of a table of two users, first wait up to 25 seconds for a change.
         """
         seat = tables.find(table)
         await seat.table.wait(version)
@@ -130,7 +130,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
 
     @routes.post("/{table}/choice")
     async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
-        """Make a move; return your view of the table and the new events."""
+        """Make a move. Return your view of the table and the new events."""
         tables.find_on(table)
         found = tables.find_seen(table, choice.n_events)
         try:
@@ -146,9 +146,9 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
 
     @routes.post("/{table}/undo")
     async def undo(table: TableId, seen: Seen) -> dict[str, Any]:
-        """Undo your last move and all later moves; return your view and all events.
+        """Undo your last move and all later moves. Return your view and all events.
 
-        Moves cannot be undone in games with hidden information or between two people.
+        Moves cannot be undone in games with hidden information or between two users.
         """
         found = tables.find_seen(table, seen.n_events)
         if found.session.is_on and found.number not in found.session.waiting:
@@ -190,7 +190,7 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
 
     @routes.post("/{table}/again")
     async def play_again(table: TableId) -> dict[str, Any]:
-        """Request another game; it begins when both players have requested it."""
+        """Request another game. It begins when both players have requested it."""
         found = tables.find(table)
         tables.play_again(found)
         return found.shown(0)
@@ -206,7 +206,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any]:
-        """Return your costliest choice in a finished game, judged by the opponent; it is null if none lost a point."""
+        """Return your costliest choice in a finished game, judged by the opponent. It is null if none lost a point."""
         found = tables.find(table)
         judge = of_punish(found.table.player, "costliest")
         if found.session.winner is None:

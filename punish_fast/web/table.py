@@ -1,4 +1,4 @@
-"""A table at which a person plays against agents, or two people play each other, and the seats of the people."""
+"""A table at which a user plays against agents, or two users play each other, and the seats of the users."""
 
 import asyncio
 import secrets
@@ -17,44 +17,44 @@ from punish_fast.web.workers import Workers
 YOU = "you"
 # Time limit of the search for an agent's move, in seconds.
 _MOVE_SECONDS = 2.0
-# Seconds to wait for a change at a table; many proxies cut off requests after 60 seconds.
+# Seconds to wait for a change at a table. Many proxies cut off requests after 60 seconds.
 _WAIT_SECONDS = 25.0
-# Minimum number of seconds for the first move in a game between two people.
+# Minimum number of seconds for the first move in a game between two users.
 _FIRST_SECONDS = 120.0
 ID_BYTES = 24
 
 
 @dataclass(eq=False)
 class OpenSession:
-    """Game of a person against agents, or of two people."""
+    """Game of a user against agents, or of two users."""
 
-    player: ServedPlayer  # opponent; in a game between two people, the agent that defines the rules
-    temperature: float | None  # opponent's temperature; None if it has none
+    player: ServedPlayer  # opponent (in a game between two users, the agent that defines the rules)
+    temperature: float | None  # opponent's temperature (None if it has none)
     session: PlaySession  # progress of the game
     match: Match  # full state, including hidden information
-    seed: int  # random seed of the deals; the agent's choices use a separate secret seed
-    is_chosen: bool  # True if the person chose the seed; otherwise the seed is secret until the game is over
+    seed: int  # random seed of the deals (the agent's choices use a separate secret seed)
+    is_chosen: bool  # True if the user chose the seed (otherwise the seed is secret until the game is over)
     now: Callable[[], float]
-    clock: float | None = None  # seconds per move in a game between two people; None against agents
-    seats: list["Seat"] = field(default_factory=list)  # seats of the people at the table
+    clock: float | None = None  # seconds per move in a game between two users (None against agents)
+    seats: list["Seat"] = field(default_factory=list)  # seats of the users at the table
     has_begun: bool = False
-    again: set[int] = field(default_factory=set)  # seats of people who want to play again
+    again: set[int] = field(default_factory=set)  # seats of users who want to play again
     invitation: str = field(default_factory=lambda: secrets.token_urlsafe(ID_BYTES))  # secret name of the free seat
     keeps: bool = False  # True if the finished game is to be stored in the database
-    kept: int | None = None  # id of the game in the database; None if it is not stored
+    kept: int | None = None  # id of the game in the database (None if it is not stored)
     flaw: str | None = None  # reason why the game could not be stored
-    previous: "OpenSession | None" = None  # last game of two people, whose review both may still want to see
-    ended: str | None = None  # reason why a game between two people ended early
+    previous: "OpenSession | None" = None  # last game of two users, whose review both may still want to see
+    ended: str | None = None  # reason why a game between two users ended early
     version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
     moved: float = 0.0  # time at which the clock for the current move starts
-    chosen: float = -inf  # time of the last choice of a person
+    chosen: float = -inf  # time of the last choice of a user
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> None:
         """Begin the game."""
         self.session.begin()
-        # People may need some time to notice that the game has begun.
+        # Users may need some time to notice that the game has begun.
         self.has_begun, self.moved = True, self.now() + max(0.0, _FIRST_SECONDS - (self.clock or 0.0))
         self.change()
 
@@ -70,7 +70,7 @@ class OpenSession:
 
     @property
     def left(self) -> float | None:
-        """Seconds left for the next move; None if there is no clock or the game is not running."""
+        """Seconds left for the next move. None if there is no clock or the game is not running."""
         return None if self.clock is None or not self.is_on else max(0.0, self.moved + self.clock - self.now())
 
     def change(self) -> None:
@@ -80,7 +80,7 @@ class OpenSession:
         self._changed = asyncio.Event()
 
     async def wait(self, version: int | None) -> None:
-        """Wait for a change at a table of two people if ``version`` is current.
+        """Wait for a change at a table of two users if ``version`` is current.
 
         The wait ends after `_WAIT_SECONDS` or when the clock runs out.
         """
@@ -89,12 +89,12 @@ class OpenSession:
                 await asyncio.wait_for(self._changed.wait(), min(_WAIT_SECONDS, self.left or _WAIT_SECONDS))
 
     def named(self, player: SessionPlayer) -> str:
-        """Return the name of a player as shown to people."""
+        """Return the name of a player as shown to users."""
         is_agent = not player.is_human
         return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
 
     def end(self, words: str) -> None:
-        """End a game between two people before it is finished."""
+        """End a game between two users before it is finished."""
         self.ended = f"{words} The game is over and is not recorded."
         self.change()
 
@@ -105,7 +105,7 @@ class OpenSession:
             self.end(f"{late} did not move in time.")
 
     async def play_on(self, workers: Workers) -> None:
-        """Make the agents' moves and reveal choices until a person must choose or the game is over."""
+        """Make the agents' moves and reveal choices until a user must choose or the game is over."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
@@ -138,7 +138,7 @@ class OpenSession:
 
 @dataclass(eq=False)
 class Seat:
-    """A person's seat at a table, with a secret name. The seat shows only information available to the person."""
+    """A user's seat at a table, with a secret name. The seat shows only information available to the user."""
 
     id: str  # secret name
     table: OpenSession
@@ -152,11 +152,11 @@ class Seat:
 
     @property
     def view(self) -> Any:
-        """The game as seen by the person."""
+        """The game as seen by the user."""
         return self.session.view(self.number)
 
     def shown(self, since: int) -> dict[str, Any]:
-        """Return a JSON-like view of the table for the person, with the events from number ``since`` on."""
+        """Return a JSON-like view of the table for the user, with the events from number ``since`` on."""
         table, session, presentation = self.table, self.session, self.table.player.presentation
         players = [*session.seats[self.number :], *session.seats[: self.number]]
         names = [YOU if seat == self.number else table.named(player) for seat, player in enumerate(session.seats)]
@@ -187,7 +187,7 @@ class Seat:
         }
 
     def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the state of a table of two people without revealing which move the friend has chosen."""
+        """Return the state of a table of two users without revealing which move the friend has chosen."""
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
             "invitation": table.invitation,

@@ -16,7 +16,7 @@ T = TypeVar("T")
 # settings are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
-# Numbers of threads for jobs of a kind; one for other kinds.
+# Numbers of threads for jobs of a kind. One for other kinds.
 _THREADS = {"adviser": 2, "reader": 4}
 # Maximum numbers of jobs of a kind, queued or running, per client and per address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
@@ -32,7 +32,7 @@ class Workers:
     A job waits for earlier jobs of the same kind from the same client, and enters a queue that holds a limited number
     of jobs from each address. If a request is cancelled, its job is dropped unless it has started.
 
-    Requests are handled in the event loop's thread, which is the only thread that changes shared data.
+    Requests are handled in the event loop's thread. No other thread changes shared data.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Workers:
         return await asyncio.wrap_future(job)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
-        """Run a query of a player; queries of solved players do not wait while other players are being solved."""
+        """Run a query of a player. Queries of solved players do not wait while other players are being solved."""
         return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
@@ -72,7 +72,7 @@ class Workers:
                 complete.
 
         Returns:
-            Latest result; None if no search finished in time.
+            Latest result. None if no search finished in time.
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
@@ -94,7 +94,7 @@ class Workers:
 
 
 def _call(loop: asyncio.AbstractEventLoop, turns: list[asyncio.Semaphore]) -> None:
-    """Release semaphores in the event loop; called from another thread."""
+    """Release semaphores in the event loop. Called from another thread."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(_release, turns)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ChoicesOptions(CommonOptions):
-    """Options that select people's choices in a database to learn from."""
+    """Options that select human players' choices in a database to learn from."""
 
     db: PlayedDatabaseOption = None
     winners: bool = option("Learn only from the winner of each game (a champion).", default=False)
@@ -33,7 +33,7 @@ class ChoicesOptions(CommonOptions):
 
     @cached_property
     def database(self) -> Path:
-        """Path of the database; raise an error if it cannot be opened."""
+        """Path of the database. Raise an error if it cannot be opened."""
         from punish_fast.records.database import open_to_read
 
         database = played_database(self.db)
@@ -46,7 +46,7 @@ class ChoicesOptions(CommonOptions):
         return "champion" if self.winners else "general"
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
-        """Return the state space and the selected choices; raise UsageError if fewer than ``needed`` games match."""
+        """Return the state space and the selected choices. Raise UsageError if fewer than ``needed`` games match."""
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.games import read_choices
@@ -70,12 +70,12 @@ class ChoicesOptions(CommonOptions):
 
 
 class StrategyOptions(ChoicesOptions):
-    """Options of commands that learn a strategy from people's choices."""
+    """Options of commands that learn a strategy from human players' choices."""
 
     output: OutputOption = None
 
     def checked_output(self, stem: str, origin: dict[str, Any]) -> Path:
-        """Return the output path, by default ``stem`` after the rules; the file will record ``origin``."""
+        """Return the output path, by default ``stem`` after the rules. The file will record ``origin``."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules)

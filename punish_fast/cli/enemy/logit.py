@@ -10,11 +10,11 @@ from punish_fast.cli.frame.options import verb
     stage="logit",
 )
 def logit(options: StrategyOptions) -> None:
-    """Fit a multinomial logit model to people's choices and update it with the counts in each state.
+    """Fit a multinomial logit model to human players' choices and update it with the counts in each state.
 
-    This enemy predicts people better than the others learned from recorded games; to check this on your data, run
-    `punish-fast enemy validate`. Only games between people are used unless --with-bots is given. The default output is
-    logit.h5; if the rules are not tabletop, the file name begins with their name, as in notebook-logit.h5.
+    This enemy predicts human players better than the others learned from recorded games. To check this on your data,
+    run `punish-fast enemy validate`. Only games between human players are used unless --with-bots is given. The default
+    output is logit.h5. If the rules are not tabletop, the file name begins with their name, such as notebook-logit.h5.
     """
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices

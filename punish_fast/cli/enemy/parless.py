@@ -17,10 +17,11 @@ class ParlessOptions(StrategyOptions):
     stage="PARLESS",
 )
 def parless(options: ParlessOptions) -> None:
-    """Create the enemy PARLESS: people's action frequencies in each state, smoothed by a Dirichlet prior.
+    """Create the enemy PARLESS: human players' action frequencies in each state, smoothed by a Dirichlet prior.
 
-    Only games between people are used unless --with-bots is given. The default output is general.h5, or champion.h5
-    with --winners; if the rules are not tabletop, the file name begins with their name, as in notebook-general.h5.
+    Only games between human players are used unless --with-bots is given. The default output is general.h5, or
+    champion.h5 with --winners. If the rules are not tabletop, the file name begins with their name, such as
+    notebook-general.h5.
     """
     import numpy as np
 

@@ -30,10 +30,10 @@ class PawnnOptions(CommonOptions):
 
     source: Path = option("Strategy to learn.", "--from", metavar="PARLESS.h5", default=MISSING)
     preset: str = option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME", default="final")
-    set: list[str] | None = option("Change one hyperparameter; can be repeated.", metavar="NAME=VALUE")
+    set: list[str] | None = option("Change one hyperparameter. Can be repeated.", metavar="NAME=VALUE")
     seed: FixedSeedOption = 0
     cross_validate: int | None = option(
-        "Measure the error on held-out states by K-fold cross-validation; a strategy is written only with -o.",
+        "Measure the error on held-out states by K-fold cross-validation. A strategy is written only with -o.",
         metavar="K",
     )
     output: OutputOption = None
@@ -58,9 +58,9 @@ class PawnnOptions(CommonOptions):
 def pawnn(options: PawnnOptions) -> None:
     """Train the network PAWNN on a strategy and evaluate it on every state (needs the extra `learn`).
 
-    Hyperparameters, with the values of the preset `final` and alternatives in parentheses: hidden=36,24,16;
-    dropout=0.5; encoding=raw (scaled, one-hot); softmax=true (false); loss=mse (cross-entropy); optimizer=adam
-    (descent); rate=0.001 (by default, 0.1 with descent); epochs=100; batch=1. The default output is named after the
+    Hyperparameters, with the values of the preset `final` and alternatives in parentheses: hidden=36,24,16,
+    dropout=0.5, encoding=raw (scaled, one-hot), softmax=true (false), loss=mse (cross-entropy), optimizer=adam
+    (descent), rate=0.001 (by default, 0.1 with descent), epochs=100, batch=1. The default output is named after the
     strategy file: general-pawnn.h5 for general.h5.
     """
     import numpy as np

@@ -12,12 +12,11 @@ class EnemyShowOptions(CommonOptions):
 
     file: str = argument(
         "AGENT",
-        "A built-in agent under tabletop, a strategy, or an agent file, which plays greedily unless --temperature "
-        "is given.",
+        "A built-in agent under tabletop, a strategy, or an agent file (greedy unless --temperature is given).",
         complete_agents,
     )
     temperature: float | None = option(
-        "Softmax temperature, in units of the agent's values; if these are win probabilities, 0.05 is five percentage "
+        "Softmax temperature, in units of the agent's values. If these are win probabilities, 0.05 is five percentage "
         "points.  [default: greedy play]",
         metavar="T",
     )

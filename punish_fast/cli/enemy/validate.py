@@ -20,7 +20,7 @@ class ValidateOptions(ChoicesOptions):
     """Options of ``enemy validate``."""
 
     models: str = option(
-        "Models to compare; the last is the reference for the differences. pawnn needs the extra `learn`.",
+        "Models to compare. The last is the reference for the differences. pawnn needs the extra `learn`.",
         metavar="NAME,...",
         default=",".join(_MODELS),
     )
@@ -43,7 +43,7 @@ class ValidateOptions(ChoicesOptions):
     "punish-fast enemy validate --db games.db --models uniform,parless,logit --json",
 )
 def validate(options: ValidateOptions) -> None:
-    """Measure how well enemies predict people in held-out games: log loss in nats per choice.
+    """Measure how well enemies predict human players in held-out games: log loss in nats per choice.
 
     Whole games are held out, so no game is in both the training and the test set.
     """

@@ -40,7 +40,7 @@ def agents(options: AgentsOptions) -> None:
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    """Return the name, kind, rules and a description of a file; the kind is None if the file cannot be read."""
+    """Return the name, kind, rules and a description of a file. The kind is None if the file cannot be read."""
     from punish_fast.store.reader import load
 
     try:
@@ -55,7 +55,7 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """Return a short description of how a file of Punish was made."""
+    """Return a short description of the origin of a file."""
     if file.kind == "checkpoint":
         return "checkpoint of solve"
     if file.kind in ("tensor", "agent"):
@@ -70,7 +70,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind and the game of a bundle (an agent file of another game); the kind is None for other files."""
+    """Return the kind and the game of a bundle (an agent file of another game). The kind is None for other files."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

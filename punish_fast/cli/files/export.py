@@ -25,13 +25,13 @@ class ExportOptions(CommonOptions):
 
     file: str = argument(
         "FILE.h5",
-        "A tensor, or an agent with its tensor; for notebook-json, an agent, a strategy, or a built-in agent under "
+        "A tensor, or an agent with its tensor. For notebook-json, an agent, a strategy, or a built-in agent under "
         "tabletop.",
         complete_agents,
     )
     target: Literal["umb", "npz", "notebook-json"] = option(
-        "umb: Unified Markov Binary, for Storm, PRISM and Modest; npz: NumPy and SciPy; notebook-json: the "
-        "original notebook's values or strategy.",
+        "umb (Unified Markov Binary, for Storm, PRISM and Modest), npz (NumPy and SciPy), or notebook-json (the "
+        "original notebook's values or strategy).",
         "--to",
         default=MISSING,
     )

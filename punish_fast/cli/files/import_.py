@@ -26,7 +26,7 @@ class ImportOptions(CommonOptions):
 def import_(options: ImportOptions) -> None:
     """Convert a JSON file written by the original Julia notebook to an agent or a strategy.
 
-    A file of values, in which a loss is negative, becomes an agent; any other file becomes a strategy. The default
+    A file of values, in which a loss is negative, becomes an agent. Any other file becomes a strategy. The default
     output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solution import check_options
@@ -50,7 +50,7 @@ def import_(options: ImportOptions) -> None:
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
-    """Return the settings with which a file was imported; strategies have no discount."""
+    """Return the settings with which a file was imported. Strategies have no discount."""
     from punish_fast.store.reader import load
 
     file = load(path)

@@ -96,7 +96,7 @@ def _unseen(rules: Rules, state: State) -> dict[str, Any]:
 
 
 def _outcomes(file: SolutionFile, row: int, state: State) -> list[dict[str, Any]]:
-    """Return the most probable successors of a row of the tensor, in descending order of probability."""
+    """Return the most probable successors of a tensor row, in descending order of probability."""
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None
@@ -118,7 +118,7 @@ def _outcomes(file: SolutionFile, row: int, state: State) -> list[dict[str, Any]
 
 
 def _change(before: State, after: State) -> str:
-    """Describe the changes made by a breath."""
+    """Describe the changes in a breath."""
     if after.breath == 1:
         return f"new hand {cards_text(after.hand)}; revealed {cards_text(after.discard)}"
     parts = []

@@ -77,8 +77,8 @@ class ShowOptions(CommonOptions):
             text = words.get(name)
             if text is not None and text not in _SIDES:
                 if re.fullmatch("[0-9]-[0-9]", text) is None:
-                    names = "own, enemy, both, or " if name == "feinted" else ""
-                    told = f"it must be {names}two numbers, yours and the enemy's, such as 2-1"
+                    sides = "own, enemy, both, or " if name == "feinted" else ""
+                    told = f"it must be {sides}two numbers, yours and the enemy's, such as 2-1"
                     raise StateError(f"{name}: {text!r} is invalid; {told}")
                 words[name] = int(text[0]), int(text[2])
         return position(**words, rules=rules)
@@ -95,7 +95,7 @@ class ShowOptions(CommonOptions):
 def show(options: ShowOptions) -> None:
     """Show the contents of a file, or one position: cards, legal actions, values or probabilities, and outcomes.
 
-    Specify a position by its state code, or by --hand and --discard; other details default to the start of a game.
+    Specify a position by its state code, or by --hand and --discard. Other details default to the start of a game.
     """
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load

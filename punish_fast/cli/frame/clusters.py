@@ -46,7 +46,7 @@ class Cluster:
 
 
 def check_name(where: str | None) -> None:
-    """Check that a cluster address is valid and that Dask is installed; do nothing if the address is None."""
+    """Check that a cluster address is valid and that Dask is installed. Do nothing if the address is None."""
     if where is not None:
         from punish_fast.runtime.cluster.connection import check_cluster
 
@@ -55,7 +55,7 @@ def check_name(where: str | None) -> None:
 
 @contextmanager
 def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
-    """Connect to a cluster until the block ends; yield None if ``where`` is None."""
+    """Connect to a cluster until the block ends. Yield None if ``where`` is None."""
     if where is None:
         yield None
         return

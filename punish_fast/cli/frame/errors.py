@@ -20,22 +20,22 @@ from punish_fast.runtime.files import discard_temporaries
 _INTERRUPTED = 128 + signal.SIGINT
 # Width of the progress line currently shown on the terminal.
 _width = 0
-# Number of the signal that interrupted the command; 0 if there was none.
+# Number of the signal that interrupted the command. 0 if there was none.
 _interrupted = 0
-# Message of an interrupt instead of the default; empty for the default.
+# Message of an interrupt instead of the default. Empty for the default.
 _farewell = ""
 # Texts of warnings that data was left out, each once.
 _left_out: dict[str, None] = {}
-# True while an interrupt is deferred; a second interrupt is not deferred.
+# True while an interrupt is deferred. A second interrupt is not deferred.
 _is_deferred = False
 
 
 class UsageError(PunishFastError):
-    """Raised when options or arguments are invalid; the message names them."""
+    """Raised when options or arguments are invalid. The message names them."""
 
 
 class CheckError(PunishFastError):
-    """Raised when a check fails or a target is missed; the message names the check or target."""
+    """Raised when a check fails or a target is missed. The message names the check or target."""
 
     exit_code = 1
 
@@ -47,10 +47,10 @@ class PrintError(PunishFastError):
 
 
 class ClosedPipeError(PrintError):
-    """Raised when the reader of a pipe has closed it; the message is empty."""
+    """Raised when the reader of a pipe has closed it. The message is empty."""
 
     def __init__(self) -> None:
-        # The code of a process that SIGPIPE has ended; Windows has no such signal.
+        # The code of a process that SIGPIPE has ended. Windows has no such signal.
         self.exit_code = 1 if os.name == "nt" else 141
 
 
@@ -133,7 +133,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> N
 
 
 def guarded(call: Callable[[], Any]) -> int:
-    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
+    """Run a command and return its exit code. With ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
 
     Texts of `DataWarning` are shown at the end, as an error if the command has succeeded.
     """

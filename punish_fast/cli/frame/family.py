@@ -1,4 +1,4 @@
-"""Families of verbs (command groups). Verbs are imported on first use; a family's help imports all of its verbs."""
+"""Families of verbs (command groups). Verbs are imported on first use. A family's help imports all of its verbs."""
 
 from collections import UserDict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from punish_fast.cli.frame.options import HelpContext, epilog_of, verb_name
 
 
 def family(name: str, help: str, *examples: str, package: str, panels: Mapping[str, Sequence[str]]) -> typer.Typer:
-    """Return a family of verbs, which prints its help if called without a verb.
+    """Return a family of verbs that prints its help if called without a verb.
 
     Args:
         name: Name of the family.
@@ -43,7 +43,7 @@ def print_help(context: typer.Context) -> None:
 
 
 class _Commands(UserDict[str, Any]):
-    """Commands by name; until a command is first used, its value is a function that imports it."""
+    """Commands by name. Until a command is first used, its value is a function that imports it."""
 
     def __getitem__(self, name: str) -> Any:
         found = self.data[name]

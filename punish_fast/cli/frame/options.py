@@ -50,7 +50,7 @@ _MOST_THREADS = 4096
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of a line of an example, excluding its indent of four columns and a backslash.
 _EXAMPLE = 74
-# Temporary replacements for characters, so that lines are not broken at them; help texts do not contain them.
+# Temporary replacements for characters, so that lines are not broken at them. Help texts do not contain them.
 _HYPHEN, _SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 _readable = partial(printable, most=MOST_OF_LINE)
 # Progress stage of the running verb.
@@ -63,11 +63,11 @@ def option(
     """Declare an option, as a field of a dataclass or, for several verbs, in an annotated type.
 
     Args:
-        help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
+        help: Help text. If the default is computed, it ends with ``[default: all]`` or similar.
         flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
-        default: Default value; MISSING if the option is required. The default of an annotated type is not used.
-        writes: True if the option names an output or deletes something; it then has no environment variable.
-        complete: Function that returns shell completions of an incomplete value; known for ``AGENT`` and ``RULES``.
+        default: Default value. MISSING if the option is required. The default of an annotated type is not used.
+        writes: True if the option names an output or deletes something. It then has no environment variable.
+        complete: Function that returns shell completions of an incomplete value. Known for ``AGENT`` and ``RULES``.
         settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
     """
     complete = complete or _COMPLETIONS.get(settings.get("metavar", ""))
@@ -76,7 +76,7 @@ def option(
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None, default: Any = MISSING) -> Any:
-    """Declare a positional argument like an option; without a default, the argument is required."""
+    """Declare a positional argument like an option. Without a default, the argument is required."""
     told = typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
     return field(default=default, metadata={"argument": told})
 
@@ -130,7 +130,7 @@ def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> s
 
 
 def folded(example: str) -> list[str]:
-    """Split a long command into lines that begin with an option; all but the last end with a backslash."""
+    """Split a long command into lines that begin with an option. All but the last end with a backslash."""
     unbroken = re.sub(" (?!-)", _SPACE, example)
     lines = textwrap.wrap(unbroken, _EXAMPLE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return " \\\n".join(lines).replace(_SPACE, " ").splitlines()
@@ -209,7 +209,7 @@ class Command(TyperCommand):
     context_class = HelpContext
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; if an error message begins with the name of a field or option, replace it with the flag.
+        """Run the verb. If an error message begins with the name of a field or option, replace it with the flag.
 
         A message that begins with a value of an option, such as a file called ``database``, is kept.
         """

@@ -21,13 +21,13 @@ def default_output(
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Path:
-    """Return ``path``, the default output; raise UsageError if it exists and was made with other settings.
+    """Return ``path``, the default output. Raise UsageError if it exists and has other settings.
 
     Args:
         path: The default output path.
-        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings;
-            existing files are then never replaced.
-        settings_of: Function that reads the settings of a file; `made_with` by default.
+        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings.
+            Existing files are then never replaced.
+        settings_of: Function that reads the settings of a file. `made_with` by default.
     """
     if not path.exists():
         return path
@@ -48,7 +48,7 @@ def default_output(
 
 
 def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "memoryless") -> Path:
-    """Return ``path``, the default output of a strategy; raise UsageError if it exists and has another origin."""
+    """Return ``path``, the default output of a strategy. Raise UsageError if it exists and has another origin."""
     return default_output(path, {"kind": "strategy", "rules": name_of(rules), "information": information, **origin})
 
 
@@ -65,8 +65,8 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str, oth
         source: The file to read.
         suffix: Suffix of the file to write, including the dot.
         output: The user's choice, or None.
-        verb: Verb in error messages, as in "the file to VERB".
-        others: Other input files, which must not be replaced.
+        verb: Verb in error messages: "the file to VERB".
+        others: Other input files that must not be replaced.
     """
     output = output or source.with_suffix(suffix)
     check_outputs([output], [source, *others], verb, endings=HDF5 if suffix in HDF5 else (suffix,))
@@ -90,11 +90,11 @@ def check_outputs(
     """Check that every output can be written and replaces neither an input nor another output.
 
     Args:
-        outputs: Files to write; each may be None.
-        sources: Files to read; each may be None or missing.
-        verb: Verb in error messages, as in "the file to VERB".
+        outputs: Files to write. Each may be None.
+        sources: Files to read. Each may be None or missing.
+        verb: Verb in error messages: "the file to VERB".
         plot: Output file of a plot, or None.
-        endings: Allowed endings of the names of ``outputs``; any ending is allowed by default.
+        endings: Allowed file extensions of ``outputs``. Any ending is allowed by default.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture
@@ -116,7 +116,7 @@ def check_outputs(
 
 
 def rules_files(rules: str | None) -> list[Path]:
-    """Return the TOML file that ``--rules`` names; empty for a preset or if the option is not given."""
+    """Return the TOML file that ``--rules`` names. Empty for a preset or if the option is not given."""
     return [] if rules is None or rules in PRESETS else [Path(rules)]
 
 

@@ -40,12 +40,12 @@ class Stopwatch:
     def __init__(self) -> None:
         self._begin = time.perf_counter()
         self._inner = 0.0
-        # Seconds by stage. Times of repeated stages are added; a nested stage pauses the outer stage.
+        # Seconds by stage. Times of repeated stages are added. A nested stage pauses the outer stage.
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Time a block as part of ``stage``; raise a pending interrupt first."""
+        """Time a block as part of ``stage``. Raise a pending interrupt first."""
         check_interrupt()
         begin, inner_before = time.perf_counter(), self._inner
         self._inner = 0.0
@@ -69,7 +69,7 @@ class Progress:
     """Progress on stderr: one line that is rewritten on a terminal, otherwise a line every 10 seconds."""
 
     def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Report nothing if ``quiet`` is True; ``clock`` returns the time in seconds."""
+        """Report nothing if ``quiet`` is True. ``clock`` returns the time in seconds."""
         self._quiet, self._clock = quiet, clock
         self._live = sys.stderr.isatty()
         self._begin = clock()
@@ -109,7 +109,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, left: float = 0.0) -> Iterator[Callable[..., None]]:
-        """Show a stage; while nothing new is reported, repeat the latest line with the elapsed seconds.
+        """Show a stage. While nothing new is reported, repeat the latest line with the elapsed seconds.
 
         While kernels are compiled, report this instead. Yield a function like `show` for details after the name.
         """
@@ -155,7 +155,7 @@ class Progress:
         return self._latest + (f", {minutes}:{seconds:02} left" if (minutes, seconds) > (0, 0) else "")
 
     def compiling(self, _kernel: str, left: int) -> None:
-        """Report that at least ``left`` kernels are left to compile; can be called from any thread."""
+        """Report that at least ``left`` kernels are left to compile. Can be called from any thread."""
         now = self._clock()
         if left and (self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES):
             self._compiling_shown = now

@@ -43,7 +43,7 @@ def rules_report(rules: Rules) -> dict[str, Any]:
 
 
 def plain(result: Any, text: Callable[[str], str] = str) -> Any:
-    """Convert a result to JSON-like values; replace NaN and infinity with None.
+    """Convert a result to JSON-like values. Replace NaN and infinity with None.
 
     ``text`` converts strings, such as `printable` for a report that is printed as text.
     """
@@ -66,12 +66,12 @@ def print_json(report: Any) -> None:
 
 
 def terminal_width() -> int:
-    """Return ``COLUMNS`` or the width of the terminal; 80 if stdout is not a terminal."""
+    """Return ``COLUMNS`` or the width of the terminal. 80 if stdout is not a terminal."""
     return shutil.get_terminal_size().columns
 
 
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
-    """Print a paragraph, wrapped to the terminal's width; ``first`` is the indent of the first line if given."""
+    """Print a paragraph, wrapped to the terminal's width. ``first`` is the indent of the first line if given."""
     first = indent if first is None else first
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
@@ -81,7 +81,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 
     If the terminal is too narrow, the widest columns are wrapped between words, and long words are shortened.
 
-    Column ``k`` is left-aligned if ``k < left`` or, for a sequence, if ``left[k]`` is True; others are right-aligned.
+    Column ``k`` is left-aligned if ``k < left`` or, for a sequence, if ``left[k]`` is True. Others are right-aligned.
     """
     from rich.console import Console
     from rich.table import Table
@@ -108,7 +108,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
-    """Return rows whose longest words fit into ``width`` columns; only names longer than `_SHORT` are shortened."""
+    """Return rows whose longest words fit into ``width`` columns. Only names longer than `_SHORT` are shortened."""
     found, most = rows, max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
     # Tables of two columns contain paths that users copy.
     while len(rows[0]) > 2 and sum(_longest_words(found)) + 2 * len(rows[0]) - 2 > width and most > _SHORT:
@@ -167,7 +167,7 @@ def print_report(report: Mapping[str, Any]) -> None:
 
 
 def _objects(name: str, value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list or a mapping as flat rows; the column ``name`` contains the keys of a mapping."""
+    """Return the objects in a list or a mapping as flat rows. The column ``name`` contains the keys of a mapping."""
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return [row for each in value for row in _flat(each)]
     if isinstance(value, Mapping) and all(isinstance(each, Mapping) or _objects("", each) for each in value.values()):
@@ -226,7 +226,7 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value; in a mapping with a name in `_SHARED`, format each entry like a value of this name."""
+    """Format a value. In a mapping with a name in `_SHARED`, format each entry like a value of this name."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):

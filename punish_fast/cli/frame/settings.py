@@ -14,11 +14,11 @@ _NAMES = {
 
 
 def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
-    """Parse changes of a dataclass; return the new values by field name.
+    """Parse changes of a dataclass. Return the new values by field name.
 
     Args:
-        settings: Dataclass, which checks the new values.
-        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, and None is written ``none``.
+        settings: Dataclass that checks the new values.
+        texts: Changes as ``NAME=VALUE``. Numbers of a tuple are separated by commas, and None is written ``none``.
         excluded: Fields that cannot be changed because they have their own option.
     """
     hints = get_type_hints(settings)

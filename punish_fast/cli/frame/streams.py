@@ -43,7 +43,7 @@ class _Stream(io.TextIOWrapper):
 
 
 def prepare_streams() -> None:
-    """Prepare the standard streams; occupy closed descriptors, so that no file is opened in their place."""
+    """Prepare the standard streams. Occupy closed descriptors, so that no file is opened in their place."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
@@ -59,7 +59,7 @@ def prepare_streams() -> None:
 
 def _layer_over(stream: Any) -> _Stream:
     """Return a new text layer over the binary layer of ``stream``."""
-    # On Windows, the stream may be a console, which is always blocking.
+    # On Windows, the stream may be a console and always blocking.
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
@@ -67,7 +67,7 @@ def _layer_over(stream: Any) -> _Stream:
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
-    # Keep a reference to the old text layer, which would close the binary layer when freed.
+    # Keep a reference to the old text layer. If freed, it would close the binary layer.
     layer.replaced = stream
     return layer
 

@@ -1,4 +1,4 @@
-"""Time limits of commands, which hold even if a library or the machine stops responding."""
+"""Time limits of commands that hold even if a library or the machine stops responding."""
 
 import os
 import threading

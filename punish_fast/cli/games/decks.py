@@ -28,7 +28,7 @@ class DecksOptions(LearningOptions):
 def decks(options: DecksOptions) -> None:
     """Search for good decks of Gwent Lite with a genetic algorithm, and compare them with random decks.
 
-    In each generation, all decks of a pool play against each other; the best decks survive and have offspring with
+    In each generation, all decks of a pool play against each other. The best decks survive and have offspring with
     changed cards. With -o, the report is written to a .json file, which `play`, `show` and `serve` accept as --decks.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search

@@ -49,7 +49,7 @@ def evaluate(options: GamesEvaluateOptions) -> None:
 
     For Connect Four, the report gives the share of moves that keep the value of a position, and the share of best
     moves, in four sets of positions. For Incan Gold, each agent plays many games against two copies each of random,
-    leave-at-12, rule-of-thumb and equilibrium; the report also gives the N for which leave-at-N wins most often against
+    leave-at-12, rule-of-thumb and equilibrium. The report also gives the N for which leave-at-N wins most often against
     two copies of the agent. For Gwent Lite, each agent plays many games in both seats against random and rule-of-thumb,
     with the given decks, or with the default deck and with random decks. MuZero is evaluated without a search, and with
     searches of 25 and 100 simulations.
@@ -76,7 +76,7 @@ def _print_evaluation(report: dict[str, Any]) -> None:
 
 
 def _cell(name: str, value: Any) -> tuple[str, Any]:
-    """Return the name and the value of a column; the numbers of an object are joined by slashes."""
+    """Return the name and the value of a column. The numbers of an object are joined by slashes."""
     if name in ("first", "second"):
         shares = None if value is None else (value["win"], value["draw"], value["loss"] + value["illegal"])
         return f"as_{name}", shares and "/".join(f"{100 * share:.1f}" for share in shares)

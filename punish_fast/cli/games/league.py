@@ -27,7 +27,7 @@ class LeagueOptions(LearningOptions):
 
     folder: Path = argument("FOLDER", "Folder of the agents.")
     settings: list[str] | None = option(
-        "Values of one hyperparameter (see `games methods`), separated by commas; can be repeated.",
+        "Values of one hyperparameter (see `games methods`), separated by commas. Can be repeated.",
         "--set",
         metavar="NAME=VALUE,...",
     )
@@ -44,7 +44,7 @@ def league(options: LeagueOptions) -> None:
     """Train a grid of agents, rank them in an exact tournament, and train the best further, round by round.
 
     The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. To resume an
-    interrupted league, repeat the command; to continue a finished one, repeat it with a larger --rounds.
+    interrupted league, repeat the command. To continue a finished one, repeat it with a larger --rounds.
     """
     from punish_fast.games.learn.league import grid_plans, run_league
     from punish_fast.games.learn.qlearning import Hyperparameters

@@ -28,12 +28,12 @@ class GameOptions(CommonOptions):
 
     game: str = argument(
         "GAME",
-        "A game from `games list`; options of a variant follow a colon, as in tapnswap:limit=6,taps_only=true.",
+        "A game from `games list`. Options of a variant follow a colon, such as tapnswap:limit=6,taps_only=true.",
         complete=complete_games,
     )
 
     def make(self, verb: str, decks: Path | None = None) -> Game:
-        """Return the game, with the decks in a file if given; raise `GameError` if it does not support ``verb``."""
+        """Return the game, with the decks in a file if given. Raise `GameError` if it does not support ``verb``."""
         from punish_fast.games.gwent.decks import decks_of_file
         from punish_fast.games.registry import entry_of, make_game
 
@@ -66,6 +66,6 @@ class LearningOptions(GameOptions):
     """Options that specify a game and the hyperparameters and random seed for learning it."""
 
     settings: list[str] | None = option(
-        "Change one hyperparameter (see `games methods`); can be repeated.", "--set", metavar="NAME=VALUE"
+        "Change one hyperparameter (see `games methods`). Can be repeated.", "--set", metavar="NAME=VALUE"
     )
     seed: FixedSeedOption = 0

@@ -27,8 +27,8 @@ class GamesPlayOptions(GameOptions):
     """Options of ``games play``."""
 
     level: str | None = option(
-        "Opponent: random; rule-of-thumb (card games); casual (perfect, but 30% of its moves are random); trained; "
-        "or perfect. For two different opponents, separate them with a comma, as in random,trained.  [default: "
+        "Opponent: random, rule-of-thumb (card games), casual (perfect, but 30% of its moves are random), trained, "
+        "or perfect. For two different opponents, separate them with a comma, such as random,trained.  [default: "
         "trained if there is one, otherwise casual or rule-of-thumb]",
         metavar="LEVEL",
     )
@@ -38,7 +38,7 @@ class GamesPlayOptions(GameOptions):
         metavar="FILE.h5",
     )
     decks: DecksOption = None
-    players: int = option("Number of people.", metavar="N", min=1, max=2, default=1)
+    players: int = option("Number of human players.", metavar="N", min=1, max=2, default=1)
     second: bool = option("Give the first move to the opponent.", "--second", default=False)
     seed: SeedOption = None
 
@@ -52,7 +52,7 @@ class GamesPlayOptions(GameOptions):
     "punish-fast games play gwent --decks decks.json",
 )
 def play(options: GamesPlayOptions) -> None:
-    """Play a game in the terminal, against agents or between two people.
+    """Play a game in the terminal, against agents or between two human players.
 
     Type ? for a list of commands, such as hint, undo and rules. With --json, the board is drawn on stderr.
     """
@@ -78,7 +78,7 @@ def play(options: GamesPlayOptions) -> None:
     seats, ask = _seats(options, game, oracle), asks_on(out)
 
     def tell(text: str) -> None:
-        # Wrap only lines that are too long; drawings are narrow enough.
+        # Wrap only lines that are too long. Drawings are narrow enough.
         width = terminal_width()
         lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
         print("\n".join(lines), file=out, flush=True)

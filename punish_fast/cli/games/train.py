@@ -34,8 +34,8 @@ class TrainOptions(LearningOptions):
     """Options of ``games train``."""
 
     method: Literal["q", "dqn", "muzero"] | None = option(
-        "q: a table of values; dqn: a deep Q-network; muzero: networks that also learn the rules and plan. dqn and "
-        "muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
+        "q (a table of values), dqn (a deep Q-network) or muzero (networks that also learn the rules and plan). dqn "
+        "and muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
         "many positions]"
     )
     against: str | None = option(
@@ -48,7 +48,7 @@ class TrainOptions(LearningOptions):
         min=1,
     )
     time: float | None = option(
-        "Time limit of the whole command; without --games, train networks until then.", metavar="SECONDS", min=0
+        "Time limit of the whole command. Without --games, train networks until then.", metavar="SECONDS", min=0
     )
     former: Path | None = option(
         "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
@@ -117,7 +117,7 @@ def train(options: TrainOptions) -> None:
 
 
 def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions) -> float:
-    """Train the agent and save checkpoints in the file ``output``; return the seconds of training."""
+    """Train the agent and save checkpoints in the file ``output``. Return the seconds of training."""
     from punish_fast.games.learn.agent_file import save_agent, train
 
     before, begin = trainer.games, time.perf_counter()
@@ -219,7 +219,7 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 
 
 def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; empty for a table.
+    """Return the judgement of a deep Q-network, or of MuZero by number of simulations. Empty for a table.
 
     Judgements are omitted if time runs out.
     """

@@ -19,10 +19,10 @@ class BalanceOptions(ComputeOptions):
     rules: str | None = argument(
         "RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", default=None
     )
-    set: list[str] | None = option("Change one field of the rules; can be repeated.", metavar="FIELD=VALUE")
+    set: list[str] | None = option("Change one field of the rules. Can be repeated.", metavar="FIELD=VALUE")
     base: str | None = game_rules_option("tabletop", "Base rules")
     time: float = option(
-        "Time limit of the whole command; --restore takes half of it.", metavar="SECONDS", min=1, default=120.0
+        "Time limit of the whole command. --restore takes half of it.", metavar="SECONDS", min=1, default=120.0
     )
     restore: bool = option("Search for a change of one rule that restores the balance.", "--restore", default=False)
     plot: PlotOption = None

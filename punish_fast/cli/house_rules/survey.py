@@ -38,9 +38,9 @@ class SurveyOptions(ComputeOptions):
     "punish-fast survey survey.toml --cluster tcp://host:8786",
 )
 def survey(options: SurveyOptions) -> None:
-    """Study games under many sets of house rules: their size and length, and the worth of cards.
+    """Study games under many sets of house rules: their size and length, and the value of cards.
 
-    Results are saved in survey-results.jsonl; repeat the command to resume.
+    Results are saved in survey-results.jsonl. Repeat the command to resume.
     """
     from punish_fast.arena.players import PlayerError
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS

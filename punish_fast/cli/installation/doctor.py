@@ -62,7 +62,7 @@ def doctor(options: DoctorOptions) -> None:
 
 
 def _kernel_report(clear: bool) -> dict[str, Any]:
-    """Count the kernels by origin; if ``clear`` is True, first remove kernels of other versions of the package."""
+    """Count the kernels by origin. If ``clear`` is True, first remove kernels of other versions of the package."""
     from punish_fast.runtime import _jit
     from punish_fast.runtime.compilation import kernel_files
     from punish_fast.runtime.compilation.shipped_kernels import shipped_kernels
@@ -76,7 +76,7 @@ def _kernel_report(clear: bool) -> dict[str, Any]:
 
 
 def _self_test() -> dict[str, bool]:
-    """Solve the tiny game; return True or False for each check of the result against known figures."""
+    """Solve the tiny game. Return True or False for each check of the result against known figures."""
     import numpy as np
 
     from punish_fast.mdp.solver import SWEEPS, solve

@@ -10,7 +10,7 @@ from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
 from punish_fast.punish.rules import PRESETS, true_rules
 
-# Quick commands that together call the kernels of all commands; FOLDER stands for a temporary folder.
+# Quick commands that together call the kernels of all commands. FOLDER stands for a temporary folder.
 _COMMANDS = (
     "solve --rules tiny -o FOLDER/agent.h5",
     "solve --rules tiny --objective reach-probability -o FOLDER/judge.h5",

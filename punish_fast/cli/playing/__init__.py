@@ -1,1 +1,1 @@
-"""Commands for people: play, practice and the web page."""
+"""Commands for human players: play, practice and the web page."""

@@ -46,9 +46,9 @@ class PlayOptions(CommonOptions):
         default=None,
     )
     coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
-    hotseat: bool = option("Play with two people at one screen, which is cleared between turns.", default=False)
+    hotseat: bool = option("Play with two users at one screen. It is cleared between turns.", default=False)
     watch: bool = option("Watch two agents play.", default=False)
-    name: list[str] | None = option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")
+    name: list[str] | None = option("Your name in the records. Give two for --hotseat.  [default: you]", metavar="NAME")
     db: KeptGamesOption = None
     rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     seed: SeedOption = None
@@ -62,7 +62,7 @@ class PlayOptions(CommonOptions):
     "punish-fast play --watch veteran naive",
 )
 def play(options: PlayOptions) -> None:
-    """Play Punish in the terminal, against an agent or between two people.
+    """Play Punish in the terminal, against an agent or between two human players.
 
     Type s or strike to play a card, f strike to feint with it, and ? for the rules that matter now. Finished games are
     saved in a database for `records`. With --json, the game is shown on stderr.
@@ -107,7 +107,7 @@ def _people(options: PlayOptions) -> list[str]:
 
 
 def _checked(names: list[str], taken: list[str]) -> list[str]:
-    """Return people's names as they are stored; raise UsageError if a name is invalid or resembles one in ``taken``."""
+    """Return names as they are stored. Raise UsageError if a name is invalid or resembles one in ``taken``."""
     try:
         return [checked_name(name, taken) for name in names]
     except PlayerNameError as error:
@@ -160,7 +160,7 @@ class _Session:
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
-        # Name of the opponent; in a game between two people, the default agent, which the coach assumes as the enemy.
+        # Name of the opponent. Between two human players, the coach assumes the default agent as the enemy.
         self.opponent_name = printable(lineup.people[0])
         names = [_YOU] if len(people) == 1 else people
         names = numbered([printable(name) for name in [*names, *lineup.people * 2]][:2])
@@ -237,7 +237,7 @@ class _Session:
                 self.console.print(f"  {line}", soft_wrap=True)
 
     def _costliest_choice(self, coach: Coach, game: Finished) -> str | None:
-        """Print and return the person's worst choice, None if no choice lost a point.
+        """Print and return the user's worst choice, None if no choice lost a point.
 
         The game is solved first unless the coach has been used before.
         """
@@ -253,7 +253,7 @@ class _Session:
         return worst[0].words if worst else None
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:
-        """Store a game and return its id; retry while another process locks the database, until interrupted."""
+        """Store a game and return its id. Retry while another process locks the database, until interrupted."""
         from punish_fast.records.database import LockedError
 
         is_told = False
@@ -289,7 +289,7 @@ class _Session:
             )
 
     def _hide(self, name: str | None) -> None:
-        """Wait until the named player is ready; if ``name`` is None, clear the screen after a turn."""
+        """Wait until the named player is ready. If ``name`` is None, clear the screen after a turn."""
         if not sys.stdin.isatty():
             return
         if name is not None:

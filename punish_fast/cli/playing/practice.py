@@ -36,7 +36,7 @@ class PracticeOptions(CommonOptions):
 
     agent: str | None = argument(
         "AGENT",
-        "An agent file, whose values judge your answers, or a player; your answers are then compared with the best "
+        "An agent file, whose values judge your answers, or a player. Your answers are then compared with the best "
         "choices against that player.  [default: veteran]",
         default=None,
     )

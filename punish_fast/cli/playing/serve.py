@@ -38,19 +38,19 @@ class ServeOptions(CommonOptions):
     rules: str | None = game_rules_option("the rules of the first file, or tabletop")
     decks: DecksOption = None
     host: str = option(
-        "Address to listen on; use 0.0.0.0 to accept connections from the whole network.",
+        "Address to listen on. Use 0.0.0.0 to accept connections from the whole network.",
         metavar="ADDRESS",
         default="127.0.0.1",
     )
-    port: int = option("Port; use 0 for any free port.", metavar="N", min=0, max=65535, default=8248)
+    port: int = option("Port. Use 0 for any free port.", metavar="N", min=0, max=65535, default=8248)
     allow_host: list[str] | None = option(
-        "Another host name of this server, such as a proxy's; can be repeated.", metavar="NAME"
+        "Another host name of this server, such as a proxy's. Can be repeated.", metavar="NAME"
     )
     proxy: list[str] | None = option(
-        "Address or network of a proxy whose X-Forwarded-For header is trusted; can be repeated.", metavar="ADDRESS"
+        "Address or network of a proxy whose X-Forwarded-For header is trusted. Can be repeated.", metavar="ADDRESS"
     )
     allow_writes: bool = option(
-        f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}; if that is not "
+        f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}. If that is not "
         "set, a random one is generated and printed.",
         default=False,
     )
@@ -68,7 +68,7 @@ class ServeOptions(CommonOptions):
 def serve(options: ServeOptions) -> None:
     """Serve a web page for playing Punish, exploring positions, reviewing games and practicing.
 
-    By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop; all
+    By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop. All
     finished games are saved. With --json, one line with the address is printed once the server is ready.
     """
     require("fastapi", "uvicorn")

@@ -37,13 +37,13 @@ class _ClearedStream:
 def table_stream(as_json: bool) -> IO[str]:
     """Return the stream on which to show a game: stdout, or stderr if JSON is printed on stdout.
 
-    The stream removes progress lines, which appear if kernels are compiled during a game.
+    The stream removes progress lines of kernels that are compiled during a game.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:
-    """Return a function that prints a prompt and reads a line of stdin; it raises EOFError if the input has ended."""
+    """Return a function that prints a prompt and reads a line of stdin. It raises EOFError if the input has ended."""
     is_first = True
 
     def ask(prompt: str) -> str:
@@ -85,7 +85,7 @@ def discard_typed() -> None:
 
 
 def wants_more(ask: Callable[[str], str]) -> bool:
-    """Ask for another game, which Enter begins."""
+    """Ask for another game. Enter begins it."""
     discard_typed()
     with suppress(EOFError):
         while (answer := ask("  Another game? (Y/n) ").strip().lower()) not in ("n", "no", "q"):
@@ -100,7 +100,7 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named or the rules' default database; None if no folder can be used."""
+    """Return the named or the rules' default database. None if no folder can be used."""
     if named is not None:
         return named
     # Each set of rules has its own database.
@@ -113,7 +113,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
 
 
 def played_database(named: Path | None) -> Path:
-    """Return the named database, or the default database under tabletop rules; raise UsageError if that is missing."""
+    """Return the named database, or the default database under tabletop rules. Raise UsageError if that is missing."""
     if named is not None:
         return named
     found = games_database(None, PRESETS["tabletop"])

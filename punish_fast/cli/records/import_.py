@@ -13,7 +13,7 @@ class RecordsImportOptions(CommonOptions):
 
     files: list[Path] = argument(
         "FILE",
-        "JSON logs of the original game, with one object per game or one per player and breath; or databases, "
+        "JSON logs of the original game, with one object per game or one per player and breath, or databases, "
         "whose games are added.",
     )
     database: DatabaseOption
@@ -29,7 +29,7 @@ class RecordsImportOptions(CommonOptions):
 def import_(options: RecordsImportOptions) -> None:
     """Check logs or other databases breath by breath and add their games to a database.
 
-    The database is created if it does not exist. All valid games are added in one transaction; if some are invalid, or
+    The database is created if it does not exist. All valid games are added in one transaction. If some are invalid, or
     if a log is cut off, the exit code is 1. Games already in the database are skipped.
     """
     from punish_fast.punish.rules import load_rules

@@ -24,7 +24,7 @@ class PlayerOptions(CommonOptions):
     output: OutputOption = None
 
     def action(self) -> str:
-        """Return the requested action; raise UsageError unless exactly one is requested and the options fit it."""
+        """Return the requested action. Raise UsageError unless exactly one is requested and the options fit it."""
         chosen = [name for name in ("export", "anonymize", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"

@@ -18,7 +18,7 @@ class RecordsPlotOptions(SelectionOptions):
         "PLOT",
         "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
         "win rate of each player, with 95% intervals; games-win-rate: win rate against number of games; over-time: "
-        "win rate as a player's games accumulate; matchups: people's win rates against each bot; all: all plots.",
+        "win rate as a player's games accumulate; matchups: human players' win rates against each bot; all: all plots.",
         default="all",
     )
     output: Path | None = option(

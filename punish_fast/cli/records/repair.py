@@ -15,7 +15,7 @@ def repair(options: RepairOptions) -> None:
     """Remove invalid rows, and the games of which they are part, from a database.
 
     The database is copied first. Other commands leave these games out and exit with code 1. The copy contains all data
-    of the database; after records player --delete or --anonymize, delete the copy.
+    of the database. After records player --delete or --anonymize, delete the copy.
     """
     from punish_fast.records.database import repair as repair_database
 

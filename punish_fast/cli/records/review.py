@@ -21,11 +21,11 @@ class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 
     game: int | None = argument(
-        "GAME_ID", "Id of a game in the database.  [default: the latest game that a person played]", default=None
+        "GAME_ID", "Id of a game in the database.  [default: the latest game that a human player played]", default=None
     )
     db: PlayedDatabaseOption = None
     agent: str | None = option(
-        "Agent file, which judges by its win probabilities, or a player; the choices are then compared with the "
+        "Agent file, which judges by its win probabilities, or a player. The choices are then compared with the "
         "best choices against that player.  [default: the built-in player in the game, or veteran]",
         metavar="AGENT",
     )
@@ -39,10 +39,10 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.
 
-    In a game between a person and a built-in player, the choices are by default compared with the best choices against
-    the built-in player; in other games, with the best choices against the veteran. If --agent is an agent file, win
-    probabilities are against the enemy against which the agent was solved. If its values are discounted or assume
-    another redeal, win probabilities are computed from its policy, and stored in a cache.
+    Choices are compared with the best choices against the built-in player in the game, or against the veteran if both
+    players are human. If --agent is an agent file, win probabilities are against the enemy that the agent was solved
+    against. If its values are discounted or assume another redeal, win probabilities are computed from its policy, and
+    stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as review_game

@@ -23,12 +23,12 @@ PlayedDatabaseOption = Annotated[
     option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
 ]
 WithBotsOption = Annotated[
-    bool, option("Also use people's choices in games against bots, although people play differently against bots.")
+    bool, option("Also use human players' choices in games against bots, although they differ from other choices.")
 ]
 
 
 def _seconds(text: str) -> int:
-    """Parse a Unix time, or an ISO date or time, which is in UTC if it names no time zone; return the Unix time."""
+    """Parse a Unix time, or an ISO date or time, by default in UTC. Return the Unix time."""
     if re.fullmatch(r"[-+]?\d{1,18}", text):
         return int(text)
     try:
@@ -62,11 +62,11 @@ class SelectionOptions(CommonOptions):
     player: str | None = option("Select only games of this player.", metavar="NAME")
     since: SinceOption = None
     until: UntilOption = None
-    people: bool = option("Select only games between people.", default=False)
+    people: bool = option("Select only games between human players.", default=False)
 
     @property
     def database(self) -> Path:
-        """Path of the database, which might not exist."""
+        """Path of the database. It might not exist."""
         return played_database(self.db)
 
     def selection(self) -> Selection:

@@ -74,13 +74,13 @@ class ModelOptions(ComputeOptions):
         return ModelSource(space, policy, enemy.metadata(), clock, progress.step, memory)
 
     def stem(self, rules: Rules, enemy: Player) -> str:
-        """Return the stem of output file names; the agent solved against *random* is called *naive*."""
+        """Return the stem of output file names. The agent solved against *random* is called *naive*."""
         stem = "naive" if enemy.is_random else f"against-{enemy.marked_name}"
         name = rules_stem(rules, self.rules)
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
-# Stages in the report; ``build`` has only the first three.
+# Stages in the report. ``build`` has only the first three.
 _STAGES = ("states", "tensor", "store", "solve", "openings")
 
 
@@ -88,7 +88,7 @@ _STAGES = ("states", "tensor", "store", "solve", "openings")
 def build(options: ModelOptions) -> None:
     """Build the transition tensor of a model without solving it.
 
-    The default output is naive-tensor.h5; for other rules or enemies, the file is named after them.
+    The default output is naive-tensor.h5. For other rules or enemies, the file is named after them.
     """
     from punish_fast.store.tensors import build_file
 

@@ -16,7 +16,7 @@ from punish_fast.runtime.errors import printable
 from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb
 
-# Options allowed with imported models; other options apply only to Punish.
+# Options allowed with imported models. Other options apply only to Punish.
 _ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "verbose"}
 _ALLOWED |= {"threads", "quiet", "as_json"}
 # Fields printed without --verbose.

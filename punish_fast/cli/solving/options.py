@@ -20,15 +20,15 @@ class SolveOptions(ModelOptions):
         default=None,
     )
     objective: str | None = option(
-        "Maximize discounted rewards or the (undiscounted) probability of reaching a win; for a .umb file, a formula "
+        "Maximize discounted rewards or the (undiscounted) probability of reaching a win. For a .umb file, a formula "
         "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
-        "deck (as in tabletop) and --discount is not given; otherwise discounted]",
+        "deck (such as tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
         # Typer accepts no other name of the parameter.
         complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
     )
     discount: float | None = option(
-        "Discount factor, from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
+        "Discount factor, from 0 to 1. With 1, values are total rewards, P(win) - P(loss).  [default: 0.95]",
         metavar="G",
     )
     method: Literal["layered", "jacobi"] = option(
@@ -39,7 +39,7 @@ class SolveOptions(ModelOptions):
     tolerance: float | None = option("Maximum error of the values.  [default: 1e-10]", metavar="T")
     sweeps: int | None = option("Make exactly N sweeps, whatever the error.", metavar="N")
     start: Path | None = option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
-    dry_run: bool = option("Only estimate memory and time; do not solve.", default=False)
+    dry_run: bool = option("Only estimate memory and time. Do not solve.", default=False)
     no_tensor: bool = option("Do not store the tensor in the output file.", default=False)
     normalize: bool = option("In a .umb file, divide the probabilities of each choice by their sum.", default=False)
     cluster: ClusterOption = None

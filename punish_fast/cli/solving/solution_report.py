@@ -36,7 +36,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
 def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
     """Return the agent's win probability before the deal and with the worst and the best opening.
 
-    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated; the report is empty if
+    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated. The report is empty if
     the transitions are not in memory or games might never end.
     """
     from punish_fast.mdp.bounds.stopping_rule import SolveError
@@ -81,7 +81,7 @@ def result_text(report: dict[str, Any]) -> str:
 def check_error_bound(
     error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
 ) -> None:
-    """Check the error bound of values; if rounding explains a missed tolerance, only report it on stderr.
+    """Check the error bound of values. If rounding explains a missed tolerance, only report it on stderr.
 
     Args:
         error_bound: Bound on the absolute error of the values.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile
     from punish_fast.store.tensors import ModelSource
 
-# Minimum number of seconds between checkpoints; shorter runs write none.
+# Minimum number of seconds between checkpoints. Shorter runs write none.
 _SECONDS_BETWEEN = 10.0
 # Fields printed without --verbose.
 _SHOWN = {"rules", "enemy", "states", "error_bound", "seconds", "output", "output_bytes"}
@@ -47,7 +47,7 @@ def solve(options: SolveOptions) -> None:
 
     By default, the game with the rules `notebook` is solved against an enemy that plays uniformly at random, and the
     result is written to naive.h5. For a model exported by Storm or PRISM (.umb), the values of the initial states are
-    printed; with -o, all values and choices are written to a NumPy archive.
+    printed. With -o, all values and choices are written to a NumPy archive.
     """
     if options.tensor is not None and options.tensor.suffix.lower() == ".umb":
         from punish_fast.cli.solving.imported_model import solve_imported
@@ -121,7 +121,7 @@ def _check(options: SolveOptions) -> None:
 
 
 def _stored(options: SolveOptions, path: Path) -> SolutionFile:
-    """Read a tensor file; raise UsageError if a given option does not apply to an existing tensor."""
+    """Read a tensor file. Raise UsageError if a given option does not apply to an existing tensor."""
     from punish_fast.store.reader import load, require_transitions
 
     for name, told in (
@@ -140,7 +140,7 @@ def _stored(options: SolveOptions, path: Path) -> SolutionFile:
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     from punish_fast.mdp.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
-    # An agent for the two-player game should maximize its win probability; the notebook's model is discounted.
+    # An agent for the two-player game should maximize its win probability. The notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.method != "jacobi" and options.discount is None
     objective = options.objective or ("reach-probability" if is_real else "discounted")
     default = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
@@ -199,7 +199,7 @@ def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.nda
 
 @contextmanager
 def _resumable(checkpoint: Path) -> Iterator[None]:
-    """Remove the checkpoint at the end of the block; if the block fails, print how to resume."""
+    """Remove the checkpoint at the end of the block. If the block fails, print how to resume."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""``punish-fast arena``: run a round-robin tournament; also options shared by commands for the two-player game."""
+"""``punish-fast arena``: run a round-robin tournament. Also options shared by commands for the two-player game."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ArenaOptions(RealGameOptions):
 
     agents: list[str] = argument(
         "AGENT",
-        "A built-in agent (see `agents`), or an agent or strategy file; append @T to an agent for softmax play at "
+        "A built-in agent (see `agents`), or an agent or strategy file. Append @T to an agent for softmax play at "
         "temperature T.",
     )
     games: int | None = option(

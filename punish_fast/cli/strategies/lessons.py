@@ -1,4 +1,4 @@
-"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how people deviate from it."""
+"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how human play deviates from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LessonsOptions(RealGameOptions):
 
     agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")
     db: Path | None = option(
-        "Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"
+        "Also show how human players deviate in these recorded games, and what it costs them.", metavar="DB"
     )
     player: str | None = option("Use only this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
@@ -59,7 +59,7 @@ def lessons(options: LessonsOptions) -> None:
 
 
 def study_file(options: LessonsOptions) -> Study:
-    """Compute the lessons from the file in ``options``, and the deviations of people if records are given."""
+    """Compute the lessons from the file in ``options``, and the deviations of human players if records are given."""
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.games import read_choices
@@ -128,7 +128,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
 
 
 def _by_play(found: Cost | SituationFrequencies) -> dict[str, Any]:
-    """Return the fields as a dictionary, in which arrays are dictionaries by play; ``given_up`` has no feints."""
+    """Return the fields as a dictionary, in which arrays are dictionaries by play. ``given_up`` has no feints."""
     import numpy as np
 
     from punish_fast.study.frequencies import PLAYS

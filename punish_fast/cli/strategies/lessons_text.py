@@ -188,7 +188,7 @@ def caveats(people: dict[str, Any]) -> list[str]:
 def extremes(cost: dict[str, Any]) -> tuple[str, str]:
     """Return the most overplayed and the most underplayed play, or "-" if the difference is small.
 
-    For example, ``dodge 32 for 19`` means that people dodge in 32 % of their choices and the strategy in 19 %.
+    For example, ``dodge 32 for 19`` means that human players dodge in 32 % of their choices and the strategy in 19 %.
     """
     surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
     often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])

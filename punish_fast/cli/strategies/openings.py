@@ -1,4 +1,4 @@
-"""``punish-fast openings``: show what to play with every opening hand, and the worth of a card in hand."""
+"""``punish-fast openings``: show what to play with every opening hand, and the value of a card in hand."""
 
 from pathlib import Path
 
@@ -22,9 +22,9 @@ class OpeningsOptions(CommonOptions):
     "punish-fast openings veteran --print punish.html",
 )
 def openings(options: OpeningsOptions) -> None:
-    """Show what to play with every opening hand, the value of the hand, and the worth of each card in hand.
+    """Show what to play with every opening hand, the value of the hand, and the value of each card in hand.
 
-    Plays are averaged over the possible revealed cards. Values are read from an agent file; for other players, they are
+    Plays are averaged over the possible revealed cards. Values are read from an agent file. For other players, they are
     the win probabilities of the best choices against the player.
     """
     from punish_fast.arena.players import Player

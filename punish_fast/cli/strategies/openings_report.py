@@ -165,7 +165,7 @@ def plays_text(plays: dict[str, float], most: int) -> str:
 
 
 def _table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """Return an HTML table; the first cell of each row is its header."""
+    """Return an HTML table. The first cell of each row is its header."""
     lines = ["".join(f"<th>{escape(str(cell))}</th>" for cell in head)]
     lines += [f"<th>{escape(str(name))}</th>" + "".join(f"<td>{cell}</td>" for cell in cells) for name, *cells in rows]
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

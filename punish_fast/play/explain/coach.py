@@ -24,7 +24,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.solution_cache import cached_solution
 
-# Maximum error of the value of a policy.
+# Maximum error of a policy's value.
 _TOLERANCE = 1e-9
 
 
@@ -38,7 +38,7 @@ class Coach:
 
     @cached_property
     def solution(self) -> Solution:
-        """Win probabilities of all choices against the enemy; computed on first use."""
+        """Win probabilities of all choices against the enemy. Computed on first use."""
         return win_solution(self.space, self.enemy)
 
 

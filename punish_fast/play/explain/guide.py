@@ -35,7 +35,7 @@ def in_short(rules: Rules) -> list[str]:
 
 
 def effect(rules: Rules, kind: int) -> str:
-    """Describe the effect of a card, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``."""
+    """Describe the effect of a card, such as ``deals 2. 1 to a guard; nothing to a dodge or another strike``."""
     effects = clash_effects(rules)
     to = effects.taken[:, kind].tolist()
     full = to[REST]
@@ -61,7 +61,7 @@ def effect(rules: Rules, kind: int) -> str:
 
 
 def unhurt(rules: Rules, own: int, enemy: int) -> str | None:
-    """Explain why a clash of two resolved cards (5 is rest) does no damage; return None if it does."""
+    """Explain why a clash of two resolved cards (5 is rest) does no damage. Return None if it does."""
     taken = clash_effects(rules).taken
     if taken[own, enemy] or taken[enemy, own]:
         return None
@@ -102,7 +102,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
 
 
 def by_priority(rules: Rules) -> list[str]:
-    """Return the cards and rest, sorted by priority; if both players fall, the card that is listed first wins."""
+    """Return the cards and rest, sorted by priority. If both players fall, the card that is listed first wins."""
     return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 

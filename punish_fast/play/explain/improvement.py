@@ -1,4 +1,4 @@
-"""Report for a person who wants to improve: results, trend, costly habits and the worst positions.
+"""Report for a user who wants to improve: results, trend, costly habits and the worst positions.
 
 Every choice is compared with the best choice against a reference player (``practice.py``), and the player's
 frequencies of plays are compared with the reference player's.
@@ -22,9 +22,9 @@ from punish_fast.study.habits import Habit, habits
 from punish_fast.study.observations import observe
 
 _POSITIONS = 5
-# Maximum number of positions of a habit.
+# Maximum number of positions per habit.
 _PRACTICED = 10
-# Maximum number of periods of a trend, and minimum number of games in each.
+# Maximum number of periods in a trend, and minimum number of games in each.
 _PERIODS, _FEWEST_GAMES = 4, 5
 
 
@@ -34,7 +34,7 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
     Args:
         explainer: Explainer of the best choices against the reference player.
         choices: Recorded choices of the player.
-        results: Results of games; games without the player are ignored.
+        results: Results of games. Games without the player are ignored.
         player: Name of the player.
     """
     space = explainer.data.space
@@ -83,7 +83,7 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
 def worst_positions(
     explainer: Explainer, choices: Choices, most: int = _POSITIONS, seed: int | None = None
 ) -> list[Question]:
-    """Return `recorded_questions`; an empty list if no choice lost enough."""
+    """Return `recorded_questions`. An empty list if no choice lost enough."""
     with suppress(NoAnswerError):
         return recorded_questions(explainer, choices, most, seed)
     return []

@@ -34,9 +34,9 @@ class Question:
 
     state: State
     stake: float  # loss of the recorded choice or of the second best action, from 0 to 1
-    game: int | None = None  # id of the recorded game; None if simulated
-    player: str | None = None  # player of the recorded choice; None if simulated
-    played: int | None = None  # two-digit action of the recorded choice; None if simulated
+    game: int | None = None  # id of the recorded game (None if simulated)
+    player: str | None = None  # player of the recorded choice (None if simulated)
+    played: int | None = None  # two-digit action of the recorded choice (None if simulated)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def verdict_on(explainer: Explainer, question: Question, action: int) -> Verdict
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
-    """Draw questions from the costliest recorded choices; if ``seed`` is None, return the ``n`` costliest."""
+    """Draw questions from the costliest recorded choices. If ``seed`` is None, return the ``n`` costliest."""
     space = explainer.data.space
     index = indices_of(space, choices.decimal)
     if not (index >= 0).any():
@@ -107,7 +107,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
 
 
 def _margin(explainer: Explainer, state: State) -> float:
-    """Return the margin of the best action over the second best, from 0 to 1; 0 if only one is legal."""
+    """Return the margin of the best action over the second best, from 0 to 1. 0 if only one is legal."""
     values = np.sort(explainer.solution.q[rows_of_state(explainer.data.space, state)])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
 

@@ -33,7 +33,7 @@ class Scale:
 
 
 def as_chances(solution: Solution) -> Solution:
-    """Convert undiscounted values, from -1 to 1, to win probabilities; return other solutions unchanged."""
+    """Convert undiscounted values, from -1 to 1, to win probabilities. Return other solutions unchanged."""
     if solution.objective == "reach-probability" or solution.discount != 1:
         return solution
     v, q, bound = (1 + solution.v) / 2, (1 + solution.q) / 2, solution.error_bound / 2
@@ -51,7 +51,7 @@ class Consequence:
 
     probability: float
     value: float  # discounted value of the next position
-    state: State | None  # next position; None if the game is over
+    state: State | None  # next position (None if the game is over)
     words: str  # damage, exhaustion, healing, win or loss, in words
 
 
@@ -74,13 +74,13 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """The consequence that happens in more than half of all draws, in words; without one, the likeliest ones."""
+        """The consequence that happens in more than half of all draws, in words. Without one, the likeliest ones."""
         words, share = next(iter(self._by_words.items()))
         return f"mostly {words}" if 0.5 < share < 1 else self.words
 
     @property
     def words(self) -> str:
-        """Consequences in words; if they depend on the cards drawn, the likeliest ones with their probabilities."""
+        """Consequences in words. If they depend on the cards drawn, the likeliest ones with their probabilities."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
@@ -91,7 +91,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """Probability of each description of a consequence, given the enemy's action; likeliest first."""
+        """Probability of each described consequence, given the enemy's action. Likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
@@ -104,7 +104,7 @@ class Reason:
 
     action: int  # two-digit action
     value: float
-    # The enemy's possible actions, likeliest first; empty between two measures.
+    # The enemy's possible actions, likeliest first. Empty between two measures.
     against: tuple[Answer, ...]
 
 

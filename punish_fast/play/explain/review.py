@@ -2,8 +2,8 @@
 
 An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. If an
 agent has discounted values, the win probability of an action is that of the agent's policy after the action. The loss
-of a choice is ``v - q``; a point is a loss of 0.01. Losses refer to the enemy that the values were solved
-against; other choices can be best against other enemies.
+of a choice is ``v - q``. A point is a loss of 0.01. Losses refer to the enemy that the values were solved
+against. Other choices can be best against other enemies.
 """
 
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ class ReviewedChoice:
     measure: int  # measure, from 1
     state: State  # position as the player saw it
     action: int  # two-digit action
-    best: int  # best two-digit action; `action` if it is as good
+    best: int  # best two-digit action (`action` if it is as good)
     win: float  # win probability of the best action
-    loss: float | None  # loss of win probability; None if the action is illegal
+    loss: float | None  # loss of win probability (None if the action is illegal)
 
     @property
     def words(self) -> str:
@@ -84,7 +84,7 @@ class ReviewedSide:
 
     @property
     def loss(self) -> float:
-        """Sum of the losses of all legal choices."""
+        """Total loss of all legal choices."""
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int) -> list[ReviewedChoice]:
@@ -107,13 +107,13 @@ class Judge:
     """Judge of choices by their win probabilities against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution) -> None:
-        """Store the win probabilities; total rewards are converted."""
+        """Store the win probabilities. Total rewards are converted."""
         chances = as_chances(solution)
         self._v, self._q = chances.v, chances.q
         self._space, self._choice = space, solution.choice
 
     def side(self, side: Side, won: bool) -> ReviewedSide:
-        """Review the choices of one player; raise `NoAnswerError` if a position is impossible under the rules."""
+        """Review the choices of one player. Raise `NoAnswerError` if a position is impossible under the rules."""
         states = np.array(side.states, dtype=np.int64)
         indices = indices_of(self._space, states)
         for code in states[indices < 0].tolist():
@@ -156,7 +156,7 @@ def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
 
 
 def win_chances_of(player: Player, space: StateSpace) -> Solution:
-    """Return a player's win probabilities under the true redeal; players without an agent file play against random."""
+    """Return a player's win probabilities under the true redeal. Players without an agent file play against random."""
     if player.file is not None and player.file.kind == "agent" and player.resolve_temperature(None) is None:
         return chances_of(player.file, space)
     if player.is_naive and player.resolve_temperature(None) is None:
@@ -176,7 +176,7 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
 
 
 def played_opponent(game: RecordedGame) -> str | None:
-    """Return the built-in player that a person played against, as an argument of `Player`; None if there is none."""
+    """Return the built-in player that a user played against, as an argument of `Player`. None for other games."""
     bots = [side for side in (game.winner, game.loser) if side.is_bot]
     if len(bots) != 1:
         return None
@@ -190,7 +190,7 @@ def played_opponent(game: RecordedGame) -> str | None:
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read a game from a database; by default, the latest game of a person or, if there is none, the latest game."""
+    """Read a game from a database. By default, the latest game of a user, otherwise the latest game."""
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

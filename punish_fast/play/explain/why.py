@@ -34,7 +34,7 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace, require_memoryless
 from punish_fast.store.reader import SolutionFile, final_values, require_states
 
-# Enemy's action, and the cards that the player and the enemy draw (0 is guard; 5 for no feint).
+# Enemy's action, and the cards that the player and the enemy draw (0 is guard. 5 for no feint).
 _Play = tuple[int, int, int]
 _ROUNDING = 1e-9
 
@@ -92,7 +92,7 @@ class Explainer:
 
     Attributes:
         enemy: The enemy's policy, float64 ``[n_rows]``.
-        solution: The agent's values; total rewards are converted to win probabilities.
+        solution: The agent's values. Total rewards are converted to win probabilities.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Explainer:
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
-            finals: Values of win and loss; by default, the final values of the solution.
+            finals: Values of win and loss. By default, the final values of the solution.
         """
         require_memoryless(data.space)
         self.data = data
@@ -189,7 +189,7 @@ def explainer_of(agent: SolutionFile, enemy: Player | None = None) -> Explainer:
 
     Args:
         agent: The agent file.
-        enemy: Enemy that the agent was solved against; by default, the enemy recorded in the file.
+        enemy: Enemy that the agent was solved against. By default, the enemy recorded in the file.
     """
     solution = agent.solution()
     player = recorded_enemy(agent) if enemy is None else enemy
@@ -228,7 +228,7 @@ def _ending(wins: bool, both_fall: bool) -> str:
 
 
 def _changes(before: State, after: State, hp: list[int]) -> Iterator[str]:
-    """Yield the changes in a breath, in words; ``hp`` is the HP of both players after damage and before healing."""
+    """Yield the changes in a breath, in words. ``hp`` is the HP of both players after damage and before healing."""
     dealt, taken = before.enemy_hp - hp[1], before.own_hp - hp[0]
     if dealt:
         yield f"you deal {dealt} (enemy {hp[1]} HP)"

@@ -28,7 +28,7 @@ _ABOUT = {
     "trained": "has learned by playing against itself",
     "perfect": "plays perfectly",
 }
-# Names of the levels' players, shown to people.
+# Names of the levels' players, shown to users.
 _PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Petra"}
 # Maximum number of moves, since games between perfect players might not terminate.
 _MOST_MOVES = 200
@@ -62,7 +62,7 @@ class GamePresentation:
         return self._game.rules_text().split("\n")
 
     def moves(self, view: GameView) -> list[dict[str, Any]]:
-        """Return the legal actions with their names and their keys, which are the numbers that people type."""
+        """Return the legal actions with their names and their keys (the numbers that users type)."""
         numbers = numbers_of(self._game, view.actions)
         return [
             {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
@@ -94,7 +94,7 @@ class GamePlayer(ServedPlayer):
     """A player of a game, with perfect play for hints.
 
     Attributes:
-        oracle: Perfect play of the game; if None, there are no hints.
+        oracle: Perfect play of the game. If None, there are no hints.
     """
 
     is_light = True
@@ -116,8 +116,8 @@ class GamePlayer(ServedPlayer):
             about: How the player plays, in words.
             game: The game.
             oracle: Perfect play of the game, or None.
-            make: Function that returns the policy; called on first use.
-            source: Level, or digest of the player's file; distinguishes players of the same game.
+            make: Function that returns the policy. Called on first use.
+            source: Level, or digest of the player's file. Distinguishes players of the same game.
             asks_oracle: True if the policy uses the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
@@ -130,7 +130,7 @@ class GamePlayer(ServedPlayer):
 
     @property
     def person(self) -> str:
-        """Name shown to people."""
+        """Name shown to users."""
         return self.name if self._level is None else _PEOPLE[self._level]
 
     def facts(self) -> dict[str, Any]:
@@ -151,14 +151,14 @@ class GamePlayer(ServedPlayer):
 
     @property
     def n_states(self) -> int | None:
-        """Number of positions of the game; None if unknown."""
+        """Number of positions of the game. None if unknown."""
         return None if self.oracle is None else self.oracle.n_positions
 
     def hint(self, view: GameView, until: float = math.inf) -> dict[str, Any]:
         """Return the outcome of each move with perfect play, and the best moves, as a JSON-like object.
 
         Args:
-            until: Deadline of a search (a ``time.monotonic`` value); ``exact`` is False if the search was cut short.
+            until: Deadline of a search (a ``time.monotonic`` value). ``exact`` is False if the search was cut short.
         """
         if self.oracle is None:
             raise self.refusal("hint")
@@ -176,11 +176,11 @@ class GamePlayer(ServedPlayer):
         return {"exact": is_exact, "moves": moves}
 
     def prepare(self, state: Any, until: float) -> bool:
-        """Search until a deadline (a ``time.monotonic`` value); return True if no further search is needed."""
+        """Search until a deadline (a ``time.monotonic`` value). Return True if no further search is needed."""
         return self.oracle is None or self.oracle.prepare(state, until)
 
     def hasty_action(self, state: Any) -> int:
-        """Return a move with the best value that is known without a search; unknown values count as draws."""
+        """Return a move with the best value that is known without a search. Unknown values count as draws."""
         assert self.oracle is not None
         values, _ = self.oracle.known_values(state, 0.0)
         worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]
@@ -200,20 +200,20 @@ class GamePlayer(ServedPlayer):
         return True
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return the players of all seats except the person's."""
+        """Return the players of all seats except the user's."""
         if temperature is not None:
             raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; it has no temperatures")
         names = numbered([self.person] * (self.game.n_players - 1))
         return [PolicyPlayer(name, self.policy) for name in names]
 
     def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
-        """Return a match; ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
+        """Return a match. ``seed`` determines chance events and, unless ``choice_seed`` is given, choices."""
         choices = None if choice_seed is None else np.random.default_rng(choice_seed)
         return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
 
 def level_players(game: Game, oracle: Oracle | None) -> list[GamePlayer]:
-    """Return a player for each level of a game; ``oracle`` is the game's perfect play, or None."""
+    """Return a player for each level of a game. ``oracle`` is the game's perfect play, or None."""
 
     def player(level: str) -> GamePlayer:
         name, asks = f"{level}-{game.name}", RANDOM_SHARES.get(level, 1.0) < 1
@@ -228,7 +228,7 @@ def _about(game: Game, level: str) -> str:
 
 
 def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
-    """Return the player stored in a file; if one of ``oracles`` belongs to the same game, reuse it."""
+    """Return the player stored in a file. If one of ``oracles`` belongs to the same game, reuse it."""
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or perfect_play(game)

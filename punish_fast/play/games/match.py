@@ -15,7 +15,7 @@ from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
 from punish_fast.runtime.events import Event, Step
 
-# Function that maps a state to weights of its legal actions, in the order of `Game.actions`; not all weights are 0.
+# Function that maps a state to weights of its legal actions, in the order of `Game.actions`. Not all weights are 0.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 
 
@@ -43,8 +43,8 @@ class GameMatch:
         Args:
             game: The game.
             chance: Random number generator for chance events.
-            most_moves: Number of moves after which an open game is a draw; None if unlimited.
-            choices: Random number generator for the actions of policies; ``chance`` if None.
+            most_moves: Number of moves after which an open game is a draw. None if unlimited.
+            choices: Random number generator for the actions of policies. ``chance`` if None.
         """
         self._game, self._most_moves = game, most_moves
         self._chance, self._choices = chance, choices or chance
@@ -54,7 +54,7 @@ class GameMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Players who decide now; empty if the game is over."""
+        """Players who decide now. Empty if the game is over."""
         return () if self._is_over else self._game.deciders(self._state)
 
     @property
@@ -71,11 +71,11 @@ class GameMatch:
         return GameView(self._game.known_to(self._state, seat), seat, self.legal(seat))
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """Return the legal actions of a seat; empty if the seat does not decide now."""
+        """Return the legal actions of a seat. Empty if the seat does not decide now."""
         return tuple(self._game.actions(self._game.known_to(self._state, seat))) if seat in self.to_move else ()
 
     def draw_choice(self, seat: int, policy: GamePolicy) -> int:
-        """Sample an action of a policy, which receives only the information of the player in the seat."""
+        """Sample an action of a policy from the information of the player in the seat."""
         weight = np.asarray(policy(self._game.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
@@ -89,7 +89,7 @@ class GameMatch:
         return self._told(steps)
 
     def uncovered(self, seat: int) -> dict[str, Any] | None:
-        """Return the other player's hand in a game with hands; None until the game is over."""
+        """Return the other player's hand in a game with hands. None until the game is over."""
         return self._game.uncovered(self._state, seat) if self._is_over else None
 
     def undo(self) -> None:
@@ -101,7 +101,7 @@ class GameMatch:
         self._state = self._past.pop()
 
     def _told(self, steps: list[Step]) -> list[Event]:
-        """Sample chance events until a player decides; append them to ``steps``, and return all events."""
+        """Sample chance events until a player decides. Append them to ``steps``, and return all events."""
         game = self._game
         while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
             shares = np.asarray(game.probabilities(self._state))

@@ -17,7 +17,7 @@ from punish_fast.runtime.errors import are_installed, require
 if TYPE_CHECKING:
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
-# Share of random choices at each level; the other choices are perfect.
+# Share of random choices at each level. The other choices are perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # Levels of games without perfect play.
@@ -25,7 +25,7 @@ CARD_LEVELS = ("random", "rule-of-thumb", "trained")
 
 
 def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
-    """Return the policy of a level, one of `levels_of`; ``oracle`` is the game's perfect play, or None."""
+    """Return the policy of a level, one of `levels_of`. ``oracle`` is the game's perfect play, or None."""
     if level == "trained":
         return trained_policy(game)
     if level == "rule-of-thumb":
@@ -55,7 +55,7 @@ def _rule_policy(game: Game) -> GamePolicy:
 
 
 def trained_policy(game: Game) -> GamePolicy:
-    """Return the policy of the game's packaged network or, if there is none, of a table trained in about a second."""
+    """Return the policy of the game's packaged network, otherwise of a table trained in about a second."""
     network = pretrained_network(game)
     if network is not None:
         require("jax", "optax")
@@ -66,7 +66,7 @@ def trained_policy(game: Game) -> GamePolicy:
 
 
 def levels_of(game: Game) -> list[str]:
-    """Return the available levels; ``trained`` needs JAX if the game has a network, and perfect play otherwise."""
+    """Return the available levels. ``trained`` needs JAX if the game has a network, and perfect play otherwise."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]

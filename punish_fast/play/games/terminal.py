@@ -1,4 +1,4 @@
-"""A game in the terminal, against agents or between two people."""
+"""A game in the terminal, against agents or between two users."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from punish_fast.runtime.events import Event, Moved
 class Result:
     """Result of a game."""
 
-    winner: int | None  # seat of the winner; None if there is no single winner or the game is unfinished
+    winner: int | None  # seat of the winner (None if there is no single winner or the game is unfinished)
     ended: bool  # True if the game was finished
     actions: list[str]  # actions played, in words
     story: list[str]  # all printed events
@@ -28,8 +28,8 @@ class TerminalGame:
 
     session: PlaySession  # session with a `GameMatch`
     game: Game
-    oracle: Oracle | None  # perfect play, for hints; None if it is not available
-    ask: Ask  # shows a prompt and returns a person's answer; raises EOFError at the end of input
+    oracle: Oracle | None  # perfect play, for hints (None if it is not available)
+    ask: Ask  # shows a prompt and returns a user's answer (raises EOFError at the end of input)
     tell: Tell  # prints a text
 
     def play(self) -> Result:
@@ -62,7 +62,7 @@ class TerminalGame:
 
     @property
     def _viewer(self) -> int:
-        """Seat from which events are shown: the first person's, or 0 if nobody is a person."""
+        """Seat from which events are shown: the first user's, or 0 if nobody is a user."""
         return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
 
     def _story(self, since: int) -> list[str]:
@@ -81,7 +81,7 @@ class TerminalGame:
         return self.game.draw(self.session.view(viewer).state, viewer, self._names)
 
     def _chosen(self, seat: int) -> bool:
-        """Ask a person for a choice; return False after an undo."""
+        """Ask a user for a choice. Return False after an undo."""
         view: GameView = self.session.view(seat)
         self.tell(self._drawing(seat) + "\n")
         allowed, typed = self._offer(view)
@@ -97,7 +97,7 @@ class TerminalGame:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
-        """Print the legal moves; return a text with their numbers, and the action of each allowed input."""
+        """Print the legal moves. Return a text with their numbers, and the action of each allowed input."""
         texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = numbers_of(self.game, view.actions)
         for number, text in zip(numbers, texts, strict=True):

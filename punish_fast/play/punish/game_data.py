@@ -18,7 +18,7 @@ class View:
     state: State  # information state: the player's hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
     unseen: Five  # cards in the enemy's hand and the deck together, five counts
-    measure: int | None  # measure, from 1; None outside a game
+    measure: int | None  # measure, from 1 (None outside a game)
 
     @property
     def deck(self) -> int:
@@ -27,13 +27,13 @@ class View:
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
-    """Return the rows of a state's legal actions; raise `StateError` if no game reaches the state."""
+    """Return the rows of a state's legal actions. Raise `StateError` if no game reaches the state."""
     index = space.index(state)
     return slice(*space.state_ptr[index : index + 2].tolist())
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """Return the view of a position outside a game; ``space`` must have the information model ``memoryless``."""
+    """Return the view of a position outside a game. ``space`` must have the information model ``memoryless``."""
     actions = space.action[rows_of_state(space, state)]
     return View(state, tuple(actions.tolist()), unseen_cards(space.rules, state), None)
 
@@ -67,7 +67,7 @@ class GameData:
 
     @cached_property
     def decimals(self) -> np.ndarray:
-        """Decimal codes of the states, int64 ``[n_states]``; indices if an information model has no such codes."""
+        """Decimal codes of the states, int64 ``[n_states]``. Indices if an information model has no such codes."""
         return decimals_of(self.space) if self.space.is_memoryless else np.arange(self.space.n_states)
 
 

@@ -1,7 +1,7 @@
 """One game of Punish, with the random numbers of the simulator.
 
 For the same game number and seed, deals, choices of agents and draws of feints equal those in ``duel/_simulator.py``.
-Two agents therefore play exactly the game of `Simulator.trace`. A person is dealt the same cards as in that game, as
+Two agents therefore play exactly the game of `Simulator.trace`. A user is dealt the same cards as in that game, as
 long as both sides also make the same choices. Agents' choices can have a separate seed, so that the deals do
 not reveal them.
 """
@@ -84,7 +84,7 @@ class PunishMatch:
         return View(self._states[seat], self.legal(seat), unseen_cards(self._rules, self._states[seat]), self.measure)
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """Return the legal actions of a seat; none when the game is over."""
+        """Return the legal actions of a seat. None when the game is over."""
         if not self._is_on:
             return ()
         return tuple(self.data.space.action[self._rows(seat)].tolist())
@@ -129,7 +129,7 @@ class PunishMatch:
         raise UndoError("a breath that was revealed cannot be undone")
 
     def uncovered(self, seat: int) -> dict[str, Five] | None:
-        """Return the other player's hand and the deck, as five counts each; None until the game is over."""
+        """Return the other player's hand and the deck, as five counts each. None until the game is over."""
         if self._is_on or not self.breaths:
             return None
         return {"hand": self._states[1 - seat].hand, "deck": five(self.data.draws.copies[self._deck])}
@@ -154,7 +154,7 @@ class PunishMatch:
         return Deal(self.measure, hands, revealed, int(self.data.draws.copies[self._deck].sum()))
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
-        """Draw cards for the feints; return the kind of card that each seat draws, or 5 if it draws none."""
+        """Draw cards for the feints. Return the kind of card that each seat draws, or 5 if it draws none."""
         draws, deck, which = self.data.draws, self._deck, feints[0] + 2 * feints[1]
         n = int(draws.n[deck, which])
         i = int(_simulator.draw_feints(numbers, self.data.until, deck, which, n)) if which else 0
@@ -201,7 +201,7 @@ MATCH = (STATES, DEALS, KernelGroup(compile_draws, (_simulator.fill_thresholds, 
 
 
 def play_ahead(data: GameData) -> None:
-    """Play the beginning of a random game, so that no kernel has to be compiled while people play."""
+    """Play the beginning of a random game, so that no kernel has to be compiled while users play."""
     player = PolicyPlayer("random", uniform_policy(data.space))
     session = PlaySession(PunishMatch(data, seed=0), (player, player))
     session.begin()

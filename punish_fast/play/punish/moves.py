@@ -1,4 +1,4 @@
-"""Moves of Punish as people type them: ``s``, ``strike``, ``f dodge``, ``fd``, ``rest``."""
+"""Moves of Punish as users type them: ``s``, ``strike``, ``f dodge``, ``fd``, ``rest``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _FEINT = ("f", "feint")
 
 
 class MoveError(PunishFastError, ValueError):
-    """Raised when a text is not a legal move; the message says why and lists legal moves."""
+    """Raised when a text is not a legal move. The message says why and lists legal moves."""
 
 
 def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:
-    """Ask for a move and, if a feint has no card, for the card, until the answer is a legal move; return the move.
+    """Ask for a move and, if a feint has no card, for the card, until the answer is a legal move. Return the move.
 
     ``replied`` answers questions, in lower case, and returns False for all other texts. Raise EOFError if input ends.
     """
@@ -40,7 +40,7 @@ def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Ca
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
-    """Return the two-digit action of a typed move; raise `MoveError` if it is not a legal move."""
+    """Return the two-digit action of a typed move. Raise `MoveError` if it is not a legal move."""
     words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
     if list(legal) == [REST_ACTION]:
         if not words or (len(words) == 1 and "rest".startswith(words[0])):
@@ -73,7 +73,7 @@ def moves_text(legal: Sequence[int]) -> str:
 
 
 def typed_text(action: int) -> str:
-    """Return the words for an action as people type them, for example ``"f strike"``."""
+    """Return the words for an action as users type them, for example ``"f strike"``."""
     return f"f {card_of(action)}" if action % 10 else action_name(action)
 
 

@@ -23,12 +23,12 @@ class PracticeTerminal:
 
     explainer: Explainer  # source of the right answers
     screen: Screen  # screen on which positions are drawn
-    ask: Ask  # shows a prompt and returns the answer; raises EOFError at the end of input
+    ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
     waits: bool = False  # True to wait for Enter before the next question
     verdicts: list[Verdict] = field(default_factory=list)  # verdicts on the answers so far
 
     def practice(self, questions: Sequence[Question]) -> None:
-        """Ask all questions, and store the verdicts; raise `LeaveError` if the person leaves."""
+        """Ask all questions, and store the verdicts. Raise `LeaveError` if the user leaves."""
         for number, question in enumerate(questions, 1):
             self.screen.console.print()
             self.screen.say(f"Question {number} of {len(questions)}")
@@ -75,7 +75,7 @@ class PracticeTerminal:
         return f"{100 * loss:.1f} points" + (" of win probability" if self.explainer.scale.is_chance else "")
 
     def _replied(self, view: View, answer: str) -> bool:
-        """Show the rules if a person asks for help; return False for other answers."""
+        """Show the rules if a user asks for help. Return False for other answers."""
         if answer in LEAVE:
             raise LeaveError
         if answer in HELP:

@@ -42,7 +42,7 @@ class PunishPresentation:
             ],
             "cards": list(CARDS),
             "effects": [effect(rules, kind) for kind in range(len(CARDS))],
-            # Damage that the player of the row's card takes from the column's card; the last row and column are rest.
+            # Damage that the player of the row's card takes from the column's card. The last row and column are rest.
             "taken": clash_effects(rules).taken.tolist(),
             "copies": list(rules.copies),
             "damage": list(rules.damage),
@@ -51,7 +51,7 @@ class PunishPresentation:
         }
 
     def view(self, view: View) -> dict[str, Any]:
-        """Return a view as a JSON-like object; ``state`` is None once the game is over."""
+        """Return a view as a JSON-like object. ``state`` is None once the game is over."""
         return self.state(view.state) | {"measure": view.measure}
 
     def state(self, state: State) -> dict[str, Any]:

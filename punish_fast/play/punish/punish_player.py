@@ -38,14 +38,14 @@ from punish_fast.store.schema import enemy_text
 if TYPE_CHECKING:
     from punish_fast.play.explain.practice import Question
 
-# Temperatures that people can choose from; each temperature in use takes as much memory as a policy.
+# Temperatures that users can choose from. Each temperature in use takes as much memory as a policy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 _NAMED = ("file", "name")
 
 
 class PunishPlayer(Player, ServedPlayer):
-    """A player of Punish. Creating it is quick; expensive results are computed on first use and cached."""
+    """A player of Punish. Creating it is quick. Expensive results are computed on first use and cached."""
 
     game_name = PunishPresentation.game
     no_second = "both players move simultaneously"
@@ -63,7 +63,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """Temperatures that people can choose from; empty if the player has no values or a fixed temperature."""
+        """Temperatures that users can choose from. Empty if the player has no values or a fixed temperature."""
         return TEMPERATURES if self.has_values and self.resolve_temperature(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
@@ -84,13 +84,13 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "memoryless",
             "values": self.has_values,
             "explains": self.information == "memoryless",
-            # Games are judged by the values in an agent file; otherwise, by the best choices against the player.
+            # Games are judged by the values in an agent file. Otherwise, by the best choices against the player.
             "judges": self.information == "memoryless",
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
     def _introduction(self) -> dict[str, Any]:
-        """Return the entries of `facts` that introduce a built-in player; empty for players from files."""
+        """Return the entries of `facts` that introduce a built-in player. Empty for players from files."""
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
@@ -115,7 +115,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def solution(self) -> Solution | None:
-        """The player's values; None if it has none."""
+        """The player's values. None if it has none."""
         if not self.has_values:
             return None
         if self.file is None:
@@ -125,7 +125,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def strategy(self) -> np.ndarray:
-        """Policy, float64 ``[n_rows]``; greedy for the player's values, if any, unless the player has a temperature."""
+        """Policy, float64 ``[n_rows]``. Greedy for the player's values, if any, unless the player has a temperature."""
         return self._policy(None)
 
     @cached_property
@@ -149,12 +149,12 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return the person's only opponent, in a list."""
+        """Return the user's only opponent, in a list."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
         return [PolicyPlayer(name, self._policy(temperature), self.resolve_temperature(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
-        """Return a match; for the seeds, see `PunishMatch`."""
+        """Return a match. For the seeds, see `PunishMatch`."""
         return PunishMatch(self.data, seed, choice_seed=choice_seed)
 
     def is_coached(self, temperature: float | None) -> bool:
@@ -182,7 +182,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """Explainer of the values in an agent file; otherwise, of the best choices against the player."""
+        """Explainer of the values in an agent file. Otherwise, of the best choices against the player."""
         return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
     @property
@@ -197,13 +197,13 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge that uses the win probabilities of an agent file; otherwise, the best choices against the player."""
+        """Judge that uses the win probabilities of an agent file. Otherwise, the best choices against the player."""
         if self.file is not None and self.file.kind == "agent":
             return Judge(self.space, chances_of(self.file, self.space))
         return Judge(self.space, self.explainer.solution)
 
     def review(self, game: RecordedGame) -> dict[str, Any]:
-        """Judge all choices of a recorded game; return a JSON-like object with ``rules`` and ``players``."""
+        """Judge all choices of a recorded game. Return a JSON-like object with ``rules`` and ``players``."""
         sides = review(self.judge, game)
         players = [side.report() for side in sides]
         for side, player, recorded in zip(sides, players, (game.winner, game.loser), strict=True):
@@ -213,12 +213,12 @@ class PunishPlayer(Player, ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def costliest(self, game: RecordedGame, winner: bool) -> dict[str, Any] | None:
-        """Return the worst choice of the winner or the loser; None if no choice lost at least one point."""
+        """Return the worst choice of the winner or the loser. None if no choice lost at least one point."""
         worst = self.judge.side(game.winner if winner else game.loser, winner).worst(1)
         return worst[0].report() if worst else None
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """Explain a state; return `Explanation.report` plus ``view``, ``against`` and each action's ``policy``."""
+        """Explain a state. Return `Explanation.report` plus ``view``, ``against`` and each action's ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.view.state)
@@ -243,7 +243,7 @@ class PunishPlayer(Player, ServedPlayer):
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
-        """Return the `improvement` report on a person, with the worst positions as practice questions."""
+        """Return the `improvement` report on a user, with the worst positions as practice questions."""
         from punish_fast.play.explain.improvement import improvement, worst_positions
 
         explainer = self.coach(None)
@@ -283,7 +283,7 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def values(self, decimal: int) -> dict[str, Any]:
-        """Return values and policy in a state as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
+        """Return values and policy in a state as a JSON-like object. For a strategy, ``v`` and ``q`` are None."""
         self._must_be_memoryless()
         space = self.space
         state = from_decimal(space.layout, decimal)
@@ -312,6 +312,6 @@ class PunishPlayer(Player, ServedPlayer):
 
 
 def _enemy_person(enemy: dict[str, Any]) -> str:
-    """Return the enemy recorded in an agent file, as shown to people."""
+    """Return the enemy recorded in an agent file, as shown to users."""
     shown = {key: Path(text).stem if key == "file" else person_of(text) for key, text in enemy.items() if key in _NAMED}
     return enemy_text(enemy | shown)

@@ -52,7 +52,7 @@ class Screen:
     Attributes:
         console: Console to draw on.
         rules: The rules.
-        names: Name of the player in each seat; "you" for a person who plays against an agent.
+        names: Name of the player in each seat; "you" for a user who plays against an agent.
     """
 
     def __init__(self, console: Console, rules: Rules, names: tuple[str, str]) -> None:
@@ -108,7 +108,7 @@ class Screen:
         self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
 
     def columns(self, texts: Sequence[str]) -> None:
-        """Print short texts of equal length side by side, in rows; the first text is bold."""
+        """Print short texts of equal length side by side, in rows. The first text is bold."""
         cells = [Text(text, "" if number else "bold") for number, text in enumerate(texts)]
         most = max(1, (self.console.width - 2) // (len(texts[0]) + 2))
         for begin in range(0, len(cells), most):

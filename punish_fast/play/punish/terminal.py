@@ -1,4 +1,4 @@
-"""A game of Punish in the terminal: one person against an agent, two people, or two agents to watch."""
+"""A game of Punish in the terminal: one user against an agent, two users, or two agents to watch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class PunishTerminal:
     session: PlaySession
     data: GameData
     screen: Screen
-    ask: Ask  # shows a prompt and returns the answer; raises EOFError at the end of input
+    ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
     coach: Coach | None = None
     coaches: bool = False  # True to show advice before every move
-    # True to ask for confirmation of each move, which can be taken back; spectators press Enter before each breath.
+    # True to ask for confirmation of each move, or to take it back. Spectators press Enter before each breath.
     confirms: bool = True
-    # For two people at one screen: called with a person's name before each turn, and with None afterwards.
+    # For two users at one screen: called with a user's name before each turn, and with None afterwards.
     hides: Callable[[str | None], None] | None = None
 
     def play(self) -> None:
@@ -88,7 +88,7 @@ class PunishTerminal:
                 return
 
     def _confirmed(self, view: View, seat: int, action: int) -> int | None:
-        """Ask a person to confirm, change or take back a move; return the move, None if it was taken back."""
+        """Ask a user to confirm, change or take back a move. Return the move, None if it was taken back."""
         while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:
@@ -103,7 +103,7 @@ class PunishTerminal:
                 self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
 
     def _replied(self, view: View, seat: int, picked: int | None, answer: str) -> bool:
-        """Reply to a question; return False if the answer to a prompt is not a question."""
+        """Reply to a question. Return False if the answer to a prompt is not a question."""
         if answer in LEAVE:
             raise LeaveError
         if answer in _BACK:
