@@ -144,15 +144,13 @@ def _status(exhausted: int, feinted: int, feints: int) -> str:
 
 def position_result(report: dict[str, Any]) -> str:
     """Return the best or the most frequent action in one sentence."""
-    if "best" in report:
-        action = report["actions"][report["best"]]
-        wins = f"{action['value']:.1%} of games" if report["objective"] == "reach-probability" else ""
-        worth = f"wins {wins}" if wins else f"has the value {action['value']:+.4f} (a win is {report['win_value']:+g})"
-        return f"The best action is {action['name']}: it {worth}."
-    if "histories" in report:
+    if "best" not in report:
         action = max(report["actions"], key=lambda each: each["probability"])
         return f"The most frequent action is {action['name']}: {action['probability']:.1%}."
-    return f"{report['file']} is a tensor, not an agent: it has no values until it is solved."
+    action = report["actions"][report["best"]]
+    is_probability = report["objective"] == "reach-probability"
+    worth = f"wins {action['value']:.1%} of games" if is_probability else f"has the value {action['value']:+.4f}"
+    return f"The best action is {action['name']}: it {worth}."
 
 
 def print_position(report: dict[str, Any]) -> None:

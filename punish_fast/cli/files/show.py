@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
+from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
 
@@ -17,15 +18,8 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile
 
 _SIDES = ("own", "enemy", "both")
-# Description and next command of each kind of file.
-_KINDS = {
-    "tensor": ("a tensor, not an agent: it has no values until it is solved", "solve"),
-    "agent": ("an agent", "play"),
-    "strategy": ("a strategy", "play"),
-    "equilibrium": ("a checkpoint of an equilibrium", "equilibrium", "--resume"),
-    "checkpoint": ("a checkpoint of a solution", "solve", "--from"),
-    "built-in": ("a built-in agent", "play"),
-}
+# Command that continues with a file of a kind. Other kinds can be played against.
+_THEN = {"tensor": ["solve"], "equilibrium": ["equilibrium", "--resume"], "checkpoint": ["solve", "--from"]}
 
 
 class ShowOptions(CommonOptions):
@@ -114,17 +108,18 @@ def show(options: ShowOptions) -> None:
 
         report = explanation_report(file, rules, state, options.enemy)
         options.print({"file": options.file, **report}, print_explanation, then=("practice", options.file))
-    elif state is None:
-        kind, *command = _KINDS[getattr(file, "kind", "built-in")]
-        report = {"file": options.file, **_file_report(file)}
-        options.print(report, result=f"{options.file} is {kind}.", then=(*command, options.file))
-    else:
-        from punish_fast.cli.files.position import position_report, position_result, print_position
+        return
+    from punish_fast.cli.files.position import position_report, position_result, print_position
 
-        report = {"file": options.file, **position_report(file, rules, state)}
-        is_tensor = getattr(file, "kind", "") == "tensor"
-        then = ["solve", options.file] if is_tensor else ["show", options.file, report["state"], "--why"]
-        options.print(report, print_position, result=position_result(report), then=then)
+    kind = getattr(file, "kind", "built-in")
+    report = {"file": options.file, **(_file_report(file) if state is None else position_report(file, rules, state))}
+    result = f"{options.file} is of kind {kind}."
+    then = [*_THEN.get(kind, ["play"]), options.file]
+    if kind == "tensor":
+        result = f"{options.file} is a tensor, not an agent: it has no values until it is solved."
+    elif state is not None:
+        result, then = position_result(report), ["show", options.file, report["state"], "--why"]
+    options.print(report, print_report if state is None else print_position, result=result, then=then)
 
 
 def _file_report(file: SolutionFile | Player) -> dict[str, Any]:

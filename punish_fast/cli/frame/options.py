@@ -21,7 +21,7 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, partial
@@ -319,7 +319,7 @@ class CommonOptions:
         self,
         report: Any,
         as_text: AsText = print_report,
-        hidden: Collection[str] = (),
+        hidden: Any = (),
         result: str = "",
         then: Iterable[object] = (),
     ) -> None:
