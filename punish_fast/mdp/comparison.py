@@ -19,28 +19,62 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Differences:
-    """Statistics of the differences ``second - first`` between two arrays of values."""
+    """Statistics of the differences ``second - first`` between two arrays of values, in the unit of the values.
 
-    largest: float  # largest absolute difference
-    mean: float  # mean absolute difference
-    rms: float  # root mean square of the differences
-    bias: float  # mean difference
+    Attributes:
+        largest: Largest absolute difference.
+        mean: Mean absolute difference.
+        rms: Root mean square of the differences.
+        bias: Mean difference.
+    """
+
+    largest: float
+    mean: float
+    rms: float
+    bias: float
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences between two solutions."""
+    """Differences between two solutions. `compare_solutions` returns it.
 
-    q: Differences  # differences of row values
-    v: Differences  # differences of state values
-    choices: np.ndarray  # int64 [2, n_states], rows that each solution takes
-    disagreement: np.ndarray  # float64 [n_states], sum of both regrets
-    n_states: np.ndarray  # int64 [n_layers], number of states in each layer
-    n_changed: np.ndarray  # int64 [n_layers], number of states in each layer whose greedy choices differ
-    n_clear: np.ndarray  # int64 [n_layers], number of changed states in each layer, excluding ties
+    If the choices of the solutions differ in a state, each solution assigns a *regret* to the other's choice: the
+    difference between the values of its own choice and of the other's. The *disagreement* is the sum of both absolute
+    regrets, and 0 if the choices are equal.
+
+    Attributes:
+        q: Differences of row values.
+        v: Differences of state values.
+        choices: int64 ``[2, n_states]``, row that each solution takes in each state.
+        disagreement: float64 ``[n_states]``, sum of both absolute regrets.
+        n_states: int64 ``[n_layers]``, number of states in each layer.
+        n_changed: int64 ``[n_layers]``, number of states in each layer whose choices differ.
+        n_clear: int64 ``[n_layers]``, number of states in each layer whose choices differ and are not tied.
+    """
+
+    q: Differences
+    v: Differences
+    choices: np.ndarray
+    disagreement: np.ndarray
+    n_states: np.ndarray
+    n_changed: np.ndarray
+    n_clear: np.ndarray
 
     def largest(self, count: int) -> np.ndarray:
-        """Return up to ``count`` states in descending order of disagreement, without ties, int64 ``[k]``."""
+        """Return the states with the largest disagreement, without ties.
+
+        Args:
+            count: Maximum number of states.
+
+        Returns:
+            States in descending order of disagreement, int64 ``[k]`` with ``k <= count``.
+
+        Examples:
+            >>> ptr, layers = np.array([0, 2, 4]), np.array([0, 2])
+            >>> first, second = np.array([0.0, 1.0, 3.0, 2.0]), np.array([1.5, 1.0, 2.0, 4.0])
+            >>> compare_solutions(ptr, layers, first, second).largest(1)
+            array([1])
+        """
         order = np.argsort(-self.disagreement, kind="stable")[: min(count, int(self.n_clear.sum()))]
         return np.asarray(order)
 
@@ -52,17 +86,31 @@ def compare_solutions(
     second: np.ndarray,
     choices: np.ndarray | None = None,
 ) -> Comparison:
-    """Compare two solutions.
+    """Compare two solutions of MDPs with the same states and actions.
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers.
         first: float64 ``[n_rows]``, row values of the first solution.
         second: float64 ``[n_rows]``, row values of the second solution.
-        choices: int64 ``[2, n_states]``, the row that each agent takes in each state; by default the greedy rows.
+        choices: int64 ``[2, n_states]``, row that each solution takes in each state, by default its greedy rows.
+
+    Returns:
+        The differences.
 
     Raises:
         ArgumentError: If an array does not have one finite value per row.
+
+    Examples:
+        Two states with two rows each. Only in state 1, the solutions choose different rows:
+
+        >>> ptr, layers = np.array([0, 2, 4]), np.array([0, 2])
+        >>> found = compare_solutions(ptr, layers, np.array([0.0, 1.0, 3.0, 2.0]), np.array([0.0, 1.5, 2.0, 4.0]))
+        >>> found.choices
+        array([[1, 2],
+               [1, 3]])
+        >>> found.disagreement, found.v.largest
+        (array([0., 3.]), 1.0)
     """
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():

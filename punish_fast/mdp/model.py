@@ -1,15 +1,4 @@
-"""Sparse Markov decision processes (MDPs).
-
-A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over successors.
-States are grouped into *layers*, runs of consecutive states that are updated together. The states are followed by
-absorbing *terminals*. A terminal leads to itself and pays its reward at every step, so its value is
-``reward / (1 - discount)``; without a discount, its reward counts once, on entry.
-
-The arrays follow the layout of QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r``
-with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
-``indptr[r] <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. To save memory, a *compact* MDP
-stores probabilities shared by several rows only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
-"""
+"""Sparse Markov decision processes (MDPs), in the layout of QuantEcon's state-action pairs and SciPy's CSR matrices."""
 
 from __future__ import annotations
 
@@ -23,40 +12,59 @@ import numpy as np
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.conversion.row_sums import flaw_of_rows, max_row_sum_error
 from punish_fast.mdp.policy import refuse_mask
-from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
+from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups, chunks_of_layers, successors_of_layers
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.lazy_modules import sparse
-from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
+from punish_fast.runtime.parallel import cumulated, for_chunks
 
 # Kernels store row indices as uint32.
 _MOST_ROWS = 2**32 - 1
 
 
 class ModelError(PunishFastError, ValueError):
-    """Raised if the input is not a valid Markov decision process; the message names the array, row and value."""
+    """Raised if the input is not a valid Markov decision process.
+
+    The message begins with the invalid array or argument, followed by the row and the value.
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class MDP(Process):
     """A sparse Markov decision process.
 
-    The constructors ``from_*`` check and normalize their input. Use `validate` to check arrays that are passed
-    directly.
+    A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over
+    *columns*: the states, followed by absorbing *terminals*. A terminal leads to itself and pays its reward at every
+    step, so its value is ``reward / (1 - discount)``. Without a discount, its reward counts once, on entry. States are
+    grouped into *layers*, runs of consecutive states that are updated together.
+
+    State ``s`` has the rows ``r`` with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column
+    ``indices[k]`` with probability ``data[k]`` for ``indptr[r] <= k < indptr[r + 1]``. A *compact* MDP stores
+    probabilities shared by several rows only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
+
+    The constructors ``from_*`` and `from_rows` check and normalize their input. Use `validate` to check arrays that are
+    passed directly.
 
     Attributes:
-        state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states. Every state has at least one row.
         indptr: int64 ``[n_rows + 1]``, entry offsets of the rows.
         indices: int32 ``[nnz]``, columns.
-        data: float64 ``[nnz]``, probabilities; in a compact MDP, the array can have any length and contain zeros.
+        data: float64 ``[nnz]``, probabilities. In a compact MDP, the array can have any length and contain zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[n_terminals]``, reward of each terminal: at every step or, without a
-            discount, once.
-        layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers; a layer may be empty.
-        action: uint8 ``[n_rows]``, action label of each row; uint16 or uint32 if a label is above 255.
-        data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``; None if
-            the MDP is not compact.
-        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as in Punish, so
-            that total rewards without a discount must not count it again.
+        terminal_reward: float64 ``[n_terminals]``, reward of each terminal, paid at every step or, without a discount,
+            once on entry.
+        layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers. A layer may be empty.
+        action: uint8 ``[n_rows]``, action label of each row. The dtype is uint16 or uint32 if a label is above 255.
+        data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``, or None
+            if the MDP is not compact.
+        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as they do in
+            Punish. Total rewards without a discount then do not count it again.
+
+    Examples:
+        >>> state_ptr, indptr, layer_ptr = np.array([0, 1, 3]), np.array([0, 2, 3, 4]), np.array([0, 2])
+        >>> indices, data = np.array([0, 1, 1, 0], dtype=np.int32), np.array([0.5, 0.5, 1.0, 1.0])
+        >>> reward, action = np.array([1.0, 0.0, -0.5]), np.array([0, 0, 1], dtype=np.uint8)
+        >>> MDP(state_ptr, indptr, indices, data, reward, np.zeros(0), layer_ptr, action)
+        MDP(2 states, 3 rows, 4 entries, 1 layers)
     """
 
     state_ptr: np.ndarray
@@ -99,23 +107,11 @@ class MDP(Process):
 
     @cached_property
     def max_row_sum_error(self) -> float:
-        """Largest absolute difference between 1 and the exact sum of a row; infinite if a sum is not finite."""
+        """Largest absolute difference between 1 and the exact sum of a row, or infinity if a sum is not finite."""
         return max_row_sum_error(self)
 
-    @cached_property
-    def _successors(self) -> np.ndarray:
-        """Lowest and highest successor state of each layer, int64 ``[n_layers, 2]``.
-
-        The row of a layer that leads only to terminals is ``[n_states, -1]``.
-        """
-        ends = np.empty((self.n_layers, 2), dtype=np.int64)
-        for layer in range(self.n_layers):
-            chunks = self._chunks[layer]
-            low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
-            args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
-            for_each(_bellman.find_successors, len(chunks) - 1, *args)
-            ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
-        return ends
+    _chunks = cached_property(chunks_of_layers)
+    _successors = cached_property(successors_of_layers)
 
     @cached_property
     def is_cycle(self) -> bool:
@@ -124,14 +120,13 @@ class MDP(Process):
         to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
         return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
 
-    @cached_property
-    def _chunks(self) -> list[np.ndarray]:
-        """State boundaries that split each layer into chunks with similar numbers of entries."""
-        ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
-        return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
-
     def count_nonzero(self) -> NonzeroCount:
-        """Count the nonzero probabilities in all rows and in the longest row."""
+        """Return the numbers of nonzero probabilities in all rows and in the longest row.
+
+        Examples:
+            >>> MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0])).count_nonzero()
+            NonzeroCount(total=3, longest=2)
+        """
         lengths = np.diff(self.indptr)
         # Only compact MDPs are expected to store zeros.
         if self.data_ptr is not None and not self.data.all():
@@ -139,7 +134,15 @@ class MDP(Process):
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
-        """Return an equivalent MDP that is not compact and stores no zeros; return self if the MDP is not compact."""
+        """Return an equivalent MDP that is not compact and stores no zeros, or self if the MDP is not compact.
+
+        Examples:
+            >>> from dataclasses import replace
+            >>> from punish_fast.mdp import from_rows
+            >>> mdp = from_rows([[(0, {0: 0.5, 1: 0.5}), (1, {0: 0.5, 2: 0.5})]], terminals=[0, 1])
+            >>> replace(mdp, data=mdp.data[:2], data_ptr=np.array([0, 0])).expanded().data
+            array([0.5, 0.5, 0.5, 0.5])
+        """
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
@@ -147,33 +150,60 @@ class MDP(Process):
         return replace(self, data=data, data_ptr=None).without_zeros()
 
     def in_one_layer(self) -> MDP:
-        """Return the MDP with all states in one layer."""
+        """Return the MDP with all states in one layer, sharing all other arrays.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows
+            >>> from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0]).in_one_layer().n_layers
+            1
+        """
         return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
-        """Return the MDP without entries of probability 0, or self if it has none. The MDP must not be compact."""
+        """Return the MDP without entries of probability 0, or self if it has none. The MDP must not be compact.
+
+        Examples:
+            >>> from dataclasses import replace
+            >>> from punish_fast.mdp import from_rows
+            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0])
+            >>> replace(mdp, data=np.array([0.0, 1.0])).without_zeros().indices
+            array([1], dtype=int32)
+        """
         if self.data.all():
             return self
         kept = self.data != 0
         return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
 
     def to_scipy(self) -> sparse.csr_array:
-        """Return the transitions as a SciPy sparse array ``[n_rows, n_columns]`` that shares memory if possible."""
+        """Return the probabilities as a SciPy CSR array ``[n_rows, n_columns]`` that shares memory if possible.
+
+        Examples:
+            >>> MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0])).to_scipy().toarray()
+            array([[0.5, 0.5],
+                   [0. , 1. ]])
+        """
         mdp = self.expanded()
-        # SciPy requires one dtype for both index arrays; converting the pointers copies much less than converting the
-        # columns.
+        # SciPy requires one dtype for both index arrays. Converting the pointers copies less than converting columns.
         indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
         return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
-        """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with a discount from 0 to 1.
+        """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with ``n_columns`` states.
 
         Terminals become the last states. Each has a single row, labeled 0, that leads back to the terminal and pays
         its reward. All other rows keep the labels in ``action``.
 
+        Args:
+            discount: Discount factor, from 0 to 1.
+
         Raises:
-            ExtraError: If QuantEcon is not installed. The message says how to install it.
-            ValueError: If the discount is out of range.
+            ExtraError: If QuantEcon is not installed. The message contains the command that installs it.
+            SolveError: If the discount is out of range.
+
+        Examples:
+            >>> mdp = MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0]))
+            >>> mdp.to_quantecon(discount=0.9).solve().v.round(4)  # needs QuantEcon
+            array([1.8182, 0.    ])
         """
         from punish_fast.mdp.conversion.discrete_dp import to_quantecon
 
@@ -185,7 +215,7 @@ class MDP(Process):
     ) -> MDP:
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
-        A row whose exact sum differs from 1 by more than rounding is divided by that sum; other rows are not changed.
+        A row whose exact sum differs from 1 by more than rounding is divided by that sum. Other rows are not changed.
         Arrays that already have the right order and dtype are not copied.
 
         Args:
@@ -194,11 +224,19 @@ class MDP(Process):
             reward: ``[n_rows]``, expected immediate rewards.
             state_ptr: ``[n_states + 1]``, row offsets of the states.
             terminal_reward: ``[n_terminals]``, reward of each terminal at every step.
-            normalize: Accept rows with any positive sum, such as single-precision probabilities or counts. By default,
-                the sum must be within 1e-12 of 1.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+
+        Returns:
+            The MDP, with all states in one layer. The action labels are 0, 1, ... in each state.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP. The message names the row, column and value.
+            ModelError: If the arrays do not form a valid MDP. The message contains the row, column and value.
+
+        Examples:
+            >>> from scipy.sparse import csr_array
+            >>> transitions = csr_array([[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
+            >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
+            MDP(2 states, 3 rows, 4 entries, 1 layers)
         """
         from punish_fast.mdp.conversion.construction import from_scipy
 
@@ -212,14 +250,22 @@ class MDP(Process):
             P: Transition probabilities, an array ``[n_actions, n_states, n_states]`` or a list of sparse matrices
                 ``[n_states, n_states]``, one for each action.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
-                excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
-                list of vectors ``[n_states]``, one for each action, is accepted if the numbers of actions and states
-                differ.
-            normalize: Accept rows with any positive sum, as in `from_scipy`.
+                excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list.
+                Or a list of vectors ``[n_states]``, one for each action, unless there are as many states as actions.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+
+        Returns:
+            The MDP, with all states in one layer and without terminals. The action labels are indices into ``P``.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message names the action,
+            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message contains the action,
                 state and value.
+
+        Examples:
+            >>> P = [[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]]
+            >>> R = np.array([[1.0, 0.5], [0.0, -0.5]])
+            >>> MDP.from_dense(P, R)
+            MDP(2 states, 4 rows, 5 entries, 1 layers)
         """
         from punish_fast.mdp.conversion.construction import from_dense
 
@@ -229,11 +275,21 @@ class MDP(Process):
     def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
         """Build an MDP from a ``quantecon.markov.DiscreteDP`` in either form, ignoring its discount ``ddp.beta``.
 
-        Actions with a reward of minus infinity are left out; ``action`` contains the indices of the others. Set
-        ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
+        Args:
+            ddp: The ``DiscreteDP``. Actions with a reward of minus infinity are left out.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+
+        Returns:
+            The MDP, with all states in one layer and without terminals. The action labels are QuantEcon's indices.
 
         Raises:
-            ModelError: If ``ddp`` is not a valid MDP. The message names the action, state and value.
+            ModelError: If ``ddp`` is not a valid MDP. The message contains the action, state and value.
+
+        Examples:
+            >>> from quantecon.markov import DiscreteDP
+            >>> R, Q = np.array([[1.0, -np.inf]]), np.array([[[1.0], [1.0]]])
+            >>> MDP.from_quantecon(DiscreteDP(R, Q, beta=0.9))
+            MDP(1 states, 1 rows, 1 entries, 1 layers)
         """
         from punish_fast.mdp.conversion.discrete_dp import from_quantecon
 
@@ -243,12 +299,22 @@ class MDP(Process):
     def from_gymnasium(cls, env: Any, *, normalize: bool = False) -> MDP:
         """Build an MDP from a Gymnasium environment with a transition table ``P``, such as FrozenLake or Taxi.
 
-        ``env.unwrapped.P[state][action]`` lists outcomes ``(probability, successor, reward, terminated)``. Outcomes
-        that end an episode lead to a single terminal with reward 0. The successor of any other outcome must be a state
-        of the table. Set ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
+        Args:
+            env: The environment, or any object with a table ``P`` of this form. ``P[state][action]`` lists outcomes
+                ``(probability, successor, reward, terminated)``. Outcomes that end an episode lead to a single terminal
+                with reward 0. The successor of any other outcome must be a state of the table.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+
+        Returns:
+            The MDP, with all states in one layer. The action labels are those of the environment.
 
         Raises:
-            ModelError: If the table is missing or does not define a valid MDP. The message names the invalid value.
+            ModelError: If the table is missing or does not define a valid MDP. The message contains the invalid value.
+
+        Examples:
+            >>> import gymnasium
+            >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
+            MDP(16 states, 64 rows, 146 entries, 1 layers)
         """
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
@@ -256,16 +322,15 @@ class MDP(Process):
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards; to save time, do not check columns and probabilities."""
+    """Check dtypes, lengths, pointers and rewards, but not columns and probabilities, to save time."""
     if not isinstance(mdp, MDP):
         ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows"
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
-    _check_array("state_ptr", mdp.state_ptr, np.int64)
-    _check_array("indptr", mdp.indptr, np.int64)
+    for name in ("state_ptr", "indptr", "layer_ptr"):
+        _check_array(name, getattr(mdp, name), np.int64)
     n_rows = len(mdp.indptr) - 1
     if n_rows > _MOST_ROWS:
         raise ModelError(f"indptr: {n_rows:,} rows; the maximum is {_MOST_ROWS:,}")
-    _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
     check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
     check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
@@ -289,13 +354,21 @@ def check_arrays(mdp: object) -> None:
 
 
 def validate(mdp: MDP) -> MDP:
-    """Check all arrays of a Markov decision process, and return it unchanged.
+    """Return a Markov decision process after checking all its arrays.
 
-    The sum of a row may differ from 1 by up to 1e-12; `MDP.max_row_sum_error` is the largest difference.
+    Args:
+        mdp: The MDP. The sum of a row may differ from 1 by up to 1e-12 (see `MDP.max_row_sum_error`).
 
     Raises:
         ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a column is out of range, or the
-            probabilities of a row are negative, above 1, or do not add up to 1. The message names the row and value.
+            probabilities of a row are negative, above 1, or do not add up to 1. The message contains the row and value.
+
+    Examples:
+        >>> mdp = MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0]))
+        >>> from dataclasses import replace
+        >>> validate(replace(mdp, data=np.array([0.5, 1.5, 1.0])))
+        Traceback (most recent call last):
+        punish_fast.mdp.model.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a probability ...
     """
     check_arrays(mdp)
     if flaw := flaw_of_rows(mdp):

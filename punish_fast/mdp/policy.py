@@ -9,8 +9,7 @@ solved games of Punish, unequal values differ by at least 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
 lower value. A solver therefore takes the first of tied rows only if the resulting policy provably earns the computed
-values up to the error bound; otherwise it takes the rows of a policy for which this has been proved
-(``component_solver.py``).
+values up to the error bound. Otherwise it takes the rows of a policy with a proof (``component_solver.py``).
 """
 
 from typing import Any
@@ -27,12 +26,12 @@ SUM_TOLERANCE = 1e-9
 TIE = 1e-12
 
 
-# Told about arguments with masked entries; NumPy would use the numbers beneath.
+# Message about arguments with masked entries, whose hidden numbers NumPy would use.
 MASKED = "has masked entries; pass an array without a mask, such as array.filled(value)"
 
 
 class PolicyError(PunishFastError, ValueError):
-    """Raised for an invalid policy or invalid options; the message names the option."""
+    """Raised for an invalid policy, temperature or array. The message begins with its name."""
 
 
 def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyError) -> None:
@@ -44,7 +43,7 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
 
 
 def flaw_of(state_ptr: np.ndarray, policy: np.ndarray) -> str | None:
-    """Describe the first flaw of ``policy``, float64 ``[n_rows]``; return None if the policy is valid."""
+    """Describe the first flaw of ``policy``, float64 ``[n_rows]``, or return None if the policy is valid."""
     shape = (int(state_ptr[-1]),)
     if policy.shape != shape or policy.dtype != np.float64:
         return f"{policy.dtype} {policy.shape}; it must be float64 {shape}"
@@ -109,16 +108,20 @@ def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return the policy that takes the best row of each state, or the first best row if several tie.
 
+    Args:
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
+        q: float64 ``[n_rows]``, row values, such as `Solution.q`. Values that differ by at most 1e-12 of the largest
+            absolute state value are tied.
+
     Returns:
         float64 ``[n_rows]``, 1 for rows that are taken and 0 for other rows.
+
+    Raises:
+        PolicyError: If an argument is not an array or has the wrong shape.
 
     Examples:
         >>> greedy(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]))
         array([0., 1., 1.])
-
-    Raises:
-        PolicyError: If an argument is not an array or has the wrong shape. Pass the ``q`` of a solution, not the
-            solution.
     """
     _check_arrays(state_ptr, q)
     return taking(len(q), first_best(state_ptr, q))
@@ -130,7 +133,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     Args:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         q: float64 ``[n_rows]``, row values.
-        temperature: Positive number in the unit of ``q``; at lower temperatures, the policy is closer to greedy.
+        temperature: Positive number in the unit of ``q``. At lower temperatures, the policy is closer to greedy.
 
     Returns:
         float64 ``[n_rows]``, probabilities that add up to 1 in each state.
@@ -138,6 +141,10 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     Raises:
         PolicyError: If the temperature is not positive and finite, or another argument is not an array of the right
             shape.
+
+    Examples:
+        >>> softmax(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]), temperature=0.5).round(3)
+        array([0.269, 0.731, 1.   ])
     """
     _check_arrays(state_ptr, q)
     temperature = check_temperature(temperature)

@@ -65,14 +65,14 @@ class RowChoices(NamedTuple):
 class Backups(Protocol):
     """Backups of the states of a layer from values ``v``, float64 ``[n_columns]``, into ``out``.
 
-    On entry, ``out`` must be equal to ``v``; it may be ``v`` itself if no state of the layer leads to that layer.
+    On entry, ``out`` must be equal to ``v``. It may be ``v`` itself if no state of the layer leads to that layer.
     """
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its best row; return the largest absolute change."""
+        """Back up each state with its best row, and return the largest absolute change."""
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``policy[r]``; return the largest absolute change."""
+        """Back up each state, taking row ``r`` with probability ``policy[r]``. Return the largest absolute change."""
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.
@@ -85,14 +85,19 @@ class Backups(Protocol):
 
 
 class NonzeroCount(NamedTuple):
-    """Numbers of successors with nonzero probability."""
+    """Numbers of successors with nonzero probability.
 
-    total: int  # number in all rows
-    longest: int  # number in the row with the most successors
+    Attributes:
+        total: Number of successors in all rows.
+        longest: Number of successors in the row with the most successors.
+    """
+
+    total: int
+    longest: int
 
 
 class Process(ABC):
-    """Markov decision process with stored or computed transitions; see `punish_fast.mdp.model.MDP` for the arrays."""
+    """Markov decision process with stored or computed transitions. Its arrays are described in `MDP`."""
 
     state_ptr: np.ndarray
     reward: np.ndarray
@@ -149,9 +154,29 @@ class Process(ABC):
 
 
 def tensor_of(mdp: MDP, reward: np.ndarray | None = None) -> _bellman.Tensor:
-    """Return the arrays of an MDP for kernels; ``reward``, float64 ``[n_rows]``, replaces the rewards if given."""
+    """Return the arrays of an MDP for kernels. If given, ``reward``, float64 ``[n_rows]``, replaces its rewards."""
     pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
     return _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward if reward is None else reward)
+
+
+def chunks_of_layers(mdp: MDP) -> list[np.ndarray]:
+    """Return state boundaries that split each layer into chunks with similar numbers of entries."""
+    ends = zip(mdp.layer_ptr[:-1], mdp.layer_ptr[1:], strict=True)
+    return [begin + balanced_chunks(mdp.indptr[mdp.state_ptr[begin : end + 1]]) for begin, end in ends]
+
+
+def successors_of_layers(mdp: MDP) -> np.ndarray:
+    """Return the lowest and highest successor state of each layer, int64 ``[n_layers, 2]``.
+
+    The row of a layer that leads only to terminals is ``[n_states, -1]``.
+    """
+    ends = np.empty((mdp.n_layers, 2), dtype=np.int64)
+    for layer, chunks in enumerate(mdp._chunks):
+        low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
+        args = (chunks, mdp.state_ptr, mdp.indptr, mdp.indices, mdp.n_states, low, high)
+        for_each(_bellman.find_successors, len(chunks) - 1, *args)
+        ends[layer] = low.min(initial=mdp.n_states), high.max(initial=-1)
+    return ends
 
 
 class StoredBackups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,27 +19,29 @@ from punish_fast.runtime.errors import as_float, shown
 
 @dataclass(frozen=True)
 class Solution:
-    """Values and policy of a Markov decision process, and statistics of the solver.
+    """Values and policy of a Markov decision process, and statistics of the solver. `solve` returns it.
+
+    Values are in the unit of the rewards, or probabilities if the objective is ``"reach-probability"``.
 
     Attributes:
-        v: float64 ``[n_states]``, state values; ``v[s]`` is the largest ``q`` among the rows of ``s``.
+        v: float64 ``[n_states]``, state values. ``v[s]`` is the largest ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
-        objective: ``"discounted"``, or ``"reach-probability"``, for which values are probabilities.
-        discount: From 0 to 1; 1 for total rewards and win probabilities.
-        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or a method of ``policy_evaluation.py``.
-        tolerance: Requested error bound; None if a number of sweeps was requested.
-        sweeps: Number of sweeps. For the methods of ``policy_evaluation.py``, this is the number of backups of all
-            states; for MDPs solved by component, 1 plus the number of sweeps over large or slow components. Each policy
+        objective: ``"discounted"`` or ``"reach-probability"``.
+        discount: Discount factor from 0 to 1. It is 1 for total rewards and reach probabilities.
+        method: ``"auto"``, ``"layered"``, ``"jacobi"``, ``"modified-policy-iteration"`` or ``"policy-iteration"``.
+        tolerance: Requested error bound, or None if a number of sweeps was requested.
+        sweeps: Number of sweeps. For both methods of policy iteration, this is the number of backups of all states. For
+            MDPs solved by component, it is 1 plus the number of sweeps over large or slow components. Each policy
             evaluated counts as a sweep.
         residual: Largest absolute change of a state value in the last sweep. If the solver finished with policy
             iteration or solved the MDP by component, the residual is the error bound.
-        error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` minus
-            this bound, so it loses at most twice the bound.
+        error_bound: Upper bound on the error of ``v`` in the sup norm. The expected reward of the policy `choice` is at
+            least ``v`` minus this bound, so it is below the optimum by at most twice the bound.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
-        policies: Number of policies that exact policy iteration evaluated; 0 if sweeps were sufficient.
-        reason: Reason for the choice of the method, or a summary of its steps; empty if the method was requested.
+        policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
+        reason: Reason for the choice of the method, or a summary of its steps. Empty if the method was requested.
     """
 
     v: np.ndarray
@@ -67,19 +69,60 @@ class Solution:
         return self.tolerance is None or self.error_bound <= self.tolerance
 
     def greedy(self) -> np.ndarray:
-        """Return the policy that takes the row `choice` of each state, float64 ``[n_rows]``."""
+        """Return the policy that takes the row `choice` of each state.
+
+        Returns:
+            Probability of each row in its state, 0 or 1, float64 ``[n_rows]``.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+            >>> solution = solve(mdp, discount=0.9)
+            >>> solution.greedy()
+            array([1., 0., 1.])
+        """
         return taking(len(self.q), self.choice)
 
     def softmax(self, temperature: float) -> np.ndarray:
-        """Return the policy with row probabilities proportional to ``exp(q / temperature)``, float64 ``[n_rows]``.
+        """Return the policy with row probabilities proportional to ``exp(q / temperature)``.
+
+        Args:
+            temperature: Positive number in the unit of ``q``. At lower temperatures, the policy is closer to greedy.
+
+        Returns:
+            Probability of each row in its state, float64 ``[n_rows]``.
 
         Raises:
             PolicyError: If the temperature is not positive and finite.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+            >>> solution = solve(mdp, discount=0.9)
+            >>> solution.softmax(temperature=0.5).round(2)
+            array([1. , 0.3, 0.7])
         """
         return softmax(self.state_ptr, self.q, temperature)
 
     def policy(self, temperature: float | None) -> np.ndarray:
-        """Return the `softmax` policy at a temperature, or the `greedy` policy if the temperature is None."""
+        """Return the `softmax` policy at a temperature, or the `greedy` policy if the temperature is None.
+
+        Args:
+            temperature: Positive number in the unit of ``q``, or None.
+
+        Returns:
+            Probability of each row in its state, float64 ``[n_rows]``.
+
+        Raises:
+            PolicyError: If the temperature is not positive and finite.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+            >>> solution = solve(mdp, discount=0.9)
+            >>> solution.policy(None)
+            array([1., 0., 1.])
+        """
         return self.greedy() if temperature is None else self.softmax(temperature)
 
     @property
@@ -105,13 +148,24 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class BoundedValues:
-    """Optimal values of an objective, or the values of a policy, with proved bounds."""
+    """Optimal values of an objective, or the values of a policy, with proved bounds.
 
-    v: np.ndarray  # float64 [n_states], values
-    lower: np.ndarray  # float64 [n_states], lower bounds
-    upper: np.ndarray  # float64 [n_states], upper bounds
-    error_bound: float  # upper bound on the error of finite values, and on the policy's shortfall from ``v``
-    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
+    `reach_probability` and `total_reward` return it.
+
+    Attributes:
+        v: float64 ``[n_states]``, values: probabilities, or rewards in the unit of the MDP's rewards.
+        lower: float64 ``[n_states]``, lower bounds on the values.
+        upper: float64 ``[n_states]``, upper bounds on the values.
+        error_bound: Upper bound on the error of finite values, and on the difference between ``v`` and the values of
+            the policy.
+        choice: int64 ``[n_states]``, row that the policy takes in each state.
+    """
+
+    v: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    error_bound: float
+    choice: np.ndarray
 
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
@@ -140,22 +194,37 @@ def keep_quiet(_sweeps: int, _bound: float) -> None:
 
 @dataclass(frozen=True)
 class SolverLimits:
-    """Error bound to reach, limits on the computation, and its callbacks.
+    """Error bound to reach, limits on the computation, and its callbacks. Pass it to `solve` as ``tolerance``.
 
     Attributes:
-        tolerance: Error bound to reach.
-        max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
-        progress: Called with the number of sweeps so far and the error bound.
+        tolerance: Error bound to reach, in the unit of the values.
+        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers.
+        progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
         is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
-            constant distance fails (``component_brackets.py``).
-        initial_values: float64 ``[n_states]``, initial values; zeros if None.
+            constant distance fails.
+        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
             changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
+
+    Raises:
+        SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+
+    Examples:
+        Solve in at most 10 sweeps, and keep the values of the last one:
+
+        >>> from punish_fast.mdp import from_rows, solve
+        >>> mdp = from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0])
+        >>> saved = []
+        >>> limits = SolverLimits(tolerance=1e-6, max_sweeps=10, save=lambda v: saved.append(v.copy()))
+        >>> solve(mdp, discount=1, tolerance=limits).v
+        array([3., 2.])
+        >>> saved[-1]
+        array([3., 2.])
     """
 
     tolerance: float
     max_sweeps: int = MAX_SWEEPS
-    progress: Callable[[int, float], None] = keep_quiet
+    progress: Callable[[int, float], None] = field(default_factory=lambda: keep_quiet)
     is_patient: bool = True
     initial_values: np.ndarray | None = None
     save: Callable[[np.ndarray], None] | None = None
@@ -167,7 +236,25 @@ class SolverLimits:
 
     @classmethod
     def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> SolverLimits:
-        """Build limits that report progress under the name ``stage``."""
+        """Build limits that report progress under the name of a stage.
+
+        Args:
+            tolerance: Error bound to reach, in the unit of the values.
+            max_sweeps: Maximum number of sweeps.
+            progress: Called as ``progress(stage, sweeps, error_bound)`` after every sweep, or None.
+            stage: Name of the stage.
+
+        Returns:
+            The limits.
+
+        Raises:
+            SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+
+        Examples:
+            >>> limits = SolverLimits.of(1e-6, 100, print, "gain")
+            >>> limits.progress(1, 0.5)
+            gain 1 0.5
+        """
         return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, stage))
 
 
@@ -178,7 +265,7 @@ def check_options(
     sweeps: int | None = None,
     objective: str = "discounted",
 ) -> tuple[float | None, float]:
-    """Check options of `solve` and their combination; return the discount and the tolerance as floats."""
+    """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
     for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
         if value not in allowed:
             raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}")

@@ -1,9 +1,9 @@
 """Solver of sparse Markov decision processes: optimal values, or values of a policy, with a certified error bound.
 
-There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
-reward, including the reward of the terminal reached, and play that never ends must not earn or cost anything.
-``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward and ignores all other
-rewards; it has no discount.
+There are two objectives. ``"discounted"`` maximizes the expected discounted reward. With discount 1, this is the total
+reward, including the reward of the terminal reached, and trajectories that never end must have no rewards.
+``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward. It ignores all other
+rewards and has no discount.
 
 MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
 ``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
@@ -11,10 +11,10 @@ reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) 
 tolerance only if rounding prevents a smaller one. In this case, the bound is at most 1e-9 times the largest value,
 unless rounded probabilities of the MDP cause a larger error or the MDP is too large for policy iteration.
 
-**The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. With a discount, the last backup
-proves this (``improvement.py``); otherwise, the proof consists of lower bounds that were raised by backups of the
-policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes the first of tied rows
-(``policy.py``, ``component_solver.py``).
+**The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
+discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
+raised by backups of the policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes
+the first of tied rows (``policy.py``, ``component_solver.py``).
 """
 
 import time
@@ -66,7 +66,7 @@ class _Options(NamedTuple):
 
     @property
     def goal(self) -> float | None:
-        """Error bound to reach; None if a number of sweeps was requested."""
+        """Error bound to reach, or None if a number of sweeps was requested."""
         return self.limits.tolerance if self.sweeps is None else None
 
 
@@ -80,25 +80,34 @@ def solve(
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
-    """Find the optimal values of a Markov decision process and a policy that earns them.
+    """Find the optimal values of a Markov decision process and an optimal policy.
+
+    The objective ``"discounted"`` maximizes the expected discounted reward, or the expected total reward if the
+    discount is 1. The total includes the reward of the terminal reached, and trajectories that never end must have no
+    rewards. The objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive
+    reward, and ignores all other rewards.
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions. Use `validate` to check an `MDP` of unknown origin.
-        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Must be None or 1 for win probabilities.
-        method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
-            simultaneously, as in the published model. The methods of ``policy_evaluation.py`` are for MDPs without
-            layers. ``"auto"`` chooses a method and records the reason in `Solution.reason`.
-        tolerance: Stop at this error bound. `SolverLimits` also set the maximum number of sweeps over a component, or
-            of steps of a method with a discount (by default 100,000). Policy iteration evaluates up to 100 policies. If
-            rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
-        sweeps: Number of sweeps to make, regardless of the error bound.
-        initial_values: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
+        discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards. Must be None or 1 for
+            ``"reach-probability"``.
+        method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
+            simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
+            ``"auto"`` chooses a method and records the reason in `Solution.reason`.
+        tolerance: Stop at this error bound, in the unit of the values. `SolverLimits` also set the maximum number of
+            sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If rounding keeps the tolerance
+            out of reach, the returned bound is larger (see `Solution.converged`).
+        sweeps: Number of sweeps, regardless of the error bound.
+        initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
 
+    Returns:
+        Values and policy, with an error bound that holds for both.
+
     Raises:
-        SolveError: If an option is out of range, the discount is 1 and play can collect nonzero rewards forever, a
-            value is too large for floating point, or the maximum number of sweeps is not sufficient.
+        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect nonzero rewards
+            forever, a value is too large for floating point, or the maximum number of sweeps is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -141,7 +150,7 @@ def solve(
 
 
 def _solve_by_sweeps(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Solution:
-    """Solve by sweeps over layers, or by ``jacobi`` sweeps; use other methods if these fail."""
+    """Solve by sweeps over layers, or by ``jacobi`` sweeps. Use other methods if these fail."""
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     try:
         iteration = _begin(mdp, options, initial_values)
@@ -161,7 +170,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, initial_values: np.ndarray
     from punish_fast.mdp.methods.component_solver import endless_error
 
     quotient = collapsed(mdp, endless, pays=options.objective == "discounted")
-    # Values of the quotient cannot be saved: its states are sets of states of the process.
+    # Values of the quotient cannot be saved, because its states are sets of states.
     options = options._replace(limits=replace(options.limits, save=None))
     iteration = _begin(quotient.mdp, options, None if initial_values is None else initial_values[quotient.first])
     if iteration.endless is not None:
@@ -182,7 +191,10 @@ def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacob
 
 
 def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
-    """Solve without layers; ``endless`` marks the states from which play might never end, or is None if unknown."""
+    """Solve without layers.
+
+    ``endless`` marks the states whose trajectories might never end, or is None if these are unknown.
+    """
     from punish_fast.mdp.graph.qualitative import endless_states
     from punish_fast.mdp.methods.component_solver import solve_by_component
     from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
@@ -232,7 +244,7 @@ def _begin(mdp: Process, options: _Options, initial_values: np.ndarray | None) -
 
 
 def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
-    """Sweep until the goal is reached; return None if sweeps fail and other methods can take over."""
+    """Sweep until the goal is reached. Return None if sweeps fail and other methods can take over."""
     goal, n_states = options.goal, iteration.mdp.n_states
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
@@ -273,19 +285,32 @@ def evaluate(
     tolerance: float = DEFAULT_TOLERANCE,
     max_sweeps: int = MAX_SWEEPS,
 ) -> np.ndarray:
-    """Return the values of a policy, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
+    """Compute the values of a policy.
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions.
         policy: float64 ``[n_rows]``, probability of each row in its state.
-        discount: From 0 to 1; 1 gives total rewards.
-        tolerance: Maximum error of a value.
-        max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
+        discount: Discount factor from 0 to 1. With 1, values are total rewards.
+        tolerance: Maximum error of a value, in the unit of the rewards.
+        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers.
+
+    Returns:
+        Expected discounted reward from each state, float64 ``[n_states]``, within ``tolerance`` or as close as rounding
+        allows.
 
     Raises:
-        SolveError: If an option is out of range, ``policy`` is invalid, the discount is 1 and play might never end
-            under the policy, or ``max_sweeps`` is not sufficient.
+        SolveError: If an option is out of range, ``policy`` is invalid, the discount is 1 and a trajectory might never
+            end under the policy, or ``max_sweeps`` is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        A machine pays 1 per step while it runs, and breaks down with probability 0.5 after each step. The policy
+        repairs it for 0.5 with probability 0.8:
+
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+        >>> evaluate(mdp, np.array([1.0, 0.2, 0.8]), discount=0.9).round(4)
+        array([5.0394, 3.937 ])
     """
     mdp = _checked(mdp)
     discount, (_, tolerance) = discount_of(discount), check_options(tolerance=tolerance)
@@ -321,7 +346,7 @@ def _evaluate_chain(mdp: MDP, policy: np.ndarray, discount: float, tolerance: fl
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:
-    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
+    """Sweep up to ``sweeps`` times until the error bound reaches ``goal`` or its floor. Return the bound."""
     for n_done in range(1, sweeps + 1):
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
             break
@@ -335,7 +360,7 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limit
 
 
 def _checked(mdp: Process) -> Process:
-    """Check and normalize an MDP; return other processes unchanged."""
+    """Check and normalize an MDP. Return other processes unchanged."""
     if isinstance(mdp, MDP) or not isinstance(mdp, Process):
         check_arrays(mdp)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp

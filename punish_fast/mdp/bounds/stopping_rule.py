@@ -43,7 +43,7 @@ BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class SolveError(PunishFastError, ValueError):
-    """Raised if an MDP cannot be solved with the given options; the message gives the reason."""
+    """Raised if an MDP cannot be solved with the given options. The message begins with the option or array."""
 
 
 class LargeValueError(SolveError):

@@ -1,7 +1,7 @@
 """Construction of MDPs from lists of rows and from the tables of Gymnasium.
 
-Error messages name the state, the action or row, and the value. A row whose exact sum differs from 1 by more than
-rounding is divided by that sum, as in ``construction.py``.
+Error messages contain the state, the action or row, and the value. A row whose exact sum differs from 1 by more than
+rounding is divided by that sum.
 """
 
 import math
@@ -30,12 +30,24 @@ def from_rows(
     Args:
         states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
             probabilities. Successors from ``len(states)`` on are the terminals.
-        layers: Number of states in each layer; by default, all states form one layer.
+        layers: Number of states in each layer. By default, all states form one layer.
         terminals: Reward of each terminal at every step.
-        normalize: Accept rows with any positive sum, as in `MDP.from_scipy`.
+        normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
+
+    Returns:
+        The MDP. The action labels are 0, 1, ... in each state.
 
     Raises:
-        ModelError: If the lists do not form a valid MDP. The message names the state, row and value.
+        ModelError: If the lists do not form a valid MDP. The message contains the state, row and value.
+
+    Examples:
+        State 0 has one row, state 1 has two rows, and column 2 is a terminal:
+
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {2: 1.0}), (-0.5, {0: 1.0})]], terminals=[0])
+        >>> mdp
+        MDP(2 states, 3 rows, 4 entries, 1 layers)
+        >>> mdp.state_ptr, mdp.reward
+        (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
     """
     given = _listed("states", states)
     ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
@@ -107,7 +119,7 @@ class _Rows:
         self._data: list[float] = []
 
     def add(self, name: str, columns: list[int], p: Iterable[Any], action: int) -> list[float]:
-        """Add a row and return its probabilities as floats; the caller must append its reward to `reward`."""
+        """Add a row and return its probabilities as floats. The caller must append its reward to `reward`."""
         columned = zip(columns, p, strict=True)
         data = [_number(f"{name}: probability of successor {column}", value) for column, value in columned]
         self._indices += columns
@@ -136,7 +148,7 @@ class _Rows:
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:
-    """Return the actions of a state and their outcomes from a transition table; a dictionary's actions are sorted."""
+    """Return the actions of a state and their outcomes from a transition table. Actions of a dictionary are sorted."""
     try:
         actions = table[state]
         pairs = sorted(actions.items()) if hasattr(actions, "items") else list(enumerate(actions))

@@ -39,13 +39,19 @@ from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Paym
 
 @dataclass
 class Log:
-    """Statistics of each sweep."""
+    """Statistics of each sweep, one list entry for each.
 
-    residual: list[float] = field(default_factory=list)  # largest change of a state value
-    seconds: list[float] = field(default_factory=list)  # duration in seconds
-    # Euclidean norm of the changes of `q` and of the values of terminals (jacobi only).
+    Attributes:
+        residual: Largest absolute change of a state value.
+        seconds: Duration in seconds.
+        rmse: Euclidean norm of the changes of row values and of the values of terminals (method ``"jacobi"`` only).
+        choice_changes: Number of states whose greedy row changed (method ``"jacobi"`` only).
+    """
+
+    residual: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
     rmse: list[float] = field(default_factory=list)
-    choice_changes: list[int] = field(default_factory=list)  # number of states whose greedy row changed (jacobi only)
+    choice_changes: list[int] = field(default_factory=list)
 
 
 class Iteration:

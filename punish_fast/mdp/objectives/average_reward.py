@@ -7,13 +7,13 @@ advantages of one initial state over another. For an optimal policy,
 
 [Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward at every step.
 
-**Within components.** Under every policy, play eventually stays in an end component. All states of a maximal end
-component can reach each other, so they have the same maximum gain, which ``component_gains.py`` brackets.
+**Within components.** Under every policy, trajectories eventually stay in an end component. All states of a maximal end
+component can reach each other, so they have the same maximum gain. ``component_gains.py`` brackets it.
 
 **Between components.** In the quotient, each component is collapsed into one state (``end_components.py``), and staying
-in a component pays its gain once and ends play. Play in the quotient ends under every policy, and the maximum total
-reward from a state is its gain [de Alfaro 1997]. If staying and leaving are tied, or differ by less than half the width
-of the bracket, the policy takes the first of these rows, provided that its gain is proved.
+in a component pays its gain once and ends the episode. In the quotient, all episodes end under every policy, and the
+maximum total reward from a state is its gain [de Alfaro 1997]. If staying and leaving are tied, or differ by less than
+half the width of the bracket, the policy takes the first of these rows, provided that its gain is proved.
 
 **Error bound.** The error bound is the quotient's error bound plus half the width of the widest relevant bracket,
 rounded up. A bracket is irrelevant if leaving its component is at least as good as staying would be at the upper bound.
@@ -41,15 +41,27 @@ _SWEEPS_OF_BIAS = 1000
 
 @dataclass(frozen=True, eq=False)
 class AverageReward:
-    """Average rewards per step, and the policy that earns them."""
+    """Average rewards per step, and a policy that attains them. `average_reward` returns it.
 
-    gain: np.ndarray  # float64 [n_states], maximum average reward from each state
-    # Relative values of the policy, float64 [n_states]. They solve the second equation of the module docstring and are
-    # 0 in one state of each component in which play stays. Values too large for floating point are infinite or NaN.
+    The *gain* of a policy is its expected reward per step in the long run. Differences in its *bias* are the advantages
+    of one initial state over another. Gain ``g`` and bias ``h`` of the policy solve ``g(s) + h(s) = r(s) + E[h(t)]``,
+    where ``r(s)`` is the policy's reward in ``s``, and ``t`` is the next state.
+
+    Attributes:
+        gain: float64 ``[n_states]``, maximum average reward per step from each state.
+        bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
+            of each component in which trajectories stay. Values too large for floating point are infinite or NaN.
+        error_bound: Upper bound on the error of ``gain``, and on ``gain`` minus the policy's gain.
+        bias_residual: Largest absolute difference between both sides of the equation for gain and bias. It is infinite
+            if ``bias`` is not finite.
+        choice: int64 ``[n_states]``, row that the policy takes in each state.
+    """
+
+    gain: np.ndarray
     bias: np.ndarray
-    error_bound: float  # upper bound on the error of `gain`, and on `gain` minus the policy's gain
-    bias_residual: float  # largest residual of the second equation under the policy; infinite if `bias` is not finite
-    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
+    error_bound: float
+    bias_residual: float
+    choice: np.ndarray
 
     def __repr__(self) -> str:
         return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
@@ -66,13 +78,16 @@ def average_reward(
 
     Args:
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
-        tolerance: Stop at this error bound of the gains.
+        tolerance: Stop at this error bound of the gains, in the unit of the rewards.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
             ``progress("solve", sweeps, error_bound)`` after every sweep between them.
         max_sweeps: Maximum number of sweeps within end components, and also between them. In addition, policy iteration
             evaluates up to 600 policies of each component for which 1,000 sweeps are not sufficient.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
+
+    Returns:
+        Gain and bias of each state, and an optimal policy.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor
@@ -81,7 +96,7 @@ def average_reward(
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
-        A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
+        A machine pays 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
         one step and costs 0.5:
 
         >>> from punish_fast.mdp import from_rows
@@ -89,6 +104,8 @@ def average_reward(
         >>> found = average_reward(mdp)
         >>> found.gain.round(6), found.choice
         (array([0.5, 0.5]), array([0, 2]))
+        >>> (found.bias[0] - found.bias[1]).round(6)  # advantage of a running machine
+        np.float64(1.0)
     """
     check_arrays(mdp)
     _, tolerance = check_options(tolerance=tolerance)

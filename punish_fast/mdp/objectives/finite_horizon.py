@@ -37,12 +37,21 @@ _SMALL = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class FiniteHorizon:
-    """Values and choices of each step; the first dimension of both arrays is 1 if only the first step was stored."""
+    """Values and choices of each step. `finite_horizon` returns it.
 
-    v: np.ndarray  # float64 [n_steps + 1, n_states], values before each step and after the last one
-    choice: np.ndarray  # int64 [n_steps, n_states], row that the policy takes in each step and state
+    If only the first step was stored, the first dimension of both arrays is 1.
+
+    Attributes:
+        v: float64 ``[n_steps + 1, n_states]``, values before each step and after the last one.
+        choice: int64 ``[n_steps, n_states]``, row that the policy takes in each step and state.
+        discount: Discount factor from 0 to 1.
+        error_bound: Upper bound on the error of ``v``, and on ``v`` minus the values of the policy.
+    """
+
+    v: np.ndarray
+    choice: np.ndarray
     discount: float
-    error_bound: float  # upper bound on the error of `v`, and on `v` minus the values of the policy
+    error_bound: float
 
     def __repr__(self) -> str:
         n, n_states = self.choice.shape
@@ -62,12 +71,15 @@ def finite_horizon(
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin.
         n_steps: Number of steps, at least 1.
-        discount: From 0 to 1.
+        discount: Discount factor from 0 to 1.
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0
             by default.
         keep_all: If False, return only the values and choices of the first step.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
             given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+
+    Returns:
+        Values and choices of each step.
 
     Raises:
         SolveError: If an option is out of range, a value becomes infinite, or ``policy`` is invalid or leads to a
@@ -75,7 +87,7 @@ def finite_horizon(
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
-        A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
+        A machine pays 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
         one step and costs 0.5:
 
         >>> from punish_fast.mdp import from_rows

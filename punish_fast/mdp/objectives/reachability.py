@@ -7,35 +7,35 @@ states form an MDP with two terminals, one for each set. After the end component
 (``component_brackets.py``).
 
 *Minimum*: let ``Z`` be the states from which some policy never reaches the goal. The other states contain no end
-component without the goal, since a policy that stays in it would never reach the goal. From these states, play
-therefore leads to ``Z`` or to the goal under every policy, and the minimum probability is 1 minus the maximum
-probability of reaching ``Z`` first [Baier and Katoen 2008, sec. 10.6]. This maximum is found as described above, but
+component without the goal, since a policy that stays in it would never reach the goal. Every trajectory from these
+states therefore leads to ``Z`` or to the goal, and the minimum probability is 1 minus the maximum probability of
+reaching ``Z`` first [Baier and Katoen 2008, sec. 10.6]. This maximum is found as described above, but
 without end components to collapse.
 
 The returned policy attains the probabilities up to the error bound.
 
 **Total rewards** (stochastic shortest paths). A run collects the rewards of its rows until it first visits the goal.
-**A run that never reaches the goal has the value plus infinity**, whether rewards are maximized or minimized, as in ``R
-[F goal]`` of Storm and PRISM. Therefore,
+**A run that never reaches the goal has the value plus infinity**, whether rewards are maximized or minimized. ``R [F
+goal]`` of Storm and PRISM has the same meaning. Therefore,
 
-* the maximum is infinite if some policy misses the goal with positive probability;
+* the maximum is infinite if some policy misses the goal with positive probability,
 * the minimum is infinite if no policy reaches the goal almost surely.
 
-The maximum is refused with `SolveError` if it would be infinite only because play can continue forever at a cost.
+The maximum is refused with `SolveError` if it would be infinite only because a run can continue forever at a cost.
 
-Rewards may have either sign. To minimize a cost, use costs as rewards and minimize; do not maximize negative costs.
+Rewards may have either sign. To minimize a cost, use costs as rewards and minimize. Do not maximize negative costs.
 The rewards of terminals are ignored.
 
-*Maximum.* From all states with a finite maximum, play almost surely reaches the goal under every policy, and
+*Maximum.* From all states with a finite maximum, runs almost surely reach the goal under every policy, and
 ``component_solver.py`` finds the unique fixed point.
 
-*Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Play might
-still never end. All states of an end component whose rows pay nothing have the same value, so the component is
-collapsed, without a row for staying in it (``end_components.py``). If all other play that never ends has unbounded
+*Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Some runs
+might still never end. All states of an end component whose rows pay nothing have the same value, so the component is
+collapsed, without a row for staying in it (``end_components.py``). If all other runs that never end have unbounded
 cost, the optimal values are the unique fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and
 bounds confirmed by a sweep are bounds on the optimal values (``component_brackets.py``, ``exact_iteration.py``). If
 some rewards are negative, staying in an end component might reduce the total, depending on the sign of the component's
-minimum average reward (``component_gains.py``). If this average is negative, play can stay for any number of steps
+minimum average reward (``component_gains.py``). If this average is negative, a run can stay for any number of steps
 before it ends, so the minimum is minus infinity in all states from which the component can be reached. If it is
 positive, staying has a cost. If it might be 0, the MDP is rejected.
 """
@@ -75,14 +75,17 @@ def reach_probability(
         mdp: The MDP; its rewards are ignored. Use `validate` to check an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
         maximize: If False, find the minimum probability.
-        avoid: bool ``[n_states]`` or ``[n_columns]``, states in which play fails unless they belong to the goal; none
-            by default.
-        tolerance: Stop at this error bound.
+        avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
+            goal. None by default.
+        tolerance: Stop at this error bound of the probabilities.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
             the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
+
+    Returns:
+        Probability of reaching the goal from each state, with bounds, and a policy that attains it.
 
     Raises:
         SolveError: If an option is out of range, neither sweeps nor policy iteration prove a bound, or
@@ -116,7 +119,7 @@ def reach_probability(
 def largest_probability(
     mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1."""
+    """Find the maximum probability of reaching a goal. Also return a mask of states where it is exactly 0 or 1."""
     graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
     return _bracket(mdp, graph, graph.surely_reach(goal), limits)
 
@@ -171,22 +174,28 @@ def total_reward(
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
-    A run that never reaches the goal has an infinite reward; see the module docstring. A value of minus infinity means
-    that the total decreases without limit the longer play stays away from the goal. From these states, the returned
-    policy does not head for the goal.
+    A run that never reaches the goal has an infinite reward, whether rewards are maximized or minimized. The maximum is
+    therefore infinite if some policy misses the goal with positive probability, and the minimum is infinite if no
+    policy reaches the goal almost surely. A value of minus infinity means that the total decreases without limit the
+    longer a run stays away from the goal. From these states, the returned policy does not head for the goal.
 
     Args:
-        mdp: The MDP. Use `validate` to check an MDP of unknown origin.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops in the goal.
-        maximize: If False, find the minimum reward.
-        tolerance: Stop at this error bound.
-        progress: As in `reach_probability`.
-        max_sweeps: As in `reach_probability`.
-        policy: As in `reach_probability`.
+        mdp: The MDP. Use `validate` to check an MDP of unknown origin. The rewards of terminals are ignored.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
+        maximize: If False, find the minimum reward. To minimize costs, use them as positive rewards.
+        tolerance: Stop at this error bound, in the unit of the rewards.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
+            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
+            is ``s``, the only row of state ``s`` in the chain of the policy.
+
+    Returns:
+        Expected total reward from each state, with bounds, and a policy that attains it.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
-            iteration prove a bound, rewards of both signs are minimized and might add up to 0 in play that never ends,
+            iteration prove a bound, rewards of both signs are minimized and might add up to 0 in a run that never ends,
             rewards are maximized and every loop that misses the goal costs, or ``policy`` is invalid or leads to a
             transition probability below 2.3e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
@@ -236,7 +245,7 @@ def total_reward(
 
 
 def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
-    """Evaluate a policy; the bounds include rounding errors of its rewards."""
+    """Evaluate a policy. The bounds include rounding errors of its rewards."""
     found, more = evaluated(mdp, policy, solve)
     if more is None:
         return found
@@ -246,10 +255,10 @@ def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValue
 
 
 def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact:
-    """Find the maximum total reward of policies that end play.
+    """Find the maximum total reward of policies whose runs end.
 
-    If ``may_not_end`` is True, end components that pay nothing are collapsed. After that, all other play that never
-    ends must have infinite cost, and every state must have a policy that ends play.
+    If ``may_not_end`` is True, end components that pay nothing are collapsed. After that, all other runs that never
+    end must have infinite cost, and every state must have a policy whose runs end.
     """
     inner = replace(limits, tolerance=limits.tolerance / 2)
     if may_not_end:
@@ -321,7 +330,7 @@ def _gains_with_signs(mdp: MDP, number: np.ndarray, rows: np.ndarray) -> tuple[C
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can collect unlimited rewards in end components, whose rows are ``earning``."""
+    """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
     gains, is_open = _gains_with_signs(mdp, number, earning)
     if is_open.any():
         k = int(is_open.argmax())
