@@ -15,11 +15,11 @@ import typer
 from typer.core import TyperGroup
 
 from bench.harness import ROOT
+from bench.make.python_reference import write_reference
 from punish_fast.cli.app import app
 from punish_fast.cli.frame.options import tidy_entry
 
 PAGES = ROOT / "build" / "pages"
-MODULES = ("punish_fast", "punish_fast.mdp")
 
 
 def command_reference() -> str:
@@ -53,8 +53,7 @@ def main() -> int:
         shutil.copy(ROOT / name, PAGES)
     reference = PAGES / "reference"
     reference.mkdir()
-    for module in MODULES:
-        (reference / f"{module}.md").write_text(f"# {module}\n\n::: {module}\n", encoding="utf-8")
+    write_reference(reference)
     (reference / "commands.md").write_text(command_reference(), encoding="utf-8")
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

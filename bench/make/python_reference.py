@@ -1,0 +1,113 @@
+"""Pages of the Python reference: one page per topic, with the names in the order in which users need them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Topic(NamedTuple):
+    """Page of the reference, without the suffix ``.md``."""
+
+    page: str
+    title: str
+    module: str  # the module from which users import the names
+    summary: str
+    names: str  # public names of the module, separated by spaces
+
+
+MDP, GAME = "punish_fast.mdp", "punish_fast"
+TOPICS = (
+    Topic(
+        "solve-a-game",
+        "Solve a game",
+        GAME,
+        "Rules of Punish, states, and the Markov decision process of a player against a fixed enemy. Solve the process "
+        "with the functions of [Markov decision processes](mdp-solvers.md), all of which can also be imported from "
+        "`punish_fast`.",
+        "load_rules Rules State position StateSpace build TransitionPattern build_compact",
+    ),
+    Topic(
+        "policies-and-players",
+        "Policies and players",
+        GAME,
+        "Policies as arrays of row probabilities, players by name or file, your own bots, and models of enemies.",
+        "uniform_policy Player policy_from_function BotView PolicyPlayer table_of_policy policy_of_table "
+        "to_finer_model count_choices Counts parless",
+    ),
+    Topic(
+        "duels-and-equilibria",
+        "Duels, best responses, equilibria",
+        GAME,
+        "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
+        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bayes_response BayesResult "
+        "upper_bound UpperBound Equilibrium",
+    ),
+    Topic(
+        "files",
+        "Files",
+        GAME,
+        "Read and write solutions and policies, and exchange them with other programs.",
+        "save load SolutionFile save_policy export_npz export_umb import_umb NamedProcess export_notebook "
+        "import_notebook NotebookStrategy NotebookValues",
+    ),
+    Topic(
+        "errors",
+        "Errors",
+        GAME,
+        "Errors of the package are subclasses of `PunishFastError`. `ModelError` is described on the page about the "
+        "[model](mdp-model.md), `SolveError` and `PolicyError` on the page about [solvers](mdp-solvers.md).",
+        "PunishFastError ArgumentError RulesError StateError InformationError StrategyError PlayerError DuelError "
+        "ReadError WriteError OutputError ExtraError",
+    ),
+    Topic(
+        "mdp-model",
+        "Model",
+        MDP,
+        "Markov decision processes, from lists, from arrays, or from other libraries.",
+        "from_rows MDP NonzeroCount validate ModelError",
+    ),
+    Topic(
+        "mdp-solvers",
+        "Solvers",
+        MDP,
+        "Optimal values and policies with discounted or total rewards, and the values of a policy.",
+        "solve SolverLimits evaluate greedy softmax SolveError PolicyError",
+    ),
+    Topic(
+        "mdp-objectives",
+        "Objectives",
+        MDP,
+        "Other objectives, each with certified bounds.",
+        "reach_probability total_reward average_reward finite_horizon",
+    ),
+    Topic(
+        "mdp-results",
+        "Results",
+        MDP,
+        "Values, policies and bounds that the solvers return, and the comparison of two solutions.",
+        "Solution Log BoundedValues AverageReward FiniteHorizon compare_solutions Comparison Differences",
+    ),
+)
+# Classes whose entries include the members of private base classes.
+WITH_INHERITED = {"MDP"}
+INHERITED = "    options:\n      inherited_members: true\n"
+OVERVIEW = """# Python reference
+
+Every public name is described on one page. Pages and names are in the order in which you need them. Names of
+`punish_fast.mdp` do not depend on the card game. The other games have no Python interface: use
+[`punish-fast games`](commands.md#games) to play and solve them.
+"""
+
+
+def write_reference(folder: Path) -> None:
+    """Write the overview and a page for each topic, as Markdown for mkdocstrings."""
+    overview = [OVERVIEW]
+    for topic in TOPICS:
+        names = topic.names.split()
+        links = ", ".join(f"[`{name}`]({topic.page}.md#{topic.module}.{name})" for name in names)
+        overview.append(f"**[{topic.title}]({topic.page}.md)**, `{topic.module}`: {links}.\n")
+        entries = (f"::: {topic.module}.{name}\n{INHERITED if name in WITH_INHERITED else ''}" for name in names)
+        text = "\n".join([f"# {topic.title}\n", f"{topic.summary}\n", f"Module: `{topic.module}`\n", *entries])
+        (folder / f"{topic.page}.md").write_text(text, encoding="utf-8")
+    (folder / "index.md").write_text("\n".join(overview), encoding="utf-8")
