@@ -1,6 +1,6 @@
 """Functions that solve each game and evaluate its agents, for the commands ``games solve`` and ``games evaluate``.
 
-Connect Four and the card games have their own functions in their folders; the functions in this file are for games
+Connect Four and the card games have their own functions in their folders. The functions in this file are for games
 whose positions can be enumerated.
 """
 
@@ -28,11 +28,11 @@ _SEATS = ("first", "second")
 
 
 class GameCommands(NamedTuple):
-    """Functions of a game; both return a report, as JSON values."""
+    """Functions of a game. Both return a report, as JSON values."""
 
     # Evaluates agents of the game, an `EvaluationRequest`.
     evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
-    # Solves the game from a position ("" for the initial state); the second argument is False if only the winner is
+    # Solves the game from a position ("" for the initial state). The second argument is False if only the winner is
     # wanted. None if the game cannot be solved.
     solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
 
@@ -75,14 +75,14 @@ def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, 
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the best response's win probability against random play in each seat; None if ``seats`` is False there."""
+    """Return the best response's win probability against random play in each seat, or None where ``seats`` is False."""
     response = best_response(positions, positions.uniform(), allowed)
     wins = zip(_SEATS, (response.first, response.second), seats, strict=True)
     return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": response.error_bound}
 
 
 def _evaluate(game: Game, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
-    """Evaluate agents of a game whose positions can be enumerated; results are exact."""
+    """Evaluate agents of a game whose positions can be enumerated. Results are exact."""
     with stage("solve"):
         # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
@@ -132,5 +132,5 @@ _ENUMERATED = GameCommands(_evaluate, _solve)
 
 
 def commands_of(game: Game) -> GameCommands:
-    """Return the functions of a game; by default, the functions for games whose positions can be enumerated."""
+    """Return the functions of a game, by default the functions for games whose positions can be enumerated."""
     return _COMMANDS.get(game.name, _ENUMERATED)

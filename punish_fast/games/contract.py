@@ -1,7 +1,7 @@
 """Protocols for games, and the laws that every game obeys.
 
 A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, exact solvers and play
-use only the methods of `Game`; learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
+use only the methods of `Game`. Learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
 checks the following laws, in which ``s`` is a reachable state and ``a`` a legal action:
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
@@ -9,7 +9,7 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
     ``player(s)`` is the player who would move next.
 3.  ``actions(s)`` lists distinct integers from 0 to ``n_actions - 1`` in ascending order. The list is empty if and
     only if ``s`` is terminal.
-4.  In a chance state, ``probabilities(s)`` contains a positive number for each action; the numbers sum to 1. In other
+4.  In a chance state, ``probabilities(s)`` contains a positive number for each action. The numbers sum to 1. In other
     states, ``probabilities(s)`` is empty.
 5.  ``apply(s, b)`` raises `GameError` if ``b`` is not a legal action.
 6.  ``returns(s)`` contains ``n_players`` finite numbers, all 0 unless ``s`` is terminal. The numbers sum to 0 if
@@ -19,12 +19,12 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
 8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but
     the same player to move have different features. Features follow the action numbers of ``actions(s)``, not those of
     ``position_actions(s)``.
-9.  ``position(s)`` is hashable; states that are equivalent for the player to move have equal positions. A symmetry,
+9.  ``position(s)`` is hashable. States that are equivalent for the player to move have equal positions. A symmetry,
     such as a rotation of the board, may renumber actions: ``position_actions(s)`` lists the numbers of ``actions(s)``
     in the position, which are distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of
     numbers. In all of these states, actions with the same number are equally probable, lead to equal positions, and
     either pass the turn or keep the turn. In equivalent terminal states, the player who would move next has the same
-    return. A game without symmetries returns ``s`` from ``position``; a game whose symmetries do not renumber actions
+    return. A game without symmetries returns ``s`` from ``position``. A game whose symmetries do not renumber actions
     returns ``actions(s)`` from ``position_actions``.
 10. If ``is_open`` is False, nonterminal states with the same player to move and equal ``known_to(s, player(s))`` have
     the same actions and features. Features of games that are not open may summarize the player's information, so
@@ -71,7 +71,7 @@ class Game(Protocol):
     # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, people
     # type ``first_number + a`` or, if ``first_number`` is None, the index of ``a`` among the legal actions, from 1.
     first_number: int | None = None
-    # Number of positions, if it is known before the positions are enumerated; otherwise 0.
+    # Number of positions, if it is known before the positions are enumerated, otherwise 0.
     n_positions: int = 0
     # True if all players know the whole state, so that moves can be undone.
     is_open: bool = True
@@ -103,11 +103,11 @@ class Game(Protocol):
         """Return the payoff of each player, which is 0 before the end of the game."""
 
     def position(self, state: Any) -> Hashable:
-        """Return a key that equivalent states share; by default, the state itself."""
+        """Return a key that equivalent states share, by default the state itself."""
         return cast(Hashable, state)
 
     def position_actions(self, state: Any) -> Sequence[int]:
-        """Return the number of each legal action in the state's position; by default, the action itself."""
+        """Return the number of each legal action in the state's position, by default the action itself."""
         return self.actions(state)
 
     def text(self, state: Any) -> str:
@@ -131,7 +131,7 @@ class Game(Protocol):
         """State the rules in a few lines."""
 
     def state_of(self, text: str) -> Any:
-        """Parse a state; by default, ``text`` lists the actions from the initial state, as named in `words`."""
+        """Parse a state. By default, ``text`` lists the actions from the initial state, as named in `words`."""
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
             actions = self.words(state)
@@ -146,11 +146,11 @@ class Game(Protocol):
         return {self.action_text(state, action): action for action in self.actions(state)}
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - for other games
-        """Draw a state in text, as seen by ``viewer``; by default, return `text`, which hides nothing."""
+        """Draw a state in text, as seen by ``viewer``. By default, return `text`, which hides nothing."""
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
-        """Return JSON values for drawing a state on the web page as seen by ``viewer``; empty if the page shows text.
+        """Return JSON values for drawing a state on the web page as seen by ``viewer``, empty if the page shows text.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
@@ -173,11 +173,11 @@ class Game(Protocol):
         return state
 
     def uncovered(self, state: Any, player: int) -> dict[str, Any] | None:  # noqa: ARG002 - as above
-        """Return the cards that ``player`` may see after the end of the game, by name; None if there are none."""
+        """Return the cards that ``player`` may see after the end of the game, by name, or None if there are none."""
         return None
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the events of the steps from one decision to the next; by default, the moves of players."""
+        """Return the events of the steps from one decision to the next, by default the moves of players."""
         moves = [step for step in steps if self.player(step.state) != CHANCE]
         return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
@@ -196,7 +196,7 @@ class VectorGame(Protocol):
     game: Game
     n_words: int  # Number of uint64 words that encode a state.
     n_moves: int  # Actions below this number belong to players; all others belong to chance.
-    # Shape of a state's features, for example ``(2, 6, 7)`` for planes, rows and columns; the product of the entries is
+    # Shape of a state's features, for example ``(2, 6, 7)`` for planes, rows and columns. The product of the entries is
     # ``game.n_features``. If the shape has length 1, the features have no spatial structure.
     feature_shape: tuple[int, ...]
 
@@ -244,7 +244,7 @@ class VectorChanceGame(VectorGame, Protocol):
     """A vector game with chance states."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """Return the probability of each action, float64 ``[n, n_actions]``; all states must be chance states."""
+        """Return the probability of each action, float64 ``[n, n_actions]``. All states must be chance states."""
 
 
 def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
@@ -278,18 +278,18 @@ class Oracle(Protocol):
         """Number of positions of the game."""
 
     def open(self) -> None:
-        """Prepare for queries; expensive computations, such as solving or compiling, belong here."""
+        """Prepare for queries. Expensive computations, such as solving or compiling, belong here."""
 
     def reaching(self, state: Any) -> Oracle:  # noqa: ARG002 - for enumerated games
         """Return an oracle that can evaluate ``state``, even if the initial state does not lead to it."""
         return self
 
     def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - for oracles that search
-        """Search for the best action until a ``time.monotonic`` deadline; return True if the search is complete."""
+        """Search for the best action until a ``time.monotonic`` deadline. Return True if the search is complete."""
         return True
 
     def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:  # noqa: ARG002
-        """Search until a ``time.monotonic`` deadline; return the action values, and True if the search is complete.
+        """Search until a ``time.monotonic`` deadline. Return the action values, and True if the search is complete.
 
         After a complete search, the values equal `move_values`. Otherwise, the value of an action with unknown outcome
         is None, ``plies`` is None if the number of plies is unknown, and ``is_best`` is True only if no other action

@@ -1,6 +1,6 @@
 """Playing batches of games, and reconstructing the states of games from actions.
 
-The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game; chance events are
+The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game. Chance events are
 also actions. An illegal action ends the game. Learners store actions but not states, which `retrace` reconstructs, so a
 file cannot contain unreachable states.
 
@@ -75,7 +75,7 @@ def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.n
 
 
 def drawn_actions(weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw an action for each row, with probabilities proportional to ``weights``; return int64 ``[n]``."""
+    """Draw an action for each row, with probabilities proportional to ``weights``, and return int64 ``[n]``."""
     cumulated = weights.cumsum(axis=1)
     # Stay below the total after rounding, so that no action of weight 0 is drawn.
     mark = np.minimum(generator.random(len(weights)) * cumulated[:, -1], np.nextafter(cumulated[:, -1], 0))
@@ -115,7 +115,7 @@ def play(
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """Play ``n`` games of at most ``max_plies`` plies; return all actions, int16 ``[n, n_plies]``.
+    """Play ``n`` games of at most ``max_plies`` plies, and return all actions, int16 ``[n, n_plies]``.
 
     In the first ``n_random`` plies, legal moves are chosen at random instead of by ``movers``.
     """
@@ -147,7 +147,7 @@ def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
 
 
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
-    """Reconstruct games from their actions, int16 ``[n, n_plies]``; raise `EpisodeError` for impossible actions."""
+    """Reconstruct games from their actions, int16 ``[n, n_plies]``. Raise `EpisodeError` for impossible actions."""
     n, n_plies = action.shape
     game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
@@ -192,7 +192,7 @@ def play_out(
 
 
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
-    """Return a mask of the states whose action is legal, bool ``[n]``; raise `EpisodeError` for impossible actions."""
+    """Return a mask of the states whose action is legal, bool ``[n]``. Raise `EpisodeError` for impossible actions."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
         raise EpisodeError(f"action: actions of players must be from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)
@@ -228,7 +228,7 @@ def match_of(returns: np.ndarray) -> MatchResult:
 def play_match(
     vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0
 ) -> dict[str, MatchResult]:
-    """Play a match between a player and identical opponents; return the results by seat and in total.
+    """Play a match between a player and identical opponents, and return the results by seat and in total.
 
     The key of the total is ``both`` for two seats and ``all`` for three. ``n_games`` is rounded up so that the player
     takes each of the `SEATS` equally often. Matches with the same seed start with the same cards.

@@ -72,7 +72,7 @@ def trained_values(game: Game) -> tuple[VectorGame, Values]:
 
 
 def unknown_agent(name: str, allowed: str) -> GameError:
-    """Return the error for an unknown name; ``allowed`` lists the built-in agents of the game."""
+    """Return the error for an unknown name. ``allowed`` lists the built-in agents of the game."""
     return GameError(f"{printable(name)}: unknown agent; use {allowed}, {TRAINED} or an .h5 file")
 
 

@@ -137,7 +137,7 @@ GAMES = {
 
 
 def entry_of(name: Any, verb: str | None = None) -> GameEntry:
-    """Return a game's entry; raise `GameError` if ``name`` is unknown or the game does not support ``verb``."""
+    """Return a game's entry. Raise `GameError` if ``name`` is unknown or the game does not support ``verb``."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
         hint = closest(name, GAMES) if isinstance(name, str) else ""
@@ -148,7 +148,7 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 
 
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
-    """Build a game; ``options`` maps names to values, and missing options have default values.
+    """Build a game. ``options`` maps names to values, and missing options have default values.
 
     Raise `GameError` if the game or an option is unknown, or if the game does not support the command ``verb``.
     """
@@ -172,7 +172,7 @@ def in_words(game: Game) -> str:
 
 
 def game_of(description: Mapping[str, Any]) -> Game:
-    """Build a game from its description in a file; raise `GameError` if the description is invalid."""
+    """Build a game from its description in a file. Raise `GameError` if the description is invalid."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
     default = entry.make(None).variant
     types = {name: type(value) for name, value in default._asdict().items()}

@@ -10,7 +10,7 @@ class NoOptions(NamedTuple):
 
 
 class SquareGame(Game, Protocol):
-    """Base class of tic-tac-toe and Connect Four; see `contract.Game`."""
+    """Base class of tic-tac-toe and Connect Four (see `contract.Game`)."""
 
     n_players: int = 2
     is_zero_sum: bool = True
@@ -25,7 +25,7 @@ class SquareGame(Game, Protocol):
         """Return the stones of the player to move and of the opponent, as bitboards."""
 
     def line(self, stones: int) -> int:
-        """Return a bitboard of the stones that are part of a winning line; 0 if there is no line."""
+        """Return a bitboard of the stones that are part of a winning line, or 0 if there is no line."""
 
     def player(self, state: Any) -> int:
         """Return the player to move or, after the end of the game, the player who would move next."""
@@ -57,7 +57,7 @@ class SquareGame(Game, Protocol):
         return "/".join(cells[begin : begin + self.columns] for begin in range(0, len(cells), self.columns))
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:
-        """Return the board for the web page; see `contract.Game.board`."""
+        """Return the board for the web page (see `contract.Game.board`)."""
         line = self.line(self.stones(state)[1])
         return {
             "rows": len(self.squares) // self.columns,

@@ -12,7 +12,7 @@ A player with two dead hands has lost. Endless play is a draw.
 Left and right are symmetric, so a position consists of the pair of hands of the player to move and the opponent's pair,
 each with the higher hand first. A state distinguishes left from right, so that people can follow the game. Actions
 specify numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand
-on the same side; if the hands were equal, the right hand becomes the higher one.
+on the same side. If the hands were equal, the right hand becomes the higher one.
 
 With at most ``m`` fingers on a hand, tapping a hand of ``b`` fingers with a hand of ``a`` fingers is action
 ``(a - 1) m + b - 1``, and the swap that leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
@@ -58,7 +58,7 @@ class Variant(NamedTuple):
 
 
 class TapnSwap(Game):
-    """TapnSwap; see `contract.Game`."""
+    """TapnSwap (see `contract.Game`)."""
 
     name = "tapnswap"
     n_players = 2

@@ -33,7 +33,7 @@ def _mask(squares: Any) -> int:
 
 
 def _symmetries() -> tuple[tuple[int, ...], ...]:
-    """Return a permutation of the squares for each symmetry; its entry ``k`` is the image of square ``k``."""
+    """Return a permutation of the squares for each symmetry. Its entry ``k`` is the image of square ``k``."""
     board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
     turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
     return tuple(tuple(each.ravel().tolist()) for each in turned)
@@ -55,7 +55,7 @@ class TicTacToeState(NamedTuple):
 
 
 class TicTacToe(SquareGame):
-    """Tic-tac-toe; see `contract.Game`."""
+    """Tic-tac-toe (see `contract.Game`)."""
 
     name = "tictactoe"
     n_actions = _SQUARES
@@ -111,7 +111,7 @@ class TicTacToe(SquareGame):
         return (masks >> np.arange(_SQUARES) & 1).astype(np.float32).ravel()
 
     def state_of(self, text: str) -> TicTacToeState:
-        """Parse a board such as ``"X../.O./..."``; the numbers of stones determine the player to move."""
+        """Parse a board such as ``"X../.O./..."``. The numbers of stones determine the player to move."""
         cells = re.sub(r"[\s/|]", "", text, flags=re.ASCII).upper()
         if not re.fullmatch(r"[XO.]{9}", cells):
             raise GameError(

@@ -34,7 +34,7 @@ from punish_fast.runtime.files import fault_of_input, replacing
 
 # Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0
-# Maximum number of bytes of a text, blob or row; SQLite refuses to read longer ones.
+# Maximum number of bytes of a text, blob or row. SQLite refuses to read longer ones.
 _MOST_BYTES = 1_000_000
 # Maximum number of games in a message.
 _MOST_GAMES = 5
@@ -56,7 +56,7 @@ class LockedError(RecordsError):
     exit_code = 1
 
 
-# Exception classes by SQLite's primary result code; all other codes raise `RecordsError`.
+# Exception classes by SQLite's primary result code. All other codes raise `RecordsError`.
 _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_BUSY: LockedError,
     sqlite3.SQLITE_LOCKED: LockedError,
@@ -79,7 +79,7 @@ _ADVICE = {
 
 @contextmanager
 def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[sqlite3.Connection]:
-    """Open a database of recorded games for reading; check all rows if the file has changed since the last check.
+    """Open a database of recorded games for reading. Check all rows if the file has changed since the last check.
 
     Invalid rows and their games are left out, and a warning of the class ``warning`` names them. An older version, or a
     database with invalid rows, is read through a migrated temporary copy without these rows. A file without tables, as
@@ -136,10 +136,10 @@ def _remember(path: Path, state: _FileState) -> None:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games, migrated to the current version, in a write transaction.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged; a new
+    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged. A new
     file is left empty instead of being deleted, since another process may already have opened it. Only one process at a
-    time can write; others wait up to `BUSY_SECONDS`. The time to open a database of the current version does not depend
-    on the number of games. Rows are not checked unless ``erases`` is True; a warning then names invalid rows, since
+    time can write. Others wait up to `BUSY_SECONDS`. The time to open a database of the current version does not depend
+    on the number of games. Rows are not checked unless ``erases`` is True. A warning then names invalid rows, since
     they might contain data to be erased.
 
     Args:
@@ -157,7 +157,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 @contextmanager
 def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
-    """Run the block in a transaction that migrates the database; roll back if the block fails or changes no row."""
+    """Run the block in a transaction that migrates the database. Roll back if the block fails or changes no row."""
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
@@ -188,7 +188,7 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
 def repair(path: Path) -> dict[str, Any]:
     """Remove invalid rows and their games from a database, after copying the database.
 
-    The copy has ``-before-repair`` after the stem of the name; an existing file is not replaced. Removed rows are
+    The copy has ``-before-repair`` after the stem of the name. An existing file is not replaced. Removed rows are
     overwritten in the database, but the copy contains them.
 
     Returns:
@@ -222,7 +222,7 @@ def repair(path: Path) -> dict[str, Any]:
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
-    """Merge the write-ahead log, which contains erased data, into the database; raise `LockedError` if it is in use."""
+    """Merge the write-ahead log, which contains erased data, into the database. Raise `LockedError` if it is in use."""
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
         kept = "its files keep replaced and deleted data until that process closes them"

@@ -1,4 +1,4 @@
-"""Games and choices in the database, read by SQL queries; `RecordedGame` objects are also written."""
+"""Games and choices in the database, read by SQL queries. `RecordedGame` objects are also written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GAMES = f"""(
 ) AS selected"""
 # Subquery for choices: the columns of `GAMES`, and `is_winner`, `state`, `action` and `number`.
 CHOICES = f"{GAMES} JOIN breaths ON breaths.game_id = game"
-# ORDER BY terms: games by time of play and id; choices also by side (winner first) and breath.
+# ORDER BY terms. Games by time of play and id, and choices also by side (winner first) and breath.
 GAME_ORDER = "second, game"
 CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
@@ -136,7 +136,7 @@ def read_choices(
 
 
 def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
-    """Return the columns of a query's rows as arrays; ``dtypes`` lists one dtype per column, separated by spaces."""
+    """Return the columns of a query's rows as arrays. ``dtypes`` lists one dtype per column, separated by spaces."""
     names = dtypes.split()
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return [np.array(column, dtype=name) for column, name in zip(columns, names, strict=True)]
@@ -201,7 +201,7 @@ class GameWriter:
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
     def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
-        """Insert a game under ``game_id``; ``digest`` is the SHA-256 of its log, or None if it was recorded here.
+        """Insert a game under ``game_id``. ``digest`` is the SHA-256 of its log, or None if it was recorded here.
 
         Breaths of a lost game with this id are deleted, since they would become breaths of the new game.
         """
@@ -225,7 +225,7 @@ class GameWriter:
             )
 
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
-        """Return the ids of a side's player and of the bot's parameters; insert missing rows.
+        """Return the ids of a side's player and of the bot's parameters. Insert missing rows.
 
         The player must not be ``opponent``. For people, the id of the parameters is the text ``NULL``.
         """
@@ -272,9 +272,9 @@ class GameWriter:
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str, end: str) -> int:
-        """Return an id that neither a row nor a game uses; ``end`` is the end of the names of the columns in games.
+        """Return an id that neither a row nor a game uses. ``end`` is the end of the names of the columns in games.
 
-        A game can refer to a lost row; a new row with that id would change the game.
+        A game can refer to a lost row. A new row with that id would change the game.
         """
         used = f"SELECT {column} AS id FROM {table}" + "".join(
             f" UNION ALL SELECT {side}_{end} FROM games" for side in ("winner", "loser")
@@ -294,7 +294,7 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 
 
 def anonymize_player(path: str | Path, name: str) -> str:
-    """Replace a player's name with an alias derived from the player's id; return the alias.
+    """Replace a player's name with an alias derived from the player's id, and return the alias.
 
     Games are kept, and the name is overwritten in the file. If a log of these games is imported again, the games are
     recognized by their breaths, and the name is not restored.
@@ -313,7 +313,7 @@ def anonymize_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player and all their games, with both sides; return the numbers of deleted games and choices.
+    """Delete a player and all their games, with both sides, and return the numbers of deleted games and choices.
 
     Deleted data are overwritten in the file. Opponents are kept, even if they have no other games.
     """

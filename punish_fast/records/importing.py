@@ -1,4 +1,4 @@
-"""Import of games from logs and databases: each game is stored once; rejected games are reported with a reason.
+"""Import of games from logs and databases: each game is stored once. Rejected games are reported with a reason.
 
 Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
 Unix second in which it ended, so two games can have the same id. The game imported later is stored under a random id,
@@ -87,7 +87,7 @@ def _read(path: Path) -> GameLog:
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
-    """Insert games recorded by this program with `insert_logs`; the games must have ids from `new_id`."""
+    """Insert games recorded by this program with `insert_logs`. The games must have ids from `new_id`."""
     check_names(games)
     return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 

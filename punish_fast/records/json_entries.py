@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 
 
 def read_entries(content: bytes) -> Entries:
-    """Read the entries of a file; raise `EntryError` if there are none."""
+    """Read the entries of a file. Raise `EntryError` if it has none."""
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty; it must be a JSON list")
@@ -84,14 +84,14 @@ class _Reader:
         return "" if rest == len(self._text) else self._flaw("text after the list", rest)
 
     def _read_sequence(self, place: int) -> str:
-        """Read consecutive values from `place`; return the flaw that stopped reading, or an empty string."""
+        """Read consecutive values from `place`, and return the flaw that stopped reading, or an empty string."""
         flaw = ""
         while place < len(self._text) and not flaw:
             flaw, place = self._read_value(place)
         return flaw
 
     def _read_value(self, place: int) -> tuple[str, int]:
-        """Store the value at `place`; return the flaw that stopped reading, or an empty string, and the next index."""
+        """Store the value at `place`. Return the flaw that stopped reading, or an empty string, and the next index."""
         try:
             value, end = _DECODER.raw_decode(self._text, place)
         except (json.JSONDecodeError, EntryError, RecursionError) as error:
@@ -152,7 +152,7 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> int | float:
-    """Parse a number with a decimal point or an exponent; integers below 10**19 are exact."""
+    """Parse a number with a decimal point or an exponent. Integers below 10**19 are exact."""
     with suppress(InvalidOperation):
         number = Decimal(text)
         if number.adjusted() < 19 and number == number.to_integral_value():

@@ -1,6 +1,6 @@
 """Validation of the fields of a log, and detection of state codes that another program has rounded.
 
-Functions that validate a field raise `EntryError` if it is invalid; the message begins with ``where``.
+Functions that validate a field raise `EntryError` if it is invalid. The message begins with ``where``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from punish_fast.runtime.errors import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """Return ``entry`` if it is an object with exactly these keys; those in ``optional`` may be missing."""
+    """Return ``entry`` if it is an object with exactly these keys. Those in ``optional`` may be missing."""
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
@@ -106,7 +106,7 @@ ROUNDINGS = (
 
 
 def roundings_of(codes: Iterable[int]) -> list[Rounding]:
-    """Return the roundings that leave all codes unchanged; an empty list if all codes are too small to be rounded."""
+    """Return the roundings that leave all codes unchanged, or an empty list if all codes are too small to round."""
     large = [code for code in codes if code > 2**53]
     return [rounding for rounding in ROUNDINGS if large and all(rounding.apply(code) == code for code in large)]
 

@@ -111,7 +111,7 @@ class _IncompleteError(EntryError):
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """Parse the content of a log; ``path`` identifies it in messages and databases."""
+    """Parse the content of a log. ``path`` identifies it in messages and databases."""
     path = Path(path)
     if kind := kind_of(content):
         raise RecordsError(f"{path}: is {kind}, not a log; a log is an unpacked JSON file")
@@ -125,7 +125,7 @@ def log_of(content: bytes, path: str | Path) -> GameLog:
 
 
 def _layout_of(values: list[Any]) -> str:
-    """Return the layout of the first entry that has a key of one of the layouts; ``"breaths"`` for an empty list."""
+    """Return the layout of the first entry that has a key of one of the layouts, or ``"breaths"`` for an empty list."""
     for value in values:
         for layout, keys in (("games", _GAME_KEYS), ("breaths", _BREATH_KEYS)):
             if isinstance(value, dict) and not value.keys().isdisjoint(keys):
@@ -305,7 +305,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games as JSON in the layout by breath, which `log_of` reads; parameters of bots are omitted."""
+    """Return games as JSON in the layout by breath, which `log_of` reads. Parameters of bots are omitted."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]

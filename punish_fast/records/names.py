@@ -5,7 +5,7 @@ kept if they shape letters or join emoji, as Persian, Indic scripts and many emo
 
 Similar names are detected as in Unicode Technical Standard 39: compatibility forms, case and accents are folded, and
 letters of other scripts are treated as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
-standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; packages with the complete file are a
+standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters. Packages with the complete file are a
 megabyte in size or have not been updated for years. Since the standard does not list all similar letters, two names
 also count as similar if most of their letters match and the others are narrow letters of non-Latin scripts.
 """
@@ -98,7 +98,7 @@ def is_name(text: str) -> bool:
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalized spelling of a name; raise `PlayerNameError` if it is invalid or like one in ``taken``."""
+    """Return the normalized spelling of a name. Raise `PlayerNameError` if it is invalid or like one in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
         raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")

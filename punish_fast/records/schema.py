@@ -7,7 +7,7 @@ The original program uses four tables::
     games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
     breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
 
-These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns; version 2 adds ``played`` and indexes::
+These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns. Version 2 adds ``played`` and indexes::
 
     games            imported (time, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
                      logged_id (id in the log), played (Unix seconds)
@@ -17,11 +17,11 @@ Games of the original keep their ids, which are Unix seconds up to `LAST_SECOND`
 `LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
 
 The original program can still read and write version 2, because its queries name the columns of ``games`` and
-``breaths``. In rows that it inserts, the new columns are NULL; a game's breaths are in the order of insertion. It
+``breaths``. In rows that it inserts, the new columns are NULL. A game's breaths are in the order of insertion. It
 inserts into ``players`` by position, so the columns of that table must not change. The ``paramset_id`` that it writes
 for players without parameters is the text ``NULL`` or a null value.
 
-A database of an older version is read through a migrated temporary copy; the first write migrates the file.
+A database of an older version is read through a migrated temporary copy. The first write migrates the file.
 """
 
 import secrets
@@ -136,9 +136,9 @@ class SchemaError(PunishFastError):
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Migrate an empty or older database within the open transaction; return the number of merged players.
+    """Migrate an empty or older database within the open transaction, and return the number of merged players.
 
-    Invalid rows stay as they are; see `remove_invalid_rows`.
+    Invalid rows stay as they are (see `remove_invalid_rows`).
     """
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
@@ -205,7 +205,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
 
 
 def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> list[str]:
-    """Describe the first invalid row of each table, or of the rows of one game; return an empty list if all are valid.
+    """Describe the first invalid row of each table, or of the rows of one game. Return an empty list if all are valid.
 
     The connection must decode text with the error handler ``surrogateescape``, as connections of `database` do.
     """
@@ -220,7 +220,7 @@ def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> lis
 
 
 def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
-    """Delete all invalid rows, and the games of which they are part, in a migrated database; return the games' ids.
+    """Delete all invalid rows and their games in a migrated database, and return the games' ids.
 
     Raises:
         SchemaError: If a row is still invalid, because the schema suppresses deletions.
@@ -238,7 +238,7 @@ def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
 
 
 class _Row(NamedTuple):
-    """Row of ``players``; rows with the normalized name are sorted first."""
+    """Row of ``players``. Rows with the normalized name are sorted first."""
 
     is_other_spelling: bool
     number: int
@@ -246,7 +246,7 @@ class _Row(NamedTuple):
 
 
 def has_other_spellings(connection: sqlite3.Connection) -> bool:
-    """Return True if the name of any player is not normalized; the original program can write such names."""
+    """Return True if the name of any player is not normalized. The original program can write such names."""
     # The query excludes almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
     names = connection.execute(f"SELECT username FROM players WHERE ({suspects}) AND {LAWS['players']}")
@@ -256,7 +256,7 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
 def merge_spellings(connection: sqlite3.Connection) -> int:
     """Normalize all player names and merge players whose names become equal, within the open transaction.
 
-    A bot and a person are not merged, nor are players who met in a game; a number is appended to one of the names.
+    A bot and a person are not merged, nor are players who met in a game. A number is appended to one of the names.
     Return the number of players removed by merging.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)

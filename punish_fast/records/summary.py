@@ -57,22 +57,22 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game with a person, else of the latest game; None if there are no games."""
+    """Return the id of the latest game with a person, else of the latest game, or None if there are no games."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Maximum share of states unknown under the rules. Errors in logs cause some; more indicate different rules.
+# Maximum share of states unknown under the rules. Errors in logs cause some. More indicate different rules.
 _MOST_UNKNOWN = 0.5
 
 
 def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
-    """Return a summary of games; ``space`` must be the state space of the rules under which they were played.
+    """Return a summary of games. ``space`` must be the state space of the rules under which they were played.
 
     ``breaths`` is the number of recorded choices, which is two per breath if both players' choices are recorded.
     ``starting_states`` is the number of distinct recorded states of the first breath with full HP. The entries
-    ``..._in_all`` count the states that exist under the rules; ``states_in_all`` includes win and loss.
+    ``..._in_all`` count the states that exist under the rules. ``states_in_all`` includes win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp

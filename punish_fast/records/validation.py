@@ -10,8 +10,8 @@ the original program, do not invalidate individual choices:
 * wrong feint: a breath follows from the previous one only with feints other than the recorded ones. The original
   program writes one player's feint into both players' choices, so this is by far the most frequent fault.
 
-**Legality.** Only the cards drawn for feints are unknown, so all possible draws are tried; a breath is legal if one of
-these draws leads to the next breath. Between measures, both players keep their remaining cards; dealt and revealed
+**Legality.** Only the cards drawn for feints are unknown, so all possible draws are tried. A breath is legal if one of
+these draws leads to the next breath. Between measures, both players keep their remaining cards. Dealt and revealed
 cards come from the pool of the redeal.
 """
 
@@ -61,7 +61,7 @@ def breath_verdicts(
         enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror the winner's states.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
-        suspects: bool ``[n]``, breaths to check, all by default; the verdict on all others is `FITS`.
+        suspects: bool ``[n]``, breaths to check, all by default. The verdict on all others is `FITS`.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1

@@ -1,8 +1,8 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
 The colors are based on the palette of Okabe and Ito (2008), which people with any common form of color blindness can
-distinguish; the lightness of the colors varies so that they also differ in greyscale. Each color has its own marker,
-line style and hatch, so no plot relies only on color. Titles are sentences; shares are shown in per cent.
+distinguish. The lightness of the colors varies so that they also differ in greyscale. Each color has its own marker,
+line style and hatch, so no plot relies only on color. Titles are sentences. Shares are shown in per cent.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = No
     Colors diverge around 50 %: blue above, vermilion below.
 
     Args:
-        share: float64 ``[rows, columns]``, shares from 0 to 1; a cell with NaN is left empty.
+        share: float64 ``[rows, columns]``, shares from 0 to 1. A cell with NaN is left empty.
         labels: str ``[rows, columns]``, second line of text in each cell.
     """
     from matplotlib.colors import LinearSegmentedColormap

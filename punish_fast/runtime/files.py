@@ -42,7 +42,7 @@ def _temporary_of(path: Path) -> Path:
 
 
 def discard_temporaries() -> None:
-    """Remove all temporary files of this process; called before the process terminates."""
+    """Remove all temporary files of this process before it terminates."""
     for temporary in list(_temporaries):
         with suppress(OSError):
             temporary.unlink()
@@ -84,7 +84,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Raise `OutputError` if no file can be written to ``path``; the message states the reason."""
+    """Raise `OutputError` if no file can be written to ``path``. The message states the reason."""
     try:
         # Symbolic links are kept, and their targets are replaced.
         target = Path(os.path.realpath(path))
@@ -169,13 +169,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text to a UTF-8 file atomically; raise the errors of `replacing`."""
+    """Write text to a UTF-8 file atomically. Raise the errors of `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write a UTF-8 CSV file with a header row; None is written as an empty cell, and floats keep all digits."""
+    """Write a UTF-8 CSV file with a header row. None is written as an empty cell, and floats keep all digits."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

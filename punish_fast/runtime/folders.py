@@ -5,7 +5,7 @@ In this case, a private folder of the user in the system's temporary folder is u
 
 Cached kernels are executed, so a user who can write to their folder can run code as another user. A folder of the cache
 is therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by
-everybody; if it is writable by its group, its mode is changed to 0700. Each file is checked when it is read
+everybody. If it is writable by its group, its mode is changed to 0700. Each file is checked when it is read
 (`read_own`). Windows closes profiles to other users, so these checks are omitted there.
 """
 
@@ -37,7 +37,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
 
     Args:
         kind: ``cache`` or ``data``.
-        name: Name of the folder; empty for the folder of the cache or of data itself.
+        name: Name of the folder. Empty for the folder of the cache or of data itself.
         given: Value of ``NUMBA_CACHE_DIR``, which replaces the user's folder unless it is empty.
         holding: Name of a file. A folder that contains it is used even if it is not writable.
     """
@@ -63,7 +63,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
 
 
 def read_own(path: Path) -> bytes:
-    """Read a file of the cache; raise OSError if it is a link, or if other users own it or can write it."""
+    """Read a file of the cache. Raise OSError if it is a link, or if other users own it or can write it."""
     no_links = getattr(os, "O_NOFOLLOW", 0)
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_links)) as file:
         _check_owner(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH)
@@ -71,7 +71,7 @@ def read_own(path: Path) -> bytes:
 
 
 def _user_folder(kind: str) -> Path:
-    """Return the user's folder of a kind; raise OSError if it is unknown."""
+    """Return the user's folder of a kind. Raise OSError if it is unknown."""
     find = platformdirs.user_cache_dir if kind == "cache" else platformdirs.user_data_dir
     with suppress(RuntimeError):
         found = Path(find(_NAME, appauthor=False))
@@ -82,7 +82,7 @@ def _user_folder(kind: str) -> Path:
 
 
 def _prepare(folder: Path, is_private: bool) -> None:
-    """Create a folder; raise OSError if it is not writable or, for a private one, if others own it or can write it."""
+    """Create a folder. Raise OSError if it is not writable or, for a private one, if others own it or can write it."""
     try:
         folder.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
         if is_private:

@@ -58,9 +58,9 @@ def abort(number: int) -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
-    """Defer interrupts until the end of the block; yield a list of the signals received in the block.
+    """Defer interrupts until the end of the block, and yield a list of the signals received in the block.
 
-    If a signal was received, its previous handler is called at the end of the outermost block; the handler might not
+    If a signal was received, its previous handler is called at the end of the outermost block. The handler might not
     raise. A second signal terminates the process immediately. Only the main thread handles signals, so in other threads
     the list stays empty.
 

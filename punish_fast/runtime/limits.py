@@ -1,7 +1,7 @@
 """Limits on the cores and the memory of this process, set by its affinity, its control groups and the machine.
 
 Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which can
-set a limit. Version 2 of control groups has a single tree of groups; version 1 has one tree per controller. Inside a
+set a limit. Version 2 of control groups has a single tree of groups. Version 1 has one tree per controller. Inside a
 container, the root of a tree might be the container's group.
 """
 
@@ -28,7 +28,7 @@ def usable_cores() -> int:
 
 
 def memory_limit() -> float:
-    """Return the memory limit of this process's control groups in bytes; infinity if they set none."""
+    """Return the memory limit of this process's control groups in bytes, or infinity if they set none."""
     limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
     return min([math.inf, *(limit[0] for limit in limits if limit)])
 
@@ -48,7 +48,7 @@ def _groups(controller: str) -> Iterator[Path]:
 
 
 def _quota_of(group: Path) -> float:
-    """Return the average number of cores that a group can use; infinity if it has no quota."""
+    """Return the average number of cores that a group can use, or infinity if it has no quota."""
     numbers = _numbers(group / "cpu.max")
     numbers = numbers or _numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us")
     quota, period = numbers if len(numbers) == 2 else (-1.0, 0.0)
@@ -56,7 +56,7 @@ def _quota_of(group: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Return the numbers in a file, with infinity for "max"; return an empty list if the file is unreadable."""
+    """Return the numbers in a file, with infinity for "max". Return an empty list if the file is unreadable."""
     try:
         return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError):
@@ -64,7 +64,7 @@ def _numbers(path: Path) -> list[float]:
 
 
 def parse_size(text: str) -> int:
-    """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes; raise `ArgumentError` for other texts."""
+    """Convert a size such as ``4GB``, ``1.5 GB`` or ``800MB`` to bytes. Raise `ArgumentError` for other texts."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?B|[kMGT])", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
         hint = f"; write {text.strip()}GB" if re.fullmatch("[1-9][0-9]{0,2}", text.strip(), re.ASCII) else ""
@@ -84,7 +84,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def total_memory() -> int | None:
-    """Return the machine's memory or the container's limit, whichever is smaller, in bytes; None if unknown."""
+    """Return the machine's memory or the container's limit, whichever is smaller, in bytes, or None if unknown."""
     found = _physical_memory()
     return None if found is None else int(min(found, memory_limit()))
 
@@ -111,7 +111,7 @@ def peak_memory() -> int | None:
 
 
 def require_memory(n_bytes: int, what: str) -> None:
-    """Raise MemoryError if ``n_bytes`` exceeds the total memory; ``what`` is the subject of the error message."""
+    """Raise MemoryError if ``n_bytes`` exceeds the total memory. ``what`` is the subject of the error message."""
     total = total_memory()
     if total is not None and n_bytes > total:
         raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB; this machine has {total / 1e9:,.0f} GB")

@@ -27,8 +27,8 @@ _CHUNKS_PER_THREAD = 4
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
     """Divide items into at most ``n_chunks`` chunks of similar weight.
 
-    ``ptr``, ``[n + 1]``, contains ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``. Return the
-    boundaries of ``k`` chunks, int64 ``[k + 1]``, strictly ascending from 0 to ``n``; ``k`` is 0 if ``n`` is 0.
+    ``ptr``, ``[n + 1]``, contains ascending integers. Item ``i`` has weight ``ptr[i + 1] - ptr[i]``. Return the
+    boundaries of ``k`` chunks, int64 ``[k + 1]``, strictly ascending from 0 to ``n``. ``k`` is 0 if ``n`` is 0.
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
     # If the two dtypes differed, NumPy would convert all of ptr.
@@ -68,7 +68,7 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
-    """Call ``kernel(begin, end, *args)`` for chunks of ``n_items`` items of equal weight; see `for_chunks`."""
+    """Call ``kernel(begin, end, *args)`` for chunks of ``n_items`` items of equal weight (see `for_chunks`)."""
     _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args, alone)
 
 
@@ -81,7 +81,7 @@ def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
 def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
-    """Process chunks in several threads, including the calling one; interrupts are deferred until current calls end."""
+    """Process chunks in several threads, including the calling one. Interrupts are deferred until current calls end."""
     if not chunks and is_called_for_nothing(kernel):
         chunks = [(0, 0)]
     if alone or threads() == 1 or len(chunks) <= 1:

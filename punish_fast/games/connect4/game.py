@@ -1,4 +1,4 @@
-"""Connect Four: two players drop stones into seven columns; the first to get four in a line wins.
+"""Connect Four: two players drop stones into seven columns. The first to get four in a line wins.
 
 A stone falls to the lowest empty square of its column. A line is horizontal, vertical or diagonal. A full board without
 a line is a draw.
@@ -54,7 +54,7 @@ class Connect4State(NamedTuple):
 
 
 class Connect4(SquareGame):
-    """Connect Four; see `contract.Game`."""
+    """Connect Four (see `contract.Game`)."""
 
     name = "connect4"
     n_actions = WIDTH
@@ -147,7 +147,7 @@ _KERNELS = GameKernels(_fill_players, kernels.find_open_columns, kernels.spread_
 
 
 class VectorConnect4(PackedGame):
-    """Connect Four on arrays of states; see `contract.VectorBoardGame`. The words are the fields of `Connect4State`."""
+    """Connect Four on arrays of states (see `contract.VectorBoardGame`). Words are the fields of `Connect4State`."""
 
     def pack(self, states: Sequence[Connect4State]) -> np.ndarray:
         """Encode states."""

@@ -1,7 +1,7 @@
 """Connect Four positions with the score of every move, for evaluating policies.
 
 ``bench/make/connect4.py`` created four sets of 1,000 positions by random play and scored them with ``search.py``.
-Positions in *ends* have 26 to 32 stones; those in *middles* have 14 to 24. With perfect play, *easy* positions are won
+Positions in *ends* have 26 to 32 stones. Those in *middles* have 14 to 24. With perfect play, *easy* positions are won
 or lost within 12 moves; *hard* positions end later or in a draw.
 
 A policy is evaluated by the share of positions in which its move preserves the outcome, and the share in which its move
@@ -58,7 +58,7 @@ class Shares(NamedTuple):
 
 
 def shares(found: PositionSet, policy: np.ndarray) -> Shares:
-    """Evaluate a policy, float64 ``[n, 7]``, the probability of each column; full columns count as mistakes."""
+    """Evaluate a policy, float64 ``[n, 7]``, the probability of each column. Full columns count as mistakes."""
     total = len(policy)
     return Shares(float(policy[found.keeps_value()].sum() / total), float(policy[found.is_best()].sum() / total))
 
@@ -66,7 +66,7 @@ def shares(found: PositionSet, policy: np.ndarray) -> Shares:
 def search_policy(found: PositionSet, depth: int) -> np.ndarray:
     """Return the policy of a search limited to ``depth`` moves, float64 ``[n, 7]``.
 
-    The search plays the fastest win within its depth. If it finds none, it avoids losses within its depth; if all moves
+    The search plays the fastest win within its depth. If it finds none, it avoids losses within its depth. If all moves
     lose, it plays the slowest loss. Moves of equal value have equal probabilities. A depth of 0 results in random play.
     """
     n_stones = np.bitwise_count(found.boards[:, 1]).astype(np.int64)[:, np.newaxis]

@@ -33,7 +33,7 @@ class OpeningBook:
     def __init__(self) -> None:
         # Scores by position (`Connect4.position`), as defined in ``search.py``.
         self.scores: dict[Connect4State, int] = {}
-        # Best column of some positions; ties go to the column nearest to the center.
+        # Best column of some positions. Ties go to the column nearest to the center.
         self.columns: dict[Connect4State, int] = {}
 
     def score(self, state: Connect4State) -> int | None:
@@ -65,7 +65,7 @@ def opening_book() -> OpeningBook:
     return read_book(FILE)
 
 
-# Maximum number of answers in each cache; an answer takes up to 1,000 bytes.
+# Maximum number of answers in each cache. An answer takes up to 1,000 bytes.
 _MOST_ANSWERS = 20_000
 
 
@@ -95,7 +95,7 @@ class Connect4Oracle(Oracle):
         compile_search()
 
     def prepare(self, state: Connect4State, until: float) -> bool:
-        """Search until a ``time.monotonic`` deadline; return True if `best_action` needs no further search."""
+        """Search until a ``time.monotonic`` deadline. Return True if `best_action` needs no further search."""
         try:
             self._best_column(state, until)
         except OutOfTimeError:
@@ -119,7 +119,7 @@ class Connect4Oracle(Oracle):
         return [value for value in self.known_values(state, math.inf)[0] if value is not None]
 
     def best_action(self, state: Connect4State) -> int:
-        """Return the best action; ties go to the column nearest to the center."""
+        """Return the best action. Ties go to the column nearest to the center."""
         return self._best_column(state, math.inf)
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:

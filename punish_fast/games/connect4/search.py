@@ -1,4 +1,4 @@
-"""Solver for the exact scores of Connect Four positions; ``_search.py`` describes the algorithm.
+"""Solver for the exact scores of Connect Four positions. ``_search.py`` describes the algorithm.
 
 A score is from the perspective of the player to move. A win scores 22 minus the number of stones that the winner
 will have played, a loss scores the negative of the winner's score, and a draw scores 0. The fastest win, with the
@@ -44,7 +44,7 @@ class Solutions(NamedTuple):
     """Scores of positions and the numbers of nodes searched."""
 
     score: np.ndarray  # int64 ``[n]``, scores; 1 for any win and -1 for any loss if ``exact`` was False.
-    # int64 ``[n]``, numbers of nodes; they depend on earlier searches and, with several threads, on timing.
+    # int64 ``[n]``, numbers of nodes. They depend on earlier searches and, with several threads, on timing.
     nodes: np.ndarray
 
 
@@ -58,12 +58,12 @@ class Connect4Solver:
         self._table = np.zeros(n_entries, dtype=np.int64)
 
     def solve(self, state: Connect4State, exact: bool = True) -> tuple[int, int]:
-        """Return the score of a position and the number of nodes searched; see `Solutions`."""
+        """Return the score of a position and the number of nodes searched (see `Solutions`)."""
         found = self.solve_many([state], exact)
         return int(found.score[0]), int(found.nodes[0])
 
     def solve_many(self, states: Sequence[Connect4State], exact: bool = True) -> Solutions:
-        """Solve positions in parallel; if ``exact`` is False, find only the winners."""
+        """Solve positions in parallel. If ``exact`` is False, find only the winners."""
         jobs = _jobs(states, exact)
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
@@ -75,7 +75,7 @@ class Connect4Solver:
         return jobs[:, (LOW, HIGH)]
 
     def _finish(self, jobs: np.ndarray, until: float = math.inf) -> None:
-        """Search in rounds; before each round, distribute the jobs that have not started evenly among the workers."""
+        """Search in rounds. Before each round, distribute the jobs that have not started evenly among the workers."""
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
@@ -100,7 +100,7 @@ class Connect4Solver:
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return the best column of a nonterminal position with a given score; ties go to the most central column.
+        """Return the best column of a nonterminal position with a given score. Ties go to the most central column.
 
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
@@ -120,7 +120,7 @@ class Connect4Solver:
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:
-        """Return the columns of perfect play to the end of the game; ties go to the column nearest to the center."""
+        """Return the columns of perfect play to the end of the game. Ties go to the column nearest to the center."""
         columns = []
         while not _GAME.is_terminal(state):
             columns.append(self.best_column(state, score))
@@ -153,7 +153,7 @@ def plies_to_end(n_stones: Any, score: Any) -> Any:
 
 
 def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
-    """Create search jobs for positions; some need no search, because `open_jobs` finishes them."""
+    """Create search jobs for positions. Some need no search, because `open_jobs` finishes them."""
     boards = np.array(states, dtype=np.int64).reshape(-1, 2)
     jobs = np.empty((len(boards), N_JOB_WORDS), dtype=np.int64)
     _connect4_search.open_jobs(0, len(boards), boards, exact, jobs)
@@ -161,7 +161,7 @@ def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
 
 
 def _dealt(queue: np.ndarray, ranges: np.ndarray, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distribute the jobs that have not started evenly among workers; return the new queue and the workers' ranges."""
+    """Distribute the jobs that have not started evenly among workers. Return the new queue and the workers' ranges."""
     parts = [queue[begin:end] for begin, end in ranges.tolist()]
     begun = [part[: int(jobs[part[0], IS_RUNNING])] if len(part) else part for part in parts]
     free = np.concatenate([part[len(running) :] for part, running in zip(parts, begun, strict=True)])

@@ -55,7 +55,7 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game; the enemy may make any move, and the agent may make any move of
+    A line is the sequence of all moves of a game. The enemy may make any move, and the agent may make any move of
     positive probability. If the probabilities in ``policy``, float64 ``[n_rows]``, of the moves of a position sum to
     less than 1, the agent may also make an illegal move, which counts as one losing line.
     """
@@ -72,10 +72,10 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 
 
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """Return a policy that maximizes the win probability against ``enemy``; ties go to the first action.
+    """Return a policy that maximizes the win probability against ``enemy``. Ties go to the first action.
 
-    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses and are taken only if no other is allowed;
-    by default, all actions are allowed.
+    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses and are taken only if no other is allowed.
+    By default, all actions are allowed.
     """
     win = best_response(positions, enemy, allowed).row_win.round(_DIGITS)
     # Win probabilities are at most 1, so each allowed action is better than all others.
@@ -83,7 +83,7 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
 
 
 def evaluate_policy(perfect: PerfectPlay, policy: np.ndarray) -> AgentEvaluation:
-    """Evaluate an agent by comparison with perfect play; see `losing_lines` for the format of ``policy``.
+    """Evaluate an agent by comparison with perfect play. See `losing_lines` for the format of ``policy``.
 
     Raise `GameError` if positions can repeat.
     """

@@ -20,7 +20,7 @@ from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _TERMINALS = 3
-# Maximum error of a probability; rounding errors prevent smaller bounds.
+# Maximum error of a probability. Rounding errors prevent smaller bounds.
 _TOLERANCE = 1e-13
 
 
@@ -58,7 +58,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
     Args:
         enemy: The policy, float64 ``[n_rows]``.
-        allowed: Mask of our actions, bool ``[n_rows]``; all other actions lose immediately. None allows all actions.
+        allowed: Mask of our actions, bool ``[n_rows]``. All other actions lose immediately. None allows all actions.
     """
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
@@ -75,7 +75,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """Return the successor's column for each row; the enemy acts if ``is_enemy``, otherwise we act."""
+    """Return the successor's column for each row. The enemy acts if ``is_enemy``, otherwise we act."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)
@@ -84,7 +84,7 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """Return a response that maximizes the win probability; see `process_against` for the arguments."""
+    """Return a response that maximizes the win probability. See `process_against` for the arguments."""
     found = _solve(process_against(positions, enemy, allowed))
     n_live, win = len(positions.live), (positions.payoff > 0).astype(np.float64)
     win[positions.live] = found.v[:n_live]

@@ -1,7 +1,7 @@
 """Enumeration of a game's positions and of the successors of all actions.
 
 Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. Each
-action of position ``p`` has a row ``r``, with ``state_ptr[p] <= r < state_ptr[p + 1]``; rows are sorted by the action
+action of position ``p`` has a row ``r``, with ``state_ptr[p] <= r < state_ptr[p + 1]``. Rows are sorted by the action
 numbers of the position, and `Positions.rows_of` finds the row of each action of a state. A game must have two players,
 no chance and zero-sum returns, so the value of a position is one number, from the perspective of the player to move.
 The sign of the value changes with an action that passes the turn, but not with the rare actions that keep the turn.
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.runtime.parallel import cumulated
 
-# Maximum number of positions; enumerating more takes minutes.
+# Maximum number of positions. Enumerating more takes minutes.
 _MAX_POSITIONS = 2_000_000
 
 
@@ -31,7 +31,7 @@ class Positions:
     states: list[Any]  # One state for each position.
     number: dict[Hashable, int]  # Index of each position, keyed by `Game.position` if ``is_folded``, else by state.
     state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, followed by ``n_rows``.
-    # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`); ascending within a position.
+    # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`). They ascend within a position.
     action: np.ndarray
     after: np.ndarray  # int32 ``[n_rows]``, the index of the position after the action.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if the player moves again.
@@ -70,7 +70,7 @@ class Positions:
         return np.repeat(np.arange(len(self)), np.diff(self.state_ptr))
 
     def find(self, state: Any) -> int:
-        """Return the index of a state's position; raise `GameError` if there is no such position."""
+        """Return the index of a state's position. Raise `GameError` if there is no such position."""
         number = self.number.get(_key(self.game, state, self.is_folded))
         if number is None:
             raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
@@ -93,7 +93,7 @@ class Positions:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the game, positions and rows; `Positions` with equal digests have the same indices."""
+        """Hash of the game, positions and rows. `Positions` with equal digests have the same indices."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
@@ -112,7 +112,7 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
     """Enumerate the positions of a game in breadth-first order.
 
     Args:
-        first: State from which positions are enumerated; by default, the initial state.
+        first: State from which positions are enumerated. By default, the initial state.
         is_folded: True if equivalent states share a position, False if each state is a position.
 
     Raises:

@@ -38,7 +38,7 @@ class PerfectPlay:
 
     positions: Positions
     value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
-    # int32 ``[n]``, number of actions to the end if the winner hurries and the loser delays; -1 for nonterminal draws.
+    # int32 ``[n]``, actions to the end if the winner hurries and the loser delays, or -1 for nonterminal draws.
     distance: np.ndarray
 
     @cached_property
@@ -71,7 +71,7 @@ class PerfectPlay:
 
     @cached_property
     def best_rows(self) -> np.ndarray:
-        """Row of the first best action in each position, int64 ``[n]``; -1 in terminal positions."""
+        """Row of the first best action in each position, int64 ``[n]``, or -1 in terminal positions."""
         best = np.full(len(self.positions), -1)
         if len(self.positions.live):
             best[self.positions.live] = first_best(self.positions.live_ptr, self.ranks)
@@ -89,7 +89,7 @@ class PerfectPlay:
 
 
 def outcome_text(value: int, distance: int | None) -> str:
-    """Describe an outcome, for example as ``"win in 3"``; ``distance`` is ignored for a draw."""
+    """Describe an outcome, for example as ``"win in 3"``. ``distance`` is ignored for a draw."""
     return OUTCOMES[value] if value == DRAW else f"{OUTCOMES[value]} in {distance}"
 
 
@@ -112,7 +112,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
 
 
 def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
-    """Return ``perfect``; raise `CertificateError` if a position violates the conditions of perfect play."""
+    """Return ``perfect``. Raise `CertificateError` if a position violates the conditions of perfect play."""
     positions, value, distance = perfect.positions, perfect.value, perfect.distance
     row_values = perfect.row_values
     for number, state in enumerate(positions.states):

@@ -28,13 +28,13 @@ class _CheckedGame:
     """Base class of vector games whose public methods check states and actions."""
 
     def checked(self: Any, states: np.ndarray) -> np.ndarray:
-        """Return ``states``; raise `GameError` if the array has another type or shape, since kernels check no index."""
+        """Return ``states``. Raise `GameError` if the array has another type or shape, since kernels check no index."""
         if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
             raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
         return states
 
     def step(self: Any, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action in each state; raise `GameError` if a state or an action is invalid."""
+        """Take a legal action in each state. Raise `GameError` if a state or an action is invalid."""
         n_actions, rows = self.game.n_actions, np.arange(len(self.checked(states)))
         actions = np.asarray(actions, None if np.size(actions) else np.int64)
         allowed = np.zeros((len(states), n_actions), np.bool_)
@@ -63,7 +63,7 @@ class PackedGame(_CheckedGame):
     ) -> None:
         """Build the game from kernels.
 
-        ``first``, ``[n_words]``, is the initial state; ``rules`` are additional arguments for ``kernels.step``;
+        ``first``, ``[n_words]``, is the initial state. ``rules`` are additional arguments for ``kernels.step``;
         ``feature_shape`` is ``(n_features,)`` by default.
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
@@ -106,7 +106,7 @@ def filled(
 
 
 def signed(states: np.ndarray) -> np.ndarray:
-    """View the uint64 words of states as a contiguous int64 array; no word uses the sign bit.
+    """View the uint64 words of states as a contiguous int64 array. No word uses the sign bit.
 
     Numba converts sums of unsigned and signed integers to floats, so kernels use signed integers.
     """
@@ -137,7 +137,7 @@ class VectorPositions(_CheckedGame):
         return np.zeros((n, self.n_words), dtype=np.uint64)
 
     def _numbers(self, states: np.ndarray) -> np.ndarray:
-        """Return the indices of states; raise `GameError` if a state does not exist."""
+        """Return the indices of states. Raise `GameError` if a state does not exist."""
         numbers = self.checked(states)[:, 0].astype(np.uint64)
         if (wrong := numbers >= len(self.positions)).any():
             raise GameError(f"states: {states[wrong][0, 0]} is not from 0 to {len(self.positions) - 1}")

@@ -69,13 +69,13 @@ class RoundRobin(NamedTuple):
 
     @property
     def strength_variance(self) -> float:
-        """Unbiased estimate of the variance of true strengths; may be negative."""
+        """Unbiased estimate of the variance of true strengths. It may be negative."""
         n = len(self.points)
         return float(self.fitness.var(ddof=1)) - self.error**2 * n / (n - 1)
 
     @property
     def spread(self) -> float:
-        """Estimated standard deviation of true strengths; 0 if the estimated variance is negative."""
+        """Estimated standard deviation of true strengths, or 0 if the estimated variance is negative."""
         return math.sqrt(max(self.strength_variance, 0.0))
 
 
@@ -92,7 +92,7 @@ def play_round_robin(
     """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
     ``policy``, one of `players.POLICIES`, plays both seats. ``games`` is the number of games per pair, which must be
-    even; decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
+    even. Decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
     # In each pass, every pair plays one game in each order of seats.
@@ -114,7 +114,7 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshStrength:
-    """Play decks, integers ``[n_decks, width]``, in turn against random decks; each game has a new random deck."""
+    """Play decks, integers ``[n_decks, width]``, in turn against random decks. Each game has a new random deck."""
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
     width = max(decks.shape[1], others.shape[1])
@@ -183,7 +183,7 @@ def run_search(
 ) -> None:
     """Continue a search until its history contains ``n_generations`` generations.
 
-    ``on_generation`` is called with the number of generations done and the total; ``on_games`` is called with the
+    ``on_generation`` is called with the number of generations done and the total. ``on_games`` is called with the
     number of games done in the current tournament and their total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
@@ -213,7 +213,7 @@ def best_decks(search: DeckSearch, n: int) -> list[dict[str, Any]]:
 
 
 def ranking(points: np.ndarray) -> np.ndarray:
-    """Return the indices of decks in descending order of points; tied decks keep their order."""
+    """Return the indices of decks in descending order of points. Tied decks keep their order."""
     return np.asarray(np.argsort(-points, kind="stable"))
 
 
@@ -229,7 +229,7 @@ def next_pool(
 ) -> np.ndarray:
     """Return the next pool, int8 ``[n_decks, 25]``: survivors (best first), offspring and newcomers.
 
-    ``decks``, integers ``[n_decks, 25]``, is the current pool; ``points``, ``[n_decks]``, contains the points of each
+    ``decks``, integers ``[n_decks, 25]``, is the current pool. ``points``, ``[n_decks]``, contains the points of each
     deck in its tournament.
     """
     parents = decks[ranking(points)[: method.survivors]]

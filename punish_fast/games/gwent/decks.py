@@ -98,7 +98,7 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 
 
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
-    """Return the probabilities that the next card of a random deck is 1, 2, 3, ...; some may be 0.
+    """Return the probabilities that the next card of a random deck is 1, 2, 3, .... Some may be 0.
 
     ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards at a uniformly random set of gaps, as
     in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the
@@ -111,11 +111,11 @@ def deal_probabilities(n_cards: int, points: int) -> list[float]:
 
 
 def repaired_deck(numbers: Sequence[float]) -> Deck:
-    """Convert numbers to a valid deck of similar shape; the cards of a valid deck are not changed.
+    """Convert numbers to a valid deck of similar shape. The cards of a valid deck are not changed.
 
-    Numbers are rounded and raised to at least 1. If there are more than 100 numbers, only the greatest 100 are used; if
+    Numbers are rounded and raised to at least 1. If there are more than 100 numbers, only the greatest 100 are used. If
     there are fewer than 25, ones are added. If the sum exceeds 100, the excess of each card over 1 is scaled down in
-    proportion and rounded down. The points lost by rounding go to the cards that lost the most; among cards that lost
+    proportion and rounded down. The points lost by rounding go to the cards that lost the most. Among cards that lost
     equally much, the greatest come first.
     """
     cards = sorted((max(round(number), 1) for number in numbers), reverse=True)[:MAX_SUM]

@@ -3,8 +3,8 @@
 Each player has a deck of at least 25 cards, which are positive integers with a sum of at most 100. Both draw ten cards,
 and a random player begins. The players take turns. On each turn, a player plays a card, which adds its number to the
 player's total for the round, or passes. A player who passes or has no cards left is out for the round, but the opponent
-may continue. When both are out, the player with the higher total wins the round; equal totals count as a win for both.
-Then both draw three cards, up to a hand of ten. The winner begins the next round; after a tie, the player who did not
+may continue. When both are out, the player with the higher total wins the round. Equal totals count as a win for both.
+Then both draw three cards, up to a hand of ten. The winner begins the next round. After a tie, the player who did not
 begin the first round does. The first player to win two rounds wins the game. If both win their second round
 simultaneously, the game is a tie.
 
@@ -45,7 +45,7 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-# Number of moves of a player; there are more actions in chance states.
+# Number of moves of a player. There are more actions in chance states.
 N_MOVES = 1 + HAND_SIZE
 _SEATS = ("first", "second")
 # Names of predefined decks.
@@ -65,7 +65,7 @@ class GwentVariant(NamedTuple):
 
 
 class Gwent(Game):
-    """Gwent Lite; see `contract.Game`."""
+    """Gwent Lite (see `contract.Game`)."""
 
     name = "gwent"
     n_players = N_PLAYERS
@@ -86,7 +86,7 @@ class Gwent(Game):
                 raise GameError(f"{name}: {value} is not allowed; it must be from {least} to {most}")
         # Number of cards in a random deck; 0 if decks are not random.
         self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
-        # Decks of both players in ascending order; empty if decks are random.
+        # Decks of both players in ascending order, empty if decks are random.
         self.decks: tuple[Cards, Cards] = ((), ())
         if not self.n_dealt:
             text = decks_text([DEFAULT_DECK] * N_PLAYERS) if variant.decks == DEFAULT_DECKS else variant.decks
@@ -127,7 +127,7 @@ class Gwent(Game):
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """Return the state after a draw or a move; rounds that end are scored."""
+        """Return the state after a draw or a move. Rounds that end are scored."""
         self.check_action(state, action)
         after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
@@ -270,7 +270,7 @@ _KERNELS = GameKernels(
 
 
 class VectorGwent(PackedGame):
-    """Gwent Lite on arrays of states; see `contract.VectorChanceGame`. ``state.py`` describes the words of a state."""
+    """Gwent Lite on arrays of states (see `contract.VectorChanceGame`). ``state.py`` describes the words of a state."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
         """Return the probability that each card is drawn, or that each player begins."""

@@ -49,7 +49,7 @@ class GwentGames(NamedTuple):
     """Results of simulated games."""
 
     wins: np.ndarray  # Number of rounds won by each player, int16 ``[n_games, 2]``.
-    # Total number of moves of both players, int16 ``[n_games]``; running out of cards is not a move.
+    # Total number of moves of both players, int16 ``[n_games]``. Running out of cards is not a move.
     moves: np.ndarray
 
     @property
@@ -61,7 +61,7 @@ class GwentGames(NamedTuple):
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
     """Simulate games between two policies, each one of `POLICIES`.
 
-    ``decks``, integers ``[n, 2, width]``, are padded with zeros; game ``k`` uses decks ``k % n``.
+    ``decks``, integers ``[n, 2, width]``, are padded with zeros. Game ``k`` uses decks ``k % n``.
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed; they must be two of {', '.join(POLICIES)}")

@@ -22,9 +22,9 @@ PASS = 0
 
 
 class GwentState(NamedTuple):
-    """A state of Gwent Lite; pairs contain one value for each player."""
+    """A state of Gwent Lite. Pairs contain one value for each player."""
 
-    # Initial decks in ascending order; random decks grow until they are complete.
+    # Initial decks in ascending order. Random decks grow until they are complete.
     decks: tuple[Cards, Cards]
     round: int  # Round, from 1.
     hands: tuple[Cards, Cards]  # Cards in hand, in ascending order.

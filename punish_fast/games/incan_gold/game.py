@@ -5,13 +5,13 @@ mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added 
 starts with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Those who
 leave are paid, and if anybody stays, the next card is drawn:
 
-* A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside; the remainder stays on the board.
+* A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside. The remainder stays on the board.
 * An *artifact* is placed on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn,
   and 10 otherwise.
 * The second *hazard* of a kind ends the round. The players inside lose the points that they collected in the round, and
   the second hazard card is removed from the game.
 
-Players who leave divide the treasure on the board equally, in whole points; the remainder stays on the board. A player
+Players who leave divide the treasure on the board equally, in whole points. The remainder stays on the board. A player
 who leaves alone also takes the artifacts on the board. The points of players who have left are safe. After the round,
 the cards drawn return to the deck, except the second hazard card and the artifacts.
 
@@ -20,7 +20,7 @@ points get 0. The deck never runs out, because the second hazard of some kind al
 
 In the implementation, players answer one after another. The state includes the earlier answers in the same step, but
 `IncanGold.known_to` hides them. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card
-drawn; the kinds are numbered in the order treasures by value, hazards, artifact.
+drawn. The kinds are numbered in the order treasures by value, hazards, artifact.
 
 In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken are worth 5
 and the others 10.
@@ -72,7 +72,7 @@ class IncanGoldVariant(NamedTuple):
 
 
 class IncanGold(Game):
-    """Incan Gold; see `contract.Game`."""
+    """Incan Gold (see `contract.Game`)."""
 
     name = "incan-gold"
     n_players = N_PLAYERS
@@ -120,7 +120,7 @@ class IncanGold(Game):
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
-        """Return the state after a draw or an answer; players leave after the last answer."""
+        """Return the state after a draw or an answer. Players leave after the last answer."""
         self.check_action(state, action)
         after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
@@ -232,10 +232,10 @@ _KERNELS = GameKernels(
 
 
 class VectorIncanGold(PackedGame):
-    """Incan Gold on arrays of states; see `contract.VectorChanceGame`. ``_game.py`` describes the words of a state."""
+    """Incan Gold on arrays of states (see `contract.VectorChanceGame`). ``_game.py`` describes the words of a state."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """Return the share of each kind of card in the deck; 0 if no card is to be drawn."""
+        """Return the share of each kind of card in the deck, or 0 if no card is to be drawn."""
         return filled(_incan_gold.find_card_shares, self.checked(states), np.float64, (N_KINDS,))
 
 

@@ -27,7 +27,7 @@ from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, sol
 from punish_fast.games.incan_gold.state import N_PLAYERS, IncanGoldState, words_of
 from punish_fast.runtime.errors import printable
 
-# Length of a policy along the axis of points; larger numbers of points use the last entry.
+# Length of a policy along the axis of points. Larger numbers of points use the last entry.
 N_HELD = 128
 N_HAZARDS = 6
 _SHAPE = (N_PLAYERS, N_HAZARDS, N_HELD)
@@ -116,7 +116,7 @@ def best_responder(
     """Find the threshold with the largest share of first places against two copies of a player.
 
     For the selection, each threshold plays ``n_games / 2`` games, rounded up, all in the first seat because players do
-    not know their seats. The best threshold then plays a match of ``n_games`` games; see `episodes.play_match`. The
+    not know their seats. The best threshold then plays a match of ``n_games`` games (see `episodes.play_match`). The
     result is free of selection bias, because it does not include the games used for the selection.
     """
     movers = [player_named(f"leave-at-{points}") for points in thresholds]

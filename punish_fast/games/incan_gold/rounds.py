@@ -4,7 +4,7 @@ The state of a round consists of the set of treasures seen, the number of hazard
 the location of the artifact. If no player has left, the state determines everything else: each of the ``n`` players
 inside holds ``sum(v // n)``, and ``sum(v % n)`` is on the board. A single leaver receives the points held, the treasure
 on the board and any artifact there. Apart from the artifact, the payoff of a single player is the sum of all treasures
-seen; the payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all
+seen. The payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all
 remainders. Backward induction compares leaving and staying in every state, starting with the states in which the most
 cards have been drawn.
 
@@ -78,7 +78,7 @@ class RoundSets:
     def draws(self) -> list[tuple[np.ndarray, Any]]:
         """Draws of a card while the number of players inside does not change.
 
-        The states form an array ``[n_sets, n_hazards + 1, 2]``; the last index is 1 if the artifact is in the deck. For
+        The states form an array ``[n_sets, n_hazards + 1, 2]``. The last index is 1 if the artifact is in the deck. For
         each number of cards left, in ascending order, an item contains the indices of the states with this number,
         int64 ``[n]``, and the probabilities of the states after a draw that does not end the round, as a sparse
         matrix, float64 ``[n, n_states]``.
@@ -163,14 +163,14 @@ class SoloRound:
         return np.asarray(pay < limit, dtype=np.float64)
 
     def thresholds(self) -> list[tuple[int, int]]:
-        """Return thresholds for leaving; see `RoundSets.thresholds`."""
+        """Return thresholds for leaving (see `RoundSets.thresholds`)."""
         return self.sets.thresholds(self.n_inside, self.stay())
 
 
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
     """Solve the round for a single player, or for one player against two opponents who never leave (``n_inside`` 3).
 
-    ``leave_at`` contains the points at which the player leaves, by number of hazards seen; by default, the player
+    ``leave_at`` contains the points at which the player leaves, by number of hazards seen. By default, the player
     follows the optimal rule.
     """
     pay, rule = sets.pay(n_inside), None if leave_at is None else tuple(leave_at)

@@ -34,12 +34,12 @@ class IncanGoldState(NamedTuple):
     artifacts: tuple[int, int]
     # Number of artifacts taken by players.
     taken: int
-    # True for players in the temple; all False at the end of the game.
+    # True for players in the temple. All are False at the end of the game.
     inside: tuple[bool, ...]
     # Points that each player inside has collected in this round, and safe points of each player.
     held: Counts
     totals: Counts
-    # Answers that players inside have given, in order of players; the other players inside have yet to answer.
+    # Answers that players inside have given, in order of players. The other players inside have yet to answer.
     answers: Counts
     # True if a card is to be drawn.
     is_drawing: bool
@@ -63,7 +63,7 @@ def words_of(state: IncanGoldState) -> np.ndarray:
 def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
     """Decode a state.
 
-    If the state is in round ``earlier_round``, its drawn cards are ``drawn``; in a later round, no card has been drawn.
+    If the state is in round ``earlier_round``, its drawn cards are ``drawn``. In a later round, no card has been drawn.
     """
     fields = words.view(np.int16).tolist()
     cheap, dear, taken, number, inside, waiting, leavers, treasure = fields[_incan_gold.CHEAP : _incan_gold.HELD]

@@ -30,10 +30,10 @@ _T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 
 
 def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
-    """Train until all planned games are played; return the time spent in training rounds, in seconds.
+    """Train until all planned games are played, and return the time spent in training rounds, in seconds.
 
     ``on_round`` is called after each round. Training stops if ``on_round`` raises an exception or the user interrupts
-    the program; another call of `train` resumes training. ``strength`` is passed to `add_point`: `PerfectPlay` for
+    the program. Another call of `train` resumes training. ``strength`` is passed to `add_point`: `PerfectPlay` for
     tabular agents, `strength.Strength` for networks.
     """
     seconds = 0.0
@@ -57,13 +57,13 @@ def _settle(trainer: Trainer, strength: Any) -> None:
 
 
 def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
-    """Write an agent atomically; ``notes`` are JSON values for human readers."""
+    """Write an agent atomically. ``notes`` are JSON values for human readers."""
     header = {"game": describe(agent.game), "learner": agent.to_mapping(), "notes": notes}
     save_bundle(path, agent.kind, header, agent.arrays)
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent; raise `ReadError` if the file is invalid or the agent plays another game than ``game``.
+    """Read an agent. Raise `ReadError` if the file is invalid or the agent plays another game than ``game``.
 
     By default, agents of all games are accepted.
     """
@@ -83,7 +83,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
 
 
 def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
-    """Read an agent like `load_agent`; raise `ReadError` if the agent is not an instance of ``wanted``."""
+    """Read an agent like `load_agent`. Raise `ReadError` if the agent is not an instance of ``wanted``."""
     agent = load_agent(path, game)
     if not isinstance(agent, wanted):
         raise ReadError(f"{path}: kind: {agent.kind!r}, must be {wanted.kind!r}")
@@ -91,7 +91,7 @@ def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
 
 
 def positions_of(game: Game) -> Positions:
-    """Return the positions of a game; the positions of the four most recently used games are cached."""
+    """Return the positions of a game. The positions of the four most recently used games are cached."""
     return _positions_of(json.dumps(describe(game)))
 
 

@@ -52,7 +52,7 @@ _ILLEGAL = -1.0
 
 
 class Samples(NamedTuple):
-    """Training samples; see the docstring of this module for ``value`` and ``sign``."""
+    """Training samples. See the docstring of this module for ``value`` and ``sign``."""
 
     state: np.ndarray  # uint64 [k, n_words]
     action: np.ndarray  # int16 [k]
@@ -153,7 +153,7 @@ class DqnMethod(NetworkMethod):
         return max(1 - (1 - self.epsilon) * n_games / self.decay, self.epsilon)
 
     def shape_for(self, vector: VectorGame) -> Architecture:
-        """Return the shape of the network for a game; raise `LearnError` if the method does not support the game."""
+        """Return the shape of the network for a game. Raise `LearnError` if the method does not support the game."""
         self.check_filters(vector)
         if self.target == TD and not is_duel(vector):
             raise LearnError(
@@ -177,7 +177,7 @@ class DqnRound(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DqnLearner(NetworkTrainer):
-    """Deep Q-network in training; ``replay`` holds a `DqnRound` for each of the latest rounds."""
+    """Deep Q-network in training. ``replay`` holds a `DqnRound` for each of the latest rounds."""
 
     kind: ClassVar[str] = "network"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {"target": ("float32", 1)}
@@ -232,7 +232,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Sequence[Any]]:
-    """Return a compiled function that takes a round's optimizer steps; its last argument is the target weights."""
+    """Return a compiled function that takes a round's optimizer steps. Its last argument is the target weights."""
 
     def loss(weights: Any, batch: dict[str, Any], target: Any) -> Any:
         values = action_values(architecture, weights, batch["x"])

@@ -38,7 +38,7 @@ def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
 
 @dataclass(frozen=True)
 class CheckedMethod:
-    """Base class of learning methods; raises `LearnError` on construction if a hyperparameter is not allowed."""
+    """Base class of learning methods. Raises `LearnError` on construction if a hyperparameter is not allowed."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -48,7 +48,7 @@ class CheckedMethod:
 
     @classmethod
     def of(cls, mapping: Any) -> Self:
-        """Build a method from a mapping, as returned by `dataclasses.asdict`; lists are converted to tuples."""
+        """Build a method from a mapping, as returned by `dataclasses.asdict`. Lists are converted to tuples."""
         names = [each.name for each in fields(cls)]
         if isinstance(mapping, dict):
             mapping = {_RENAMED.get(name, name): value for name, value in mapping.items()}
@@ -66,7 +66,7 @@ class NetworkMethod(CheckedMethod):
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method with the given values; the others have the game's defaults, such as filters for large boards.
+        """Return a method with the given values. The others have the game's defaults, such as filters for large boards.
 
         Defaults in the game's `GameEntry` take precedence over those for large boards.
         """
@@ -118,7 +118,7 @@ class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
     See ``search.py`` for ``search``, ``replay.py`` for ``trace``, and Loshchilov and Hutter, 2019, for ``decay``. The
-    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``; these actions do
+    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``. These actions do
     not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
     """
 
@@ -161,7 +161,7 @@ class MuZeroMethod(NetworkMethod):
 
     @property
     def n_unrolled(self) -> int:
-        """Number of actions that the model unrolls in training; 0 if the search uses the rules."""
+        """Number of actions that the model unrolls in training, or 0 if the search uses the rules."""
         return self.unroll if self.is_learned else 0
 
     @property
@@ -174,7 +174,7 @@ class MuZeroMethod(NetworkMethod):
         return self.epsilon
 
     def shape_for(self, vector: VectorGame) -> ModelShape:
-        """Return the shape of the networks for a game; raise `LearnError` if the method does not support the game."""
+        """Return the shape of the networks for a game. Raise `LearnError` if the method does not support the game."""
         if not is_duel(vector):
             raise LearnError(f"muzero: {vector.game.name} is not a zero-sum game of two players without chance")
         if not isinstance(vector, VectorBoardGame):

@@ -1,9 +1,9 @@
 """Leagues: hyperparameter search with a grid of agents, round-robin tournaments and further training.
 
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
-agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2; the points of each pair are
+agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2. The points of each pair are
 averaged over both seats, and an agent's score is the mean of its points against all others. In the next round, the best
-agents are trained further against their last opponent; training is undone if the trained agent scores less than 1/2
+agents are trained further against their last opponent. Training is undone if the trained agent scores less than 1/2
 against its former self.
 
 A league is stored in a folder and resumes from there. Agents of round 0 are stored in ``round-0/NAME.h5`` when their
@@ -35,7 +35,7 @@ from punish_fast.games.learn.trainer import check_games, check_seed
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
-# Opponents of successive sessions; each sequence is combined with all hyperparameters.
+# Opponents of successive sessions. Each sequence is combined with all hyperparameters.
 SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 # Agents with at least this share of the top score are trained further.
 BEST = 0.9
@@ -102,7 +102,7 @@ def run_league(
     n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Run the unfinished tasks of a league; return the results of all rounds.
+    """Run the unfinished tasks of a league, and return the results of all rounds.
 
     Args:
         folder: Folder of the league, which is created if it does not exist.
@@ -111,7 +111,7 @@ def run_league(
         seed: Random seed of the league.
         n_rounds: Number of rounds after round 0.
         n_threads: Number of threads that train agents and compute points.
-        on_task: Called with the name of each stage; returns the progress callback of the stage.
+        on_task: Called with the name of each stage. It returns the progress callback of the stage.
     """
     check_seed(seed)
     for plan in plans:
@@ -138,7 +138,7 @@ def run_league(
 
 
 def _run_all(function: Callable[[Event, Any], Any], tasks: Sequence[Any], n_threads: int, on_task: OnTask) -> list[Any]:
-    """Call ``function(stopped, task)`` for all tasks in threads; return the results in the order of tasks.
+    """Call ``function(stopped, task)`` for all tasks in threads, and return the results in the order of tasks.
 
     If a call raises an exception, ``stopped`` is set and calls that have not started are cancelled.
     """
@@ -187,7 +187,7 @@ class _League(NamedTuple):
         return table
 
     def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
-        """Train and save an agent unless the file exists; return the fields of `AgentReport` except ``score``."""
+        """Train and save an agent unless the file exists, and return the fields of `AgentReport` except ``score``."""
         path = self._path(number, plan.name)
         learner, former = (self._former_self(number, plan) for _ in range(2))
         for opponent in plan.opponents:

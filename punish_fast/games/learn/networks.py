@@ -2,12 +2,12 @@
 
 All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
 Initial weights are uniformly distributed within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are
-the fan-in and fan-out of the layer; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
-(inputs, outputs); the shape of a convolution is (side, side, input planes, output planes).
+the fan-in and fan-out of the layer. Initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
+(inputs, outputs). The shape of a convolution is (side, side, input planes, output planes).
 
 A Q-network maps the features of a state to a value for each action. If the network has filters, features of shape
 planes x rows x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a
-linear output layer follow; all layers but the last apply ``max(0, x)``.
+linear output layer follow. All layers but the last apply ``max(0, x)``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator)
 
 
 def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
-    """Split a vector of weights into layers; called in compiled functions only."""
+    """Split a vector of weights into layers. Call it in compiled functions only."""
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
     # The gradient of a split is one concatenation, which is much cheaper than the gradient of slices.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
@@ -85,7 +85,7 @@ def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer
 
 
 def dense(layer: Layer, x: jax.Array) -> jax.Array:
-    """Apply a dense layer to inputs ``[n, n_in]``; return ``[n, n_out]``."""
+    """Apply a dense layer to inputs ``[n, n_in]``, and return ``[n, n_out]``."""
     weight, bias = layer
     return x @ weight + bias
 
@@ -96,7 +96,7 @@ def rectified(x: jax.Array) -> jax.Array:
 
 
 def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
-    """Apply convolutions and ``max(0, x)`` to features of shape ``inputs``; return ``[n, rows * columns * filters]``.
+    """Apply convolutions and ``max(0, x)`` to features of shape ``inputs``. Return ``[n, rows * columns * filters]``.
 
     If there are no layers, return ``x``.
     """
@@ -220,5 +220,5 @@ def pretrained_network(game: Game) -> PretrainedNetwork | None:
 
 
 def file_of(game: Game) -> Path:
-    """Return the path of the pretrained network for a game; the file might not exist."""
+    """Return the path of the pretrained network for a game. The file might not exist."""
     return FOLDER / f"{game.name}_network.npz"

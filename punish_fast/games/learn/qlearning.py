@@ -2,7 +2,7 @@
 
 ``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game and on the learner's
 hyperparameters, random seed and sessions. A round ends at the next point of the learning curve. The measures of the
-learning curve are exact; the points are evenly spaced on a logarithmic scale of games, because agents improve fastest
+learning curve are exact. The points are evenly spaced on a logarithmic scale of games, because agents improve fastest
 early in training.
 """
 
@@ -41,7 +41,7 @@ _MAX_PLIES = 1000
 _BATCH = 50_000
 # Maximum number of games in a round, so that training can stop after a time limit.
 _ROUND = 20 * _BATCH
-# Number of games for which `trained_table` trains; enough to learn perfect play of TapnSwap.
+# Number of games for which `trained_table` trains. This is enough to learn perfect play of TapnSwap.
 _TRAINING = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
@@ -63,7 +63,7 @@ class Hyperparameters(CheckedMethod):
 
 
 def hyperparameters(**given: Any) -> Hyperparameters:
-    """Return hyperparameters with the given values; the others have the defaults of the scheme."""
+    """Return hyperparameters with the given values. The others have the defaults of the scheme."""
     return Hyperparameters(**(_OF_AUTHOR if given.get("scheme") == "author" else {}) | given)
 
 
@@ -124,7 +124,7 @@ class QLearner:
 
     @property
     def digest(self) -> str:
-        """Digest of the training state; agents with equal digests continue training identically."""
+        """Digest of the training state. Agents with equal digests continue training identically."""
         return digest_of((self.method, self.seed, self.positions.digest, self.sessions), self.arrays.values())
 
     def plan(self, opponent: str, n_games: int) -> None:
@@ -143,7 +143,7 @@ class QLearner:
         return greedy(self.positions.live_ptr, self.q[0])
 
     def learn_round(self) -> None:
-        """Play until the next point of the learning curve, but at most `_ROUND` games; do nothing after the last."""
+        """Play until the next point of the learning curve, but at most `_ROUND` games. Do nothing after the last."""
         session = self.session
         if session is not None:
             point = next(point for point in points_of(session.wanted) if point > session.games)
@@ -185,7 +185,7 @@ def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) ->
 
 
 def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> QLearner:
-    """Rebuild a learner from `QLearner.to_mapping` and `QLearner.arrays`; raise `LearnError` if they are invalid."""
+    """Rebuild a learner from `QLearner.to_mapping` and `QLearner.arrays`. Raise `LearnError` if they are invalid."""
     method, seed, digest = Hyperparameters.of(mapping["method"]), mapping["seed"], mapping["positions_digest"]
     sessions = [Session(one["opponent"], one["games"], one["wanted"]) for one in mapping["sessions"]]
     check_curve(mapping["curve"], _CURVE)
@@ -263,7 +263,7 @@ def assess(perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
 
 
 def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
-    """Train a table; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
+    """Train a table, and return the positions of the game and the table's policy, float64 ``[n_rows]``."""
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)

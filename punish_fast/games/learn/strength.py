@@ -3,8 +3,8 @@
 A network is represented by a function that computes action values (`episodes.Values`), and takes the action of maximum
 value.
 
-If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks may evaluate
-symmetric states differently. Otherwise strength is estimated from sampled games; games between networks begin with two
+If a game can be enumerated, measures are exact. States are not folded by symmetry, since networks may evaluate
+symmetric states differently. Otherwise strength is estimated from sampled games. Games between networks begin with two
 random moves if the game has no chance events. In games of three players, a network plays against two copies of its
 opponent. Games that are neither won nor lost, such as games with several winners, count as draws.
 """
@@ -44,13 +44,13 @@ class ExactStrength:
         return solve_game(self.positions)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network; ``keeps_rules`` is True if the network considers only legal actions.
+        """Measure the strength of a network. ``keeps_rules`` is True if the network considers only legal actions.
 
         Return a dictionary. ``first`` and ``second`` contain the shares of games against the random player that end in
         ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network) if the network moves first or
-        second. ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats; ``loss_share`` includes
+        second. ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats. ``loss_share`` includes
         illegal moves. ``mistakes`` is the number of states in which the network gives away a win or a draw or makes an
-        illegal move; ``perfect`` is the share of nonterminal states without mistakes.
+        illegal move. ``perfect`` is the share of nonterminal states without mistakes.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -98,7 +98,7 @@ class SampledStrength:
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network as in `ExactStrength.measure`; ``mistakes`` and ``perfect`` are None."""
+        """Measure the strength of a network as in `ExactStrength.measure`. ``mistakes`` and ``perfect`` are None."""
         own = ValueMover(values, keeps_rules=keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
@@ -115,7 +115,7 @@ class SampledStrength:
         """Return None, because the evaluation requires an enumeration of the game."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
-        """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""
+        """Return the share of games with each ending for ``own`` in ``seat``. ``other`` plays in all other seats."""
         movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([0, seat])
         # Games against the random player vary even without random openings.

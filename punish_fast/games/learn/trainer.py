@@ -21,7 +21,7 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.errors import brief, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
-# Number of games at the first point of a learning curve. The number doubles with each further point; the last point
+# Number of games at the first point of a learning curve. The number doubles with each further point. The last point
 # marks the end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
@@ -30,7 +30,7 @@ PLAY, LEARN, BEGIN, REANALYZE = range(4)
 # Maximum step count passed to the optimizer, so that the count fits int32. Beyond this count, the learning rate no
 # longer decreases.
 _MOST_STEPS = 1_000_000_000
-# Maximum valid share; rounding errors can raise shares, which are sums, above 1.
+# Maximum valid share. Rounding errors can raise shares, which are sums, above 1.
 _SHARE = 1 + 1e-9
 _ENDINGS = dict.fromkeys(("win", "draw", "loss", "illegal"), _SHARE)
 _PROGRESS = ("seed", "rounds", "wanted", "curve")
@@ -75,7 +75,7 @@ class NetworkTrainer(ABC):
 
     @classmethod
     def of(cls, vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """Rebuild a learner from `to_mapping` and `arrays`; raise `LearnError` if they are invalid."""
+        """Rebuild a learner from `to_mapping` and `arrays`. Raise `LearnError` if they are invalid."""
         method = cls.method_type.of(learner["method"])
         n_weights = n_weights_of(method.shape_for(vector).shapes)
         progress = {name: learner[name] for name in _PROGRESS}
@@ -137,7 +137,7 @@ class NetworkTrainer(ABC):
 
     @property
     def digest(self) -> str:
-        """Digest of the training state; agents with equal digests continue training identically."""
+        """Digest of the training state. Agents with equal digests continue training identically."""
         arrays = [getattr(self, name) for name in self.networks]
         return digest_of(
             (self.method, self.seed, self.rounds), [*arrays, *(a for part in self.replay for a in part.games)]
@@ -190,7 +190,7 @@ class NetworkTrainer(ABC):
             self._renew()
 
     def _kept(self) -> list[Any]:
-        """Return the replay buffer to which the new round is added; subclasses may update earlier rounds."""
+        """Return the replay buffer to which the new round is added. Subclasses may update earlier rounds."""
         return self.replay
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew
@@ -210,7 +210,7 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _play(self, generator: np.random.Generator) -> Any:
-        """Play the games of a round; return a named tuple with the fields of `_empty_games`."""
+        """Play the games of a round, and return a named tuple with the fields of `_empty_games`."""
 
     @abstractmethod
     def _remember(self, games: Any) -> Any:
@@ -218,11 +218,11 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _draw(self, replay: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        """Draw ``n`` training samples from the replay buffer ``replay``; return arrays ``[n, ...]`` by name."""
+        """Draw ``n`` training samples from the replay buffer ``replay``, and return arrays ``[n, ...]`` by name."""
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
-        """Take a round's optimizer steps after ``count`` earlier steps; return new weights, momentum and variance."""
+        """Take a round's optimizer steps after ``count`` earlier steps. Return new weights, momentum and variance."""
 
     @property
     def is_point(self) -> bool:
@@ -269,7 +269,7 @@ def check_seed(seed: Any) -> None:
 
 
 def check_curve(curve: Any, point: Mapping[str, Any]) -> None:
-    """Raise `LearnError` if a learning curve is invalid; ``point`` contains the maximum of each measure."""
+    """Raise `LearnError` if a learning curve is invalid. ``point`` contains the maximum of each measure."""
     for each in curve if isinstance(curve, list) else [curve]:
         if not _is_like(each, point):
             raise LearnError(f"curve: {brief(each)} is not a point of a learning curve")

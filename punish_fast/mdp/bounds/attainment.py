@@ -7,7 +7,7 @@ policy, and let ``e`` bound the rounding error of a sweep. Then, for any values 
     F^k(l) - k e >= l   =>   the policy earns at least l
 
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
-the first layer; elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
+the first layer. Elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
 
 If this fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the
 best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only increase, so

@@ -3,10 +3,10 @@
 Components are solved in topological order (``end_components.py``), so no component is revisited. Each component goes
 through two stages:
 
-* *Values* are computed by in-place sweeps in alternating directions; in a large component, pairs of sweeps are
+* *Values* are computed by in-place sweeps in alternating directions. In a large component, pairs of sweeps are
   extrapolated (``anderson.py``). This stage proves nothing.
 * *Bounds*, which start a small distance below and above the values, are swept in the same way. Let ``T`` back up the
-  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be the upper and lower bounds; a sweep replaces
+  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be the upper and lower bounds. A sweep replaces
   a bound only with a tighter one. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains
   true once it holds in a backup of ``s``. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a``
   that last raised ``l(s)``. Once both hold in all states of a component, ``T u <= u`` and ``T_a l >= l``, so
@@ -49,7 +49,7 @@ _SHARE = 0.001
 _SHARE_OF_STEP = 0.25
 # Share of the remaining tolerance that a slowly converging component uses.
 _SHARE_OF_REST = 0.25
-# Largest change of converged values in two sweeps, as a share of ``c``; bounds improve by half of ``c`` per backup.
+# Largest change of converged values in two sweeps, as a share of ``c``. Bounds improve by half of ``c`` per backup.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
@@ -57,7 +57,7 @@ _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 def bracketed(mdp: MDP, reward: Payoff, limits: SolverLimits) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
-    ``mdp`` must not be compact; its rewards are ignored. Every policy must either terminate or have unbounded cost. If
+    ``mdp`` must not be compact. Its rewards are ignored. Every policy must either terminate or have unbounded cost. If
     sweeps do not prove an error bound within the tolerance, the returned bound is infinite, and the policy might not
     attain the values.
     """
@@ -167,7 +167,7 @@ class _Sweeps:
         _component_brackets.relax_components(0, len(boundary) - 1, *args)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
-        """Bracket components; return the index of the first component that is not proved, or ``last``.
+        """Bracket components, and return the index of the first component that is not proved, or ``last``.
 
         Do nothing if an earlier component was not proved.
         """

@@ -19,7 +19,7 @@ transition matrix. Every row that is worse than the best row of its state by mor
 
     (g (high - low) + 2 e) / (1 - g)
 
-is suboptimal and can be eliminated permanently; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
+is suboptimal and can be eliminated permanently. ``e`` bounds the rounding error of a backup (``value_iteration.py``).
 
 The lower bound also holds for the values of the greedy policy, since its proof uses only that policy's backups. A
 policy whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
@@ -53,7 +53,7 @@ from punish_fast.mdp.process import (
 )
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Sweeps with less work run on one thread. Work is the number of entries plus ten for each state; this much takes twice
+# Sweeps with less work run on one thread. Work is the number of entries plus ten for each state. This much takes twice
 # as long as starting threads (0.1 ms).
 _LEAST_WORK, _STATE_WORK = 900_000, 10
 # Maximum number of blocks, which are updated in parallel, and states per block if there are fewer blocks. Larger blocks
@@ -62,10 +62,10 @@ _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 
 class PolicyChain:
-    """The Markov chain of a policy; call `follow` to set the policy."""
+    """The Markov chain of a policy. Call `follow` to set the policy."""
 
     def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
-        """Allocate memory for rows; ``tensor`` contains the kernel arrays of ``mdp``."""
+        """Allocate memory for rows. ``tensor`` contains the kernel arrays of ``mdp``."""
         n = mdp.n_states
         self._ptr = cumulated(np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]))
         self.nnz = int(self._ptr[-1])  # Maximum number of entries
@@ -85,7 +85,7 @@ class PolicyChain:
         for_chunks(_policy_chain.gather_policy, self._ptr, *args)
 
     def back_up(self, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
-        """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return the smallest and largest change."""
+        """Back up all states from ``v`` into ``out``, both ``[n_columns]``. Return the smallest and largest change."""
         return self._swept(self._chain, v, out)
 
     def discounted_successors(self, x: np.ndarray) -> np.ndarray:
@@ -172,7 +172,7 @@ class Improvement:
 
     def __init__(self, mdp: MDP, discount: float, goal: float, initial_values: np.ndarray | None = None) -> None:
         """Start with ``initial_values`` (float64 ``[n_states]``), or with zeros."""
-        # The MDP must not be compact, and the discount must be below 1; the goal is the error bound to reach.
+        # The MDP must not be compact, and the discount must be below 1. The goal is the error bound to reach.
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
@@ -218,7 +218,7 @@ class Improvement:
         return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
 
     def improve(self) -> np.ndarray:
-        """Back up all states; return the previous `v`, float64 ``[n_columns]``."""
+        """Back up all states, and return the previous `v`, float64 ``[n_columns]``."""
         before = self.v
         chunks = self._chunks
         statistics = np.empty((len(chunks) - 1, 4))
@@ -234,11 +234,11 @@ class Improvement:
         return before
 
     def with_terminals(self, low: float, high: float) -> tuple[float, float]:
-        """Extend the range of changes from states to all columns; the values of terminals do not change."""
+        """Extend the range of changes from states to all columns. The values of terminals do not change."""
         return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
     def _row_values(self) -> np.ndarray:
-        """Return the array for row values; allocate a new array if `close` has returned the last one."""
+        """Return the array for row values. Allocate a new array if `close` has returned the last one."""
         if len(self._q) < self.mdp.n_rows:
             self._q = np.zeros(self.mdp.n_rows)
         return self._q
@@ -254,7 +254,7 @@ class Improvement:
         return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
 
     def close(self) -> Closed:
-        """Back up all rows once more; if the error exceeds the goal, shift the values to the midpoint of their bounds.
+        """Back up all rows once more. If the error exceeds the goal, shift the values to the midpoint of their bounds.
 
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
         of the best rows plus rounding.

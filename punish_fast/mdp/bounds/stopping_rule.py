@@ -24,7 +24,7 @@ from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
 from punish_fast.runtime.errors import PunishFastError
 
-# Growth of weights at which sweeps stop; a smaller limit would reduce the modulus slightly, but require more sweeps.
+# Growth of weights at which sweeps stop. A smaller limit would reduce the modulus slightly, but require more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
 # Index of the sweep after which to check for endless play if a weight still grows by nearly 1.
@@ -127,12 +127,12 @@ def _largest(values: np.ndarray) -> float:
 
 
 def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
-    """Return the contraction of undiscounted sweeps; its modulus is 1 if episodes may be too long to bound it.
+    """Return the contraction of undiscounted sweeps. Its modulus is 1 if episodes may be too long to bound it.
 
     Args:
         n_carried: Number of leading states whose values are carried from sweep to sweep.
-        back_up: Makes one sweep; ``back_up(reward, v)`` returns the new values.
-        is_endless: Returns True if play can continue forever; called only if this seems likely.
+        back_up: Makes one sweep. ``back_up(reward, v)`` returns the new values.
+        is_endless: Returns True if an episode can continue forever. It is called only if this seems likely.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0

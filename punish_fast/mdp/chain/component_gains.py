@@ -6,11 +6,11 @@ the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
 [Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all satisfy ``(T_a h - h)(s) >= l`` has a gain of at
-least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` narrow this bracket; keeping a quarter of the old values removes
+least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` narrow this bracket. Keeping a quarter of the old values removes
 periodicity. If 1,000 sweeps are not enough, policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two
 floats, which keeps differences accurate. If the bracket is still too wide, small components are solved in rational
 arithmetic (``rational.py``), larger chains by their stationary weights, and other
-components by more sweeps; the narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first
+components by more sweeps. The narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first
 that keeps ``l`` within the tolerance of ``g``.
 
 **Stationary weights.** If a chain seldom moves between groups of states, its bias is many orders of magnitude larger
@@ -76,7 +76,7 @@ class _Bracket:
 
 @dataclass
 class ComponentGains(_Bracket):
-    """Maximum gains within the end components of an MDP; states and rows in the bracket are those of ``part``."""
+    """Maximum gains within the end components of an MDP. States and rows in the bracket are those of ``part``."""
 
     part: Restriction  # MDP restricted to the rows of end components
     component: np.ndarray  # int64 ``[n_states of the part]``, index of each state's component
@@ -129,7 +129,7 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: So
 
 
 def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
-    """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached; return the brackets."""
+    """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached. Return the brackets."""
     begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
     for sweeps in range(1, limits.max_sweeps * bool(len(h)) + 1):
@@ -224,7 +224,7 @@ def _mean(weight: np.ndarray, reward: np.ndarray) -> float:
 
 
 def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
-    """Return weights, float64 ``[n_states]``, and a bound on the relative error of their ratios; it may be infinite."""
+    """Return weights, float64 ``[n_states]``, and a bound, perhaps infinite, on the relative error of their ratios."""
     chain, n = mdp.to_scipy(), mdp.n_states
     elimination = Elimination(chain)
     if not elimination.is_affordable:

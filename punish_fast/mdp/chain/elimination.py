@@ -14,8 +14,8 @@ few new transitions, first in a sparse matrix and then, once most of the remaini
 connected, in a dense one.
 
 **Minimum-degree order** [Tinney and Walker 1967]. Eliminating a state connects all its neighbors. The state with the
-fewest neighbors is eliminated next; an upper bound replaces the exact number of neighbors [Amestoy, Davis and Duff
-1996]. Termination counts as a neighbor, so a long path to it is eliminated from the far end; in the opposite order,
+fewest neighbors is eliminated next. An upper bound replaces the exact number of neighbors [Amestoy, Davis and Duff
+1996]. Termination counts as a neighbor, so a long path to it is eliminated from the far end. In the opposite order,
 the probability of termination might underflow. *Hubs*, which have very many neighbors, are eliminated last. Once every
 remaining state of a component is connected with a large share of the others, these states and the hubs are eliminated
 in a dense matrix.
@@ -58,7 +58,7 @@ class EliminationOrder(NamedTuple):
 
 
 def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
-    """Return a mask of hubs, bool ``[n_states]``; the arguments are those of `minimum_degree`."""
+    """Return a mask of hubs, bool ``[n_states]``. The arguments are those of `minimum_degree`."""
     most = np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(np.bincount(component)))
     return np.asarray(np.diff(graph.indptr) > most[component])
 
@@ -210,7 +210,7 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
 
 
 def components(within: Any) -> np.ndarray:
-    """Return the strongly connected component of each state; no component leads to one with a higher number."""
+    """Return the strongly connected component of each state. No component leads to one with a higher number."""
     if not within.has_canonical_format:
         # SciPy's search might not terminate if an entry is stored twice.
         within = within.copy()
@@ -244,7 +244,7 @@ def _random_chain(mdp: MDP) -> Any:
 
 
 def patience(mdp: MDP) -> int:
-    """Return the number of sweeps, from 50 to 1,000, that takes about as long as policy iteration; 1,000 if unknown."""
+    """Return the number of sweeps, 50 to 1,000, that takes about as long as policy iteration, or 1,000 if unknown."""
     if mdp.nnz > _MOST_ESTIMATED:
         return _MOST_SWEEPS
     graph, component, _ = _neighbors(_random_chain(mdp))

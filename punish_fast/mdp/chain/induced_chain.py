@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def checked_policy(mdp: Process, policy: Any) -> np.ndarray:
-    """Convert the probability of each row under a policy to float64 ``[n_rows]``; raise `SolveError` if invalid."""
+    """Convert the probability of each row under a policy to float64 ``[n_rows]``. Raise `SolveError` if invalid."""
     refuse_mask("policy", policy, SolveError)
     given: np.ndarray = np.asarray(policy, dtype=np.float64)
     flaw = flaw_of(mdp.state_ptr, given)

@@ -3,7 +3,7 @@
 Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds them without
 any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so no
 policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
-component, which limits the method to small components; rewards and probabilities can have any magnitude.
+component, which limits the method to small components. Rewards and probabilities can have any magnitude.
 
 Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
 built, the error bound holds for all MDPs whose probabilities differ from the given ones by at most a relative error
@@ -59,7 +59,7 @@ class RationalProcess:
     """An MDP whose rewards and probabilities are fractions."""
 
     def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
-        """Convert an MDP that is not compact; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
+        """Convert an MDP that is not compact. ``reward``, float64 ``[n_rows]``, replaces its rewards."""
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
         factor = Fraction(discount)
@@ -80,7 +80,7 @@ class RationalProcess:
     def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
         """Return the values of a policy that terminates or is discounted.
 
-        ``choice`` contains the row taken in each state, counted from 0; ``worth`` contains the values of terminals.
+        ``choice`` contains the row taken in each state, counted from 0. ``worth`` contains the values of terminals.
         """
         n = len(self.rows)
         position = dict(zip(self._order, range(n), strict=True))
@@ -93,7 +93,7 @@ class RationalProcess:
         return [x[position[state]] for state in range(n)] + worth
 
     def best(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Improve a policy until its gain is maximal; return the gain and the bias."""
+        """Improve a policy until its gain is maximal, and return the gain and the bias."""
         gain, bias = self._gain(choice)
         # The value of an optimal row is the bias of its state plus the gain.
         while self.improve(choice, bias, [x + gain for x in bias]):
@@ -112,7 +112,7 @@ class RationalProcess:
         return [states.tolist() for states in closed_classes(chain)]
 
     def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Change a policy so that all states reach its best recurrent class; return the policy's gain and bias."""
+        """Change a policy so that all states reach its best recurrent class, and return the policy's gain and bias."""
         n, classes = len(self.rows), self._classes(choice)
         best = max(classes, key=lambda states: self._cycle(choice, states)[0])
         inside = set(best) if len(classes) > 1 else set(range(n))
@@ -140,7 +140,7 @@ class RationalProcess:
         return gain, {state: reward[k] - gain * steps[k] if k else Fraction(0) for k, state in enumerate(states)}
 
     def optimize(self, choice: list[int], worth: Numbers) -> tuple[Numbers, int]:
-        """Improve a policy until it is optimal; return its values and the number of policies evaluated."""
+        """Improve a policy until it is optimal, and return its values and the number of policies evaluated."""
         rounds, values = 1, self.total(choice, worth)
         while self.improve(choice, values, values):
             rounds, values = rounds + 1, self.total(choice, worth)
@@ -159,7 +159,7 @@ class RationalProcess:
         return other
 
     def improve(self, choice: list[int], values: Numbers, target: Numbers) -> bool:
-        """Switch to the first best row in states where its value exceeds ``target``; return True if any row changed."""
+        """Switch to the first best row in states where its value exceeds ``target``. Return True if any row changed."""
         changed = False
         for state, rows in enumerate(self.rows):
             q = [row.at(values) for row in rows]
@@ -216,9 +216,9 @@ def solve_certified(
 
 
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Maximize the expected total reward plus the value of the terminal reached; the error bound covers rounded inputs.
+    """Maximize the expected total reward plus the value of the terminal reached. The error bound covers rounded inputs.
 
-    ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals; ``mdp`` must not be compact.
+    ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals. ``mdp`` must not be compact.
     """
     process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
     n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()

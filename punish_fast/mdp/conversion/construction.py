@@ -50,7 +50,7 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Implement `MDP.from_scipy`; ``action`` contains row labels, and ``name_of`` returns the name of a row."""
+    """Implement `MDP.from_scipy`. ``action`` contains row labels, and ``name_of`` returns the name of a row."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
     terminals = _finite("terminal_reward", terminal_reward)
@@ -117,7 +117,7 @@ def from_pairs(
 ) -> MDP:
     """Build an MDP from state-action pairs, ordered by state.
 
-    ``transitions`` has the shape ``[n_rows, n_states]``; ``pairs`` contains the states and the action labels of the
+    ``transitions`` has the shape ``[n_rows, n_states]``. ``pairs`` contains the states and the action labels of the
     rows, ``[n_rows]`` each.
     """
     state, action = pairs
@@ -157,7 +157,7 @@ def normalized(mdp: MDP) -> MDP:
 
 
 def entries_of(name: str, given: Any) -> csr_array:
-    """Convert a sparse matrix to CSR and float64, preserving duplicate entries; copy arrays only if necessary."""
+    """Convert a sparse matrix to CSR and float64, preserving duplicate entries. Copy arrays only if necessary."""
     from scipy.sparse import coo_array, csr_array, issparse
 
     is_sparse: bool = issparse(given)
@@ -187,7 +187,7 @@ def entries_of(name: str, given: Any) -> csr_array:
 def _distributions(
     matrix: csr_array, normalize: bool, name_of: Callable[[int], str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Check and normalize rows; return ``indptr``, ``indices`` and ``data`` with ascending columns."""
+    """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
         k = int((~((data >= 0) & (data <= largest))).argmax())

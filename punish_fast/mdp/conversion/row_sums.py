@@ -41,7 +41,7 @@ def max_row_sum_error(mdp: MDP) -> float:
 
 
 def flaw_of_rows(mdp: MDP) -> str | None:
-    """Describe the first invalid column, probability or row sum, in this order; return None if there is none."""
+    """Describe the first invalid column, probability or row sum, in this order. Return None if all are valid."""
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
@@ -74,7 +74,7 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True if the sum of a row is accepted; the arguments are scalars or arrays.
+    """Return True if the sum of a row is accepted. The arguments are scalars or arrays.
 
     ``total`` is the rounded sum, and ``deviation`` is the exact sum minus 1.
     """

@@ -48,7 +48,7 @@ from punish_fast.runtime.parallel import cumulated
 class Quotient:
     """An MDP whose end components have been collapsed."""
 
-    # The quotient; its last terminal represents staying forever, and each component is in the layer of its first state.
+    # The quotient. Its last terminal represents staying forever, and each component is in the layer of its first state.
     mdp: MDP
     original: MDP
     number: np.ndarray  # int64 ``[n_states]``, quotient state of each original state
@@ -96,7 +96,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     """Collapse the maximal end components of rows without reward.
 
     Args:
-        endless: bool ``[n_states]``, states from which play can continue forever; must include all end components.
+        endless: bool ``[n_states]``, states from which a run can last forever. They must include all end components.
         pays: If False, assume that no row has a reward.
         stays: If False, play cannot stay in a component forever, and every component must have an exit.
     """
@@ -185,7 +185,7 @@ class Order:
         self.mdp = replace(mdp, state_ptr=state_ptr, **rows, **select_rows(mdp, self.rows, column))  # reordered MDP
 
     def runs(self, large: int) -> list[np.ndarray]:
-        """Divide the components into runs; each component of at least ``large`` states forms its own run.
+        """Divide the components into runs. Each component of at least ``large`` states forms its own run.
 
         Return the state offsets of each run's components, including the end of the last component.
         """

@@ -1,14 +1,14 @@
 """Qualitative reachability: states that can reach or avoid others, with certainty or almost surely.
 
-Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
-Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns; play may also stop in other
+Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6.
+Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns. Play may also stop in other
 columns without reaching the goal. States with the following properties are found:
 
 * some policy *may* reach the goal: search backward from it;
 * some policy *never* reaches the goal: starting with the goal, remove states whose every row may lead to a removed
   column;
 * some policy reaches the goal *almost surely* (with probability 1): of the states that may reach the goal, keep those
-  that can reach it by rows that never leave this set; repeat until no state is dropped.
+  that can reach it by rows that never leave this set. Repeat until no state is dropped.
 
 The corresponding policies are found as well.
 """
@@ -34,7 +34,7 @@ class Ways(NamedTuple):
 
 
 class TransitionGraph:
-    """The graph of an MDP; entries of probability 0 are ignored."""
+    """The graph of an MDP. Entries of probability 0 are ignored."""
 
     def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
         """List the rows that lead to each column. Play stops in the columns ``stops``, bool ``[n_columns]``."""
@@ -71,7 +71,7 @@ class TransitionGraph:
         """Return the rows that may be part of an end component, bool ``[n_rows]``.
 
         Rows are eliminated if they may lead to a column in which play stops, or to a state whose rows are all
-        eliminated or self-loops; self-loops are never eliminated.
+        eliminated or self-loops. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = np.append(
@@ -127,7 +127,7 @@ class TransitionGraph:
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return a mask of columns from which allowed rows may lead to the goal; set ``row`` as in `Ways`."""
+        """Return a mask of columns from which allowed rows may lead to the goal. Set ``row`` as in `Ways`."""
         reached = goal.copy()
         row[:] = -1
         _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
@@ -148,12 +148,12 @@ class TransitionGraph:
         return forced, risky
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows, bool ``[n_rows]``, that lead only to ``columns``; the MDP must not store zeros."""
+        """Return the rows, bool ``[n_rows]``, that lead only to ``columns``. The MDP must not store zeros."""
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """Convert a mask of states or columns to a mask of columns, bool ``[n_columns]``; None stands for no columns."""
+    """Convert a mask of states or columns to a mask of columns, bool ``[n_columns]``. None stands for no columns."""
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
@@ -175,7 +175,7 @@ def endless_states(mdp: MDP) -> np.ndarray:
 
 
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
-    """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely; otherwise return a policy that does."""
+    """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely. Otherwise return a policy that does."""
     ends = terminals_of(mdp)
     graph = TransitionGraph(mdp, ends)
     return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row
@@ -198,7 +198,7 @@ def approaching_choice(mdp: MDP) -> np.ndarray:
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     """Return the states, int64 ``[k]`` in ascending order, that can be reached from ``first``, including ``first``."""
     mdp = mdp.expanded()
-    # Terminals have no successors; an additional node leads to the states ``first``.
+    # Terminals have no successors. An additional node leads to the states ``first``.
     n, end = mdp.n_columns, mdp.nnz
     ends = np.full(len(mdp.terminal_reward), end)
     pointers = np.concatenate([mdp.indptr[mdp.state_ptr], ends, [end + len(first)]])

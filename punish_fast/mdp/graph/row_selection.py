@@ -11,7 +11,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks
 
 
 def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any]:
-    """Copy some rows of an MDP and renumber their columns; return ``indptr``, ``indices`` and ``data`` as in `MDP`.
+    """Copy some rows of an MDP, renumber their columns, and return ``indptr``, ``indices`` and ``data`` as in `MDP`.
 
     ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that
     leads to the last entry of ``column`` with probability 1.
@@ -50,7 +50,7 @@ def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
 
 
 def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """Return the first marked row of each state, int64 ``[n_states]``; every state must have one."""
+    """Return the first marked row of each state, int64 ``[n_states]``. Every state must have one."""
     rows = np.flatnonzero(marked)
     return rows[np.searchsorted(rows, state_ptr[:-1])]
 
@@ -70,7 +70,7 @@ def restriction(
     """Restrict an MDP to some rows, bool ``[n_rows]``, and the states that have at least one of them.
 
     ``terminal``, ``[n_columns]`` or one for all, contains the index of the new terminal that replaces each column
-    outside the restriction; the new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces
+    outside the restriction. The new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces
     the rewards of rows.
     """
     taken = np.flatnonzero(rows)

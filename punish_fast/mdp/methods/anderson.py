@@ -30,7 +30,7 @@ class Anderson:
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return the next point, given ``x`` and ``image = g(x)``, ``[n]`` each; do not modify ``image`` afterwards."""
+        """Return the next point, given ``x`` and ``image = g(x)``, ``[n]`` each. Do not modify ``image`` afterwards."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:
@@ -74,7 +74,7 @@ class Anderson:
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """Return the weights, ``[k]``, of the linear combination of ``k`` vectors that is closest to a target vector.
 
-    ``gram``, ``[k, k]``, contains the inner products of the vectors; ``towards``, ``[k]``, contains their inner
+    ``gram``, ``[k, k]``, contains the inner products of the vectors. ``towards``, ``[k]``, contains their inner
     products with the target.
     """
     lengths = np.sqrt(gram.diagonal())

@@ -32,8 +32,8 @@ _LEAST_PRECISION = 1e-3
 def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward and a policy that earns it up to the error bound.
 
-    ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not end play;
-    all these policies must have unbounded cost. If policy iteration does not reach the tolerance, its error bound is
+    ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not end play.
+    All these policies must have unbounded cost. If policy iteration does not reach the tolerance, its error bound is
     accepted if it is at most 1e-9 of the largest value, or at most 1e-3 of it once the maximum number of sweeps has
     been made. If the MDP is small enough for rational arithmetic, any error bound is accepted, because it reflects only
     the rounding of probabilities when the MDP was built.
@@ -69,7 +69,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
     """Solve an MDP without a discount, component by component; also return row values, float64 ``[n_rows]``.
 
     Args:
-        mdp: MDP with a single layer, not compact; its rewards are ignored.
+        mdp: MDP with a single layer, not compact. Its rewards are ignored.
         endless: bool ``[n_states]``, mask of the states from which some policy might never end play.
         payoff: Rewards of rows and terminals.
     """
@@ -80,7 +80,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
-    """Find the maximum total reward and a policy that earns it; play that never ends pays nothing."""
+    """Find the maximum total reward and a policy that earns it. Play that never ends pays nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, limits)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -96,7 +96,7 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits
 def first_of_ties(
     mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False
 ) -> tuple[Exact, np.ndarray]:
-    """Change the policy to the first of tied rows if play still ends and the proved loss is small; see `settle_ties`.
+    """Change the policy to the first of tied rows if play still ends and the proved loss is small (see `settle_ties`).
 
     The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, play must end even from
     states of value 0. Also return row values, float64 ``[n_rows]``.
@@ -136,7 +136,7 @@ def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
 
 # Largest difference that rounding causes between equal values, as a share of the largest value.
 _ROUNDING = 1e-15
-# Permitted loss from taking tied rows, in multiples of the error bound; rational arithmetic bounds the optimal values,
+# Permitted loss from taking tied rows, in multiples of the error bound. Rational arithmetic bounds the optimal values,
 # but not always the values of the policy.
 _MOST_BOUNDS = 4
 
@@ -158,7 +158,7 @@ def settle_ties(
         q: Row values, float64 ``[n_rows]``.
         tolerance: Allowed difference between the values and those earned by the policy.
         first_of: Returns a policy, int64 ``[n_states]``, that takes tied rows, given their mask, bool ``[n_rows]``.
-        evaluate: Returns the values of a chain; returns None or raises `SolveError` if none are proved.
+        evaluate: Returns the values of a chain. Returns None or raises `SolveError` if none are proved.
         scale: Lower bound on the largest absolute value.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states

@@ -23,7 +23,7 @@ any vector ``c``,
 
 because backups are monotone and converge to ``v*``. The conditions are not required in states whose bound is the
 largest or smallest possible value. Candidates for ``c`` are the values of the policy if each row pays four times its
-rounding error; if another row still has a positive gain, the policy of the upper bound switches to it. The proof does
+rounding error. If another row still has a positive gain, the policy of the upper bound switches to it. The proof does
 not depend on how ``v`` and ``c`` were found: both conditions are checked at the end, and a bound that cannot be proved
 is infinite.
 """
@@ -142,7 +142,7 @@ class Rows:
 
     @classmethod
     def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
-        """Build the rows of an MDP; ``reward``, float64 ``[n_rows]``, replaces its rewards."""
+        """Build the rows of an MDP. ``reward``, float64 ``[n_rows]``, replaces its rewards."""
         matrix = mdp.to_scipy()
         if discount < 1:
             ends = sparse.csr_array(np.full((mdp.n_rows, 1), 1 - discount))

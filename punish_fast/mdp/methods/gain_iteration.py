@@ -69,7 +69,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
 
 
 def groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the states by component; return the offset of each component and the sorted states."""
+    """Sort the states by component, and return the offset of each component and the sorted states."""
     order = np.argsort(component, kind="stable")
     return np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1)), order
 
@@ -123,7 +123,7 @@ def _until(chain: Any, ends: np.ndarray) -> Elimination:
 
 
 def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
-    """Return the bias of a policy with one recurrent class per component; it is 0 in ``ends``, one state per class."""
+    """Return the bias of a policy with one recurrent class per component. It is 0 in ``ends``, one state per class."""
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))

@@ -23,7 +23,7 @@ always satisfy these conditions. Iterating from them is interval iteration [Hadd
 735], which needs as many sweeps as plain value iteration, each at twice the cost. Sweeps of a single array of values
 therefore come first, although they prove nothing. The first bracket has bounds a small distance below and above their
 result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new
-bracket begins, sixteen times as wide and with twice as many sweeps; eventually, the bracket is [0, 1].
+bracket begins, sixteen times as wide and with twice as many sweeps. Eventually, the bracket is [0, 1].
 
 **Rounding.** The rounding error of a sweep is at most ``e`` (see ``value_iteration.py``), so ``e`` is added to every
 upper bound and subtracted from every lower bound.
@@ -44,7 +44,7 @@ _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps for maximum win probabilities, then sweeps of brackets; updating both bounds counts as one sweep."""
+    """Sweeps for maximum win probabilities, then sweeps of brackets. Updating both bounds counts as one sweep."""
 
     _least = 0.0
 
@@ -69,7 +69,7 @@ class Reachability(Layered):
         return float(self._rounding().sum())
 
     def sweep(self) -> float:
-        """Sweep once, over both bounds if there is a bracket; return the error bound that holds after `close`."""
+        """Sweep once, over both bounds if there is a bracket, and return the error bound that holds after `close`."""
         if self._bracket is not None:
             return self._narrow(self._bracket)
         super().sweep()
@@ -143,7 +143,7 @@ class Bracket:
         return float(np.nextafter(width / 2, np.inf)) + float(np.finfo(np.float64).eps)
 
     def replace(self, lower: np.ndarray, upper: np.ndarray) -> float:
-        """Replace the bounds after a sweep, and check whether they are proved; return the largest change."""
+        """Replace the bounds after a sweep, check whether they are proved, and return the largest change."""
         change = max(_largest_change(self.lower, lower), _largest_change(self.upper, upper))
         self.lower, self.upper = lower, upper
         self.n_rounds += 1

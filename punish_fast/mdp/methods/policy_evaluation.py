@@ -1,7 +1,7 @@
 """Policy iteration for discounted MDPs without layers, with policies evaluated by sweeps or by a Krylov method.
 
 Each step evaluates the greedy policy, which *advances* the values, and then backs up all states, which proves an error
-bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps; ``policy-iteration`` uses a
+bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps. ``policy-iteration`` uses a
 Krylov method.
 
 **Sweeps.** Between backups of all rows, modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the
@@ -11,11 +11,11 @@ for the tolerance, or when a limit on their number is reached. The limit is doub
 many do.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
-``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
+``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state. BiCGSTAB [van der Vorst 1992] needs about
 the square root of that number for chains that resemble a random walk. It starts from the backed-up values and stops
 when no residual exceeds 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right
 preconditioner consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps
-over the rows of the policy; the four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner
+over the rows of the policy. The four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner
 products in a fixed order, whereas the order in BLAS depends on the number of threads.
 
 **Choice of the method.** ``auto`` starts with sweeps and keeps using them while they gain at least one decimal digit
@@ -25,7 +25,7 @@ method, so an unused method is tried again eventually. The choice depends on the
 it is the same in every run and for every number of threads.
 
 **Failing methods.** An evaluation may increase the error. After 32 steps without a new smallest error bound, up to 32
-plain backups follow; if none of them lowers the bound, both limits are doubled. Since plain backups converge, so does
+plain backups follow. If none of them lowers the bound, both limits are doubled. Since plain backups converge, so does
 every method.
 """
 
@@ -132,7 +132,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _digits_lost(before: float, after: float) -> float:
-    """Return the reduction of a residual, in decimal digits; it is negative if the residual increased."""
+    """Return the reduction of a residual, in decimal digits. It is negative if the residual increased."""
     least = float(np.finfo(np.float64).tiny)
     return float(np.log10(max(before, least)) - np.log10(max(after, least)))
 
@@ -164,7 +164,7 @@ class PolicyEvaluations:
 
     @property
     def reason(self) -> str:
-        """Methods used, with their step counts; ``"value-iteration"`` if no policy was evaluated."""
+        """Methods used, with their step counts, or ``"value-iteration"`` if no policy was evaluated."""
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
 
@@ -186,7 +186,7 @@ def iterate(
     """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 
     Args:
-        point: Initial values; on return, the values of the last backup.
+        point: Initial values. On return, the values of the last backup.
         log: Receives one entry per backup.
         max_steps: Maximum number of backups, including those already in the log.
         max_sweeps: Stop once more than ``max_sweeps * nnz`` entries have been read.

@@ -18,7 +18,7 @@ bound on the rounding error of a sweep. Since sweeps contract,
 where ``k`` is 1 if the discount is below 1 (otherwise see ``stopping_rule.py``). The error of any other value is at
 most ``g`` times the error of the carried values before the sweep, plus ``e``. The rounding error of a row of ``n``
 entries is at most ``(n + 8) u`` times the largest possible value, where ``u`` is the unit roundoff [Higham 2002, ch.
-3]. This includes up to four roundings of each stored probability; the bound holds for the MDP whose rows add up to
+3]. This includes up to four roundings of each stored probability. The bound holds for the MDP whose rows add up to
 exactly 1.
 """
 
@@ -74,7 +74,7 @@ class Iteration:
         self.proved_choice: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
-        # Row values and the first best rows; consistent with `v` only after `close`.
+        # Row values and the first best rows, consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Number of roundings of a row in addition to one per entry, including those of stored probabilities.
@@ -99,12 +99,12 @@ class Iteration:
         return contraction
 
     def _find_endless(self) -> bool:
-        """Find the states from which play can last forever; set `endless` and return True if there are any."""
+        """Find the states from which play can last forever. Set `endless` and return True if there are any."""
         n_carried = self._n_carried
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
         # Remove states whose rows may all lead to removed states or terminals, until no more states are removed.
         while stays.any():
-            # The value of a state is minus its minimum probability of leaving; it is 0 only if some row surely stays.
+            # The value of a state is minus its minimum probability of leaving. It is 0 only if some row surely stays.
             v = np.full(self.mdp.n_columns, -1.0)
             v[:n_carried] = np.where(stays, 0.0, -1.0)
             for layer, states in reversed(list(enumerate(starmap(slice, pairwise(self.mdp.layer_ptr.tolist()))))):
@@ -119,13 +119,13 @@ class Iteration:
         return False
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Sweep over ``v`` with the given rewards and no discount, in place if possible; return the new values."""
+        """Sweep over ``v`` with the given rewards and no discount, in place if possible, and return the new values."""
         for layer in reversed(range(self.mdp.n_layers)):
             v, _ = self._back_up_layer(layer, Payment(reward, 1.0), v)
         return v
 
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """Back up one layer, in place if possible; return the new values and the largest change."""
+        """Back up one layer, in place if possible, and return the new values and the largest change."""
         out = v if self._backups.is_independent(layer) else v.copy()
         if self._policy is not None:
             return out, self._backups.evaluate(layer, payment, self._policy, v, out)
@@ -143,7 +143,7 @@ class Iteration:
         return self.contraction.error_bound(change, rounding)
 
     def _back_up_rows(self) -> np.ndarray:
-        """Back up all states simultaneously; return the statistics of `Backups.close`, combined over the layers."""
+        """Back up all states simultaneously, and return the statistics of `Backups.close`, combined over the layers."""
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
@@ -154,7 +154,7 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy; return a bound on its loss, which is `v` minus the values of the policy.
+        """Choose the policy, and return a bound on its loss, which is `v` minus the values of the policy.
 
         ``bounds`` contains the allowed losses, in ascending order.
         """
@@ -174,7 +174,7 @@ class Iteration:
         """Return a bound on `v` minus the values of a policy with a discount.
 
         The rows of the policy are worse than the best rows in `q` by up to ``ties``, float64 ``[n_layers]``. `close`
-        computed `q` from the previous state values; if these have decreased since, row values decrease by at most the
+        computed `q` from the previous state values. If these have decreased since, row values decrease by at most the
         discount times the largest decrease. In a cycle of layers, both losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
@@ -206,7 +206,7 @@ class Layered(Iteration):
         self._before: np.ndarray | None = None
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound that `v` will have after `close`."""
+        """Sweep once over all states, and return the error bound that `v` will have after `close`."""
         if self.mdp.is_cycle:
             self._accelerate()
         residuals = []
@@ -221,9 +221,9 @@ class Layered(Iteration):
         self._back_up_rows()
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy; see `Iteration.settle`.
+        """Choose the policy (see `Iteration.settle`).
 
-        Without a discount, sweeps under the policy prove its values; the loss is infinite if no policy with proved
+        Without a discount, sweeps under the policy prove its values. The loss is infinite if no policy with proved
         values is found. If the process computes its transitions, the policy is not checked, because the row
         probabilities would take as much memory as the row values, and the returned loss is 0.
         """
@@ -288,7 +288,7 @@ class Jacobi(Iteration):
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
-        """Sweep once over all states; return the error bound of `v`."""
+        """Sweep once over all states, and return the error bound of `v`."""
         n_states = self.mdp.n_states
         terminals = self.v[n_states:].copy()
         residual, squares, changes = self._back_up_rows()

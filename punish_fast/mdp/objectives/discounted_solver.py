@@ -109,7 +109,7 @@ def _closed(point: Improvement) -> Closed:
 
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, limits: SolverLimits) -> Closed | None:
-    """Solve by exact policy iteration, starting with ``choice``; return None if no error bound could be proved."""
+    """Solve by exact policy iteration, starting with ``choice``. Return None if no error bound could be proved."""
     inner = replace(limits, tolerance=limits.tolerance / 2)
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:

@@ -1,7 +1,7 @@
 """Probabilities of reaching a set of states, and expected total rewards until then, with certified bounds.
 
 **Probabilities.** *Maximum*: states that cannot reach the goal have probability 0, and states from which some policy
-almost surely reaches the goal have probability 1; both sets are found in the graph (``qualitative.py``). The remaining
+almost surely reaches the goal have probability 1. Both sets are found in the graph (``qualitative.py``). The remaining
 states form an MDP with two terminals, one for each set. After the end components of this MDP are collapsed
 (``end_components.py``), the maximum probability of reaching the second terminal is bounded from both sides
 (``component_brackets.py``).
@@ -72,7 +72,7 @@ def reach_probability(
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
     Args:
-        mdp: The MDP; its rewards are ignored. Use `validate` to check an MDP of unknown origin.
+        mdp: The MDP. Its rewards are ignored. Use `validate` to check an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
         maximize: If False, find the minimum probability.
         avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the

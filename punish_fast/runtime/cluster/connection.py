@@ -85,7 +85,7 @@ def connected(where: str) -> Iterator[Client]:
 
 
 def _ignore_interrupts() -> None:
-    """Ignore keyboard interrupts, which a terminal sends to all processes; only the client handles these signals."""
+    """Ignore keyboard interrupts, which a terminal sends to all processes. Only the client handles these signals."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -101,7 +101,7 @@ def dashboard_of(client: Client) -> str | None:
 
 
 def _has_dashboard(dask_scheduler: Any) -> bool:
-    # The HTTP server always runs; the dashboard consists of separate applications.
+    # The HTTP server always runs. The dashboard consists of separate applications.
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
@@ -125,7 +125,7 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
     """Raise `ClusterError` if a worker's versions differ from those of this process, or it cannot run the package.
 
-    By default, all workers are checked. Frozen workers are removed from the scheduler; return True if there were any.
+    By default, all workers are checked. Frozen workers are removed from the scheduler. Return True if there were any.
     """
     before = workers_of(client)
     try:
@@ -167,7 +167,7 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost; else raise ``error``.
+    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost. Else raise ``error``.
 
     If no worker accepts tasks in time, raise `ClusterError`.
     """

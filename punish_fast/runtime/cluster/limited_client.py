@@ -24,7 +24,7 @@ class LimitedClient(Client):
     def sync(
         self, func: Any, *args: Any, asynchronous: bool | None = None, callback_timeout: Any = None, **kwargs: Any
     ) -> Any:
-        """Call a coroutine function and wait for the result; raise `ClusterError` after `CALL_SECONDS` seconds."""
+        """Call a coroutine function and wait for the result. Raise `ClusterError` after `CALL_SECONDS` seconds."""
         call: Any = super().sync
         if asynchronous:
             return call(func, *args, asynchronous=True, callback_timeout=callback_timeout, **kwargs)

@@ -56,7 +56,7 @@ class WorkerWatch:
         self._moving = time.monotonic()
 
     def look(self) -> None:
-        """Check the workers, at most every two seconds; raise TimeoutError if tasks must be submitted again."""
+        """Check the workers, at most every two seconds. Raise TimeoutError if tasks must be submitted again."""
         if time.monotonic() < self._next_look:
             return
         workers = workers_of(self._client)
@@ -104,12 +104,12 @@ _POLL_SECONDS = 0.002
 def finished(
     client: Client, tasks: Sequence[T], submit: Callable[[list[T]], list[Future[Any]]], on_loss: Callable[[], None]
 ) -> Iterator[tuple[T, Any]]:
-    """Run all tasks; yield each with its result as it completes.
+    """Run all tasks, and yield each with its result as it completes.
 
     Args:
         tasks: The tasks.
         submit: Function that submits tasks and returns their futures.
-        on_loss: Function called before unfinished tasks are submitted again; it must drop references to data on the
+        on_loss: Function called before unfinished tasks are submitted again. It must drop references to data on the
             cluster.
     """
     left = dict(enumerate(tasks))
@@ -140,7 +140,7 @@ def finished(
 
 
 def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
-    """Yield futures and their results as they complete; check the workers while waiting."""
+    """Yield futures and their results as they complete. Check the workers while waiting."""
     from distributed import as_completed
 
     completed = as_completed(futures, client.loop, with_results=True)
@@ -154,7 +154,7 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, from which other workers can fetch it; return one future for each value.
+    """Send each value to one worker, from which other workers can fetch it, and return one future for each value.
 
     The workers are checked while the values are sent.
     """
@@ -175,7 +175,7 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
     """Submit a task that fails on workers whose versions differ from this process.
 
-    ``function`` is a function of this package; in processes other than this one, it runs with one thread. The arguments
+    ``function`` is a function of this package. In processes other than this one, it runs with one thread. The arguments
     can be futures. Dask repeats a failed task up to ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"

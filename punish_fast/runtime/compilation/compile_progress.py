@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 # Called with a kernel's name when this process begins to compile it or to wait for it, and with the minimum number of
-# kernels that are left; first, if known, with an empty name and the number of missing kernels.
+# kernels that are left. First, if known, with an empty name and the number of missing kernels.
 Announce = Callable[[str, int], None]
 
 _announce: Announce | None = None

@@ -3,7 +3,7 @@
 Numba's cache files have no checksums: a file truncated by a crash or a full disk makes every later process fail, and
 corrupted machine code can crash a process. In addition, concurrent writers can damage Numba's index of a kernel's
 argument types, a failed write raises an error, and if the folder cannot be created, Numba might choose another folder.
-This cache stores one file per kernel and combination of argument types; each file begins with a checksum, and its name
+This cache stores one file per kernel and combination of argument types. Each file begins with a checksum, and its name
 contains a digest of the kernel's sources (``kernel_digest.py``), so that versions of the package share a folder.
 
 Numba compiles one kernel at a time in a process. The first run of a command therefore starts processes on the other
@@ -46,7 +46,7 @@ from punish_fast.runtime.limits import usable_cores
 if TYPE_CHECKING:
     from filelock import FileLock
 
-# Name of the folder in the cache; the number is the version of the files' format.
+# Name of the folder in the cache. The number is the version of the files' format.
 FOLDER = "kernels-1"
 # Names of folders before there was a version: a digest of all kernels.
 _OLDER_FOLDER = re.compile("kernels-[0-9a-f]{16}")
@@ -61,7 +61,7 @@ class _ClaimedError(Exception):
 
 
 class KernelFiles:
-    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``; invalid files are overwritten."""
+    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``. Invalid files are overwritten."""
 
     def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
         """Use the files of ``function``, the Python function of the kernel, in ``folder``."""
@@ -84,7 +84,7 @@ class KernelFiles:
         return f"{self.name}.{self._digest[:6].hex()}."
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the kernel compiled for a signature, or None if it is not cached; wait if it is being compiled."""
+        """Return the kernel compiled for a signature, or None if it is not cached. Wait if it is being compiled."""
         # Machine code needs only Numba's runtime. Importing the compiler's registries takes half a second.
         rtsys.initialize(target)
         processor = target.codegen().magic_tuple()
@@ -146,7 +146,7 @@ class KernelFiles:
         return data if (stamp, saved_key) == (self._digest, key) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save data under a key; file system errors are ignored."""
+        """Save data under a key. File system errors are ignored."""
         pickled = dumps((self._digest, key, data))
         path = self._path(key)
         temporary = self.folder / f"{uuid.uuid4().hex[:16]}.tmp"
@@ -233,7 +233,7 @@ def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
 
 
 def _release(lock: FileLock) -> None:
-    """Release a lock and, except on Windows, remove its file; a process that waits for this lock only loads a file."""
+    """Release a lock and, except on Windows, remove its file. A process that waits for this lock only loads a file."""
     with suppress(OSError):
         Path(lock.lock_file).unlink()
     lock.release()
@@ -257,7 +257,7 @@ class KernelGroup:
         return f"{self.call.__module__}:{self.call.__name__}"
 
     def missing(self) -> list[KernelFiles]:
-        """Return the caches of the kernels that are not cached; an empty list without a cache."""
+        """Return the caches of the kernels that are not cached. Return an empty list without a cache."""
         caches = [getattr(kernel, "_cache", None) for kernel in self.kernels]
         return [each for each in caches if isinstance(each, KernelFiles) and each.is_missing(self.n_signatures)]
 
@@ -279,7 +279,7 @@ class KernelGroup:
                         self.compile()
 
     def load_in_background(self) -> None:
-        """Load the kernels in another thread, if they are cached; threads that need one wait until it is loaded."""
+        """Load the kernels in another thread, if they are cached. Threads that need one wait until it is loaded."""
 
         def load() -> None:
             # The thread that needs a kernel reports its errors.
@@ -308,7 +308,7 @@ _processes: list[subprocess.Popen[bytes]] = []
 def compile_kernels(groups: Sequence[KernelGroup], n_threads: int, later: Sequence[KernelGroup] = ()) -> None:
     """Compile the missing kernels of groups in this process and, with several threads, on the other cores.
 
-    The other processes then compile the groups ``later``. They end with this process; while they run, no others are
+    The other processes then compile the groups ``later``. They end with this process. While they run, no others are
     started. If they cannot be started, this process compiles ``groups`` alone.
     """
     missing = [group for group in dict.fromkeys((*groups, *later)) if group.missing()]

@@ -3,7 +3,7 @@
 Numba compiles every function as if Python called it: it adds a wrapper that converts arguments, runs all passes of the
 optimizer, and emits machine code. A routine is called only by kernels, which link its intermediate code and optimize it
 together with their own. Here, the compiler therefore stops after lowering, which saves about a quarter of the time.
-Most kernels get the same machine code; the others change in size by at most 5 %. Two routines are optimized before
+Most kernels get the same machine code. The others change in size by at most 5 %. Two routines are optimized before
 kernels link them, because `fill_blocks` and `fill_full` were 10 to 20 % slower without.
 
 The classes override two methods of Numba that are not public. For versions of Numba that the tests have not covered,
@@ -19,7 +19,7 @@ from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-# The first and the last minor version of Numba with which the tests pass; pyproject.toml has the same limits.
+# The first and the last minor version of Numba with which the tests pass. The limits in pyproject.toml are the same.
 FIRST, LAST = (0, 61), (0, 68)
 
 is_supported: bool = FIRST <= tuple(numba.version_info.short) <= LAST
@@ -85,7 +85,7 @@ class _OptimizingCompiler(_RoutineCompiler):
 
 
 class Routine(CPUDispatcher):
-    """A function for calls from kernels; raises TypeError if called from Python."""
+    """A function for calls from kernels. Raises TypeError if called from Python."""
 
     def __init__(self, function: Any, options: dict[str, Any], optimize: bool) -> None:
         compiler = _OptimizingCompiler if optimize else _RoutineCompiler
@@ -96,5 +96,5 @@ class Routine(CPUDispatcher):
         raise TypeError(f"{self.py_func.__name__} is a routine; only kernels can call it")
 
     def add_overload(self, compiled: Any) -> None:
-        """Add the code for a signature; unlike Numba's method, do not register an entry point for Python."""
+        """Add the code for a signature. Unlike Numba's method, do not register an entry point for Python."""
         self.overloads[tuple(compiled.signature.args)] = compiled

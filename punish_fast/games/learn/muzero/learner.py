@@ -1,13 +1,13 @@
 """MuZero: networks learn a model of a game by self-play, and a search plans with the model.
 
-Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
+Training proceeds in *rounds*. In each round, the learner plays a batch of games by search. It optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
 reinforcement learning by planning with a learned model", NeurIPS 2021); and it takes a number of optimizer steps on
 samples from the replay buffer (``replay.py``, ``network.py``).
 
 At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
 that training includes states that good play avoids. Random openings avoid actions that end the game, so that games
-with long openings also reach later states. Searches are compiled by JAX; between searches, kernels apply the rules.
+with long openings also reach later states. Searches are compiled by JAX. Between searches, kernels apply the rules.
 
 With the model *rules*, the search uses the rules of the game and the dynamics network is not trained: this is AlphaZero
 (D. Silver et al., Science 362, 2018). Everything else is equal, so a comparison of the two models shows the cost of
@@ -35,7 +35,7 @@ _LAST_SEED = 2**31 - 1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MuZeroLearner(NetworkTrainer):
-    """MuZero networks in training; ``replay`` holds the latest rounds as `Remembered`."""
+    """MuZero networks in training. ``replay`` holds the latest rounds as `Remembered`."""
 
     kind: ClassVar[str] = "muzero"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {
@@ -48,8 +48,8 @@ class MuZeroLearner(NetworkTrainer):
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``.
 
-        The action chosen by the search has value 2; the value of every other action is the action's probability in the
-        policy target of the search. If ``simulations`` is 0, there is no search and values are the policy logits; by
+        The action chosen by the search has value 2. The value of every other action is the action's probability in the
+        policy target of the search. If ``simulations`` is 0, there is no search and values are the policy logits. By
         default, ``simulations`` is the method's number of simulations.
         """
         if simulations == 0:
@@ -103,7 +103,7 @@ class MuZeroLearner(NetworkTrainer):
     def _searched_again(
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator
     ) -> Remembered:
-        """Repeat the searches of the games ``rows`` in a round with the current weights; return the new round."""
+        """Repeat the searches of the games ``rows`` in a round with the current weights, and return the new round."""
         renewed = ("is_random", "value", "policy")
         games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)

@@ -9,7 +9,7 @@ Rewards and values are in [-1, 1]. Each reward or value is the mean of a distrib
 three logits. This categorical form, used in the paper, learns rare wins far faster than scalar outputs. A separate head
 of the dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1], the range of the one-hot
 actions. The dynamics has a residual connection: it predicts the change of the hidden state. Only the representation,
-which a search evaluates once, has convolutions; the dynamics, evaluated in every simulation, is dense.
+which a search evaluates once, has convolutions. The dynamics, evaluated in every simulation, is dense.
 
 In training, the dynamics unrolls the actions that were played. At each step the loss is the sum of the cross-entropies
 of policy, value and reward, whose targets are computed from the searches and the results of games. As in the paper, the
@@ -72,7 +72,7 @@ class ModelShape(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """The three networks of MuZero; methods are called in compiled functions only."""
+    """The three networks of MuZero. Methods are called in compiled functions only."""
 
     shape: ModelShape
     convolved: list[Layer]  # convolutions of the representation

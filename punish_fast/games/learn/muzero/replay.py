@@ -28,12 +28,12 @@ from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.trainer import located, trimmed
 
 # Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as those before
-# random moves, would be drawn rarely but weighted heavily; a single one could dominate a batch and slow down learning.
+# random moves, would be drawn rarely but weighted heavily. A single one could dominate a batch and slow down learning.
 LEAST_ERROR = 0.1
 
 
 class SearchedGames(NamedTuple):
-    """Games with the results of the searches; after the end of a game, all values but ``action`` are 0."""
+    """Games with the results of the searches. After the end of a game, all values but ``action`` are 0."""
 
     action: np.ndarray  # int16 [n, n_plies], `NONE` after the end of the game
     is_random: np.ndarray  # bool [n, n_plies], True if the latest search of the state chose another action
@@ -97,7 +97,7 @@ def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> 
 def targets_of(
     games: SearchedGames, length: np.ndarray, is_over: np.ndarray, result: np.ndarray, method: MuZeroMethod
 ) -> np.ndarray:
-    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end of a game; see `Remembered`."""
+    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end of a game (see `Remembered`)."""
     n, n_plies = games.action.shape
     target = np.zeros((n, n_plies + 1), dtype=np.float32)
     value = np.concatenate([games.value, np.zeros((n, 1), dtype=np.float32)], axis=1)
@@ -141,7 +141,7 @@ def _drawn(
     priority: float,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw ``n`` states; return the states' indices in the concatenation of all rounds, and the weights."""
+    """Draw ``n`` states, and return the states' indices in the concatenation of all rounds, and the weights."""
     total = sum(len(rows) for rows, _ in moves)
     if priority == 0:
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)

@@ -3,7 +3,7 @@
 A search grows a tree from a state: each *simulation* descends from the root, choosing actions by their priors and
 current values, adds one node, and backs up the node's value, with the sign reversed at each change of turn. Nodes are
 hidden states of the learned model (MuZero) or states of the game (AlphaZero). In the learned model, illegal actions are
-masked only at the root; below the root, the network must learn to avoid illegal actions.
+masked only at the root. Below the root, the network must learn to avoid illegal actions.
 
 *gumbel*: the root divides its simulations among a few actions by sequential halving, starting with the actions of
 highest prior logit plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022).
@@ -18,7 +18,7 @@ apart from rounding errors.
 
 If the search plans with the rules of the game (AlphaZero), compiled code calls the kernels of the game to apply
 actions, so rules are implemented only once. A node is a state, whose words are stored as 32-bit halves because JAX uses
-32-bit numbers by default. An illegal action loses; states after the end of a game have value 0.
+32-bit numbers by default. An illegal action loses. States after the end of a game have value 0.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Node(NamedTuple):
 
 
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-    """Apply an action to each node under the rules of the game; called in compiled functions only.
+    """Apply an action to each node under the rules of the game. Call it in compiled functions only.
 
     Return the next nodes, the mover's rewards, policy logits, values, and a mask of the games that continue.
     """
@@ -113,7 +113,7 @@ class Found(NamedTuple):
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """Return the search settings of a method for a game; if given, ``simulations`` replaces the method's number."""
+    """Return the search settings of a method for a game. If given, ``simulations`` replaces the method's number."""
     return SearchPlan(
         method.shape_for(vector),
         None if method.is_learned else vector,
@@ -141,7 +141,7 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
 def _search_block(
     plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seeds: tuple[int, int]
 ) -> list[np.ndarray]:
-    """Search from at most `_MOST_STATES` states, padded with initial states; results include the padding."""
+    """Search from at most `_MOST_STATES` states, padded with initial states. Results include the padding."""
     n_more = (_LEAST_STATES if len(states) <= _LEAST_STATES else _MOST_STATES) - len(states)
     padded = np.concatenate([states, np.repeat(vector.initial(1), n_more, axis=0)])
     key = jax.random.fold_in(jax.random.key(seeds[0]), seeds[1])
@@ -178,7 +178,7 @@ def _compiled(plan: SearchPlan) -> Callable[..., Any]:
 def search_tree(
     plan: SearchPlan, weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array
 ) -> Any:
-    """Run ``mctx`` and return its output, including the tree; called in compiled functions only.
+    """Run ``mctx`` and return its output, including the tree. Call it in compiled functions only.
 
     ``weights`` are float32 ``[n_weights]``, ``key`` is a JAX random key, ``features`` are float32 ``[n, n_features]``,
     ``legal`` is bool ``[n, n_moves]``, and ``words``, uint32 ``[n, 2 * n_words]``, are the words of the states as
@@ -209,7 +209,7 @@ def search_tree(
     output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
     if plan.is_noisy:
         return output
-    # mctx breaks ties between visit counts at random even at temperature 0; take the first action instead.
+    # mctx breaks ties between visit counts at random even at temperature 0. Take the first action instead.
     return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 
