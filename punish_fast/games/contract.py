@@ -21,7 +21,7 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
     ``position_actions(s)``.
 9.  ``position(s)`` is hashable. States that are equivalent for the player to move have equal positions. A symmetry,
     such as a rotation of the board, may renumber actions: ``position_actions(s)`` lists the numbers of ``actions(s)``
-    in the position, which are distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of
+    in the position, distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of
     numbers. In all of these states, actions with the same number are equally probable, lead to equal positions, and
     either pass the turn or keep the turn. In equivalent terminal states, the player who would move next has the same
     return. A game without symmetries returns ``s`` from ``position``. A game whose symmetries do not renumber actions
@@ -100,7 +100,7 @@ class Game(Protocol):
         """Return the state after an action."""
 
     def returns(self, state: Any) -> Sequence[float]:
-        """Return the payoff of each player, which is 0 before the end of the game."""
+        """Return the payoff of each player, or 0 before the end of the game."""
 
     def position(self, state: Any) -> Hashable:
         """Return a key that equivalent states share, by default the state itself."""
@@ -146,7 +146,7 @@ class Game(Protocol):
         return {self.action_text(state, action): action for action in self.actions(state)}
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - for other games
-        """Draw a state in text, as seen by ``viewer``. By default, return `text`, which hides nothing."""
+        """Draw a state in text, as seen by ``viewer``. By default, return `text`. It hides nothing."""
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
@@ -173,7 +173,7 @@ class Game(Protocol):
         return state
 
     def uncovered(self, state: Any, player: int) -> dict[str, Any] | None:  # noqa: ARG002 - as above
-        """Return the cards that ``player`` may see after the end of the game, by name, or None if there are none."""
+        """Return the cards that ``player`` may see after the game, by name, or None if no card is visible."""
         return None
 
     def story(self, steps: Sequence[Step]) -> list[Event]:

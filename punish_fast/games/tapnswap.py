@@ -7,10 +7,10 @@ Each of two players has two hands, with one finger on each hand at the start. Th
 * *Swap*: move fingers between your hands, leaving fewer fingers than the limit on each hand. The new pair must not be
   the old pair or its mirror image. A swap may revive a dead hand or empty a live one.
 
-A player with two dead hands has lost. Endless play is a draw.
+A player with two dead hands has lost. An endless game is a draw.
 
 Left and right are symmetric, so a position consists of the pair of hands of the player to move and the opponent's pair,
-each with the higher hand first. A state distinguishes left from right, so that people can follow the game. Actions
+each with the higher hand first. A state distinguishes left from right, so that players can follow the game. Actions
 specify numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand
 on the same side. If the hands were equal, the right hand becomes the higher one.
 
@@ -161,7 +161,7 @@ class TapnSwap(Game):
         ]
         if variant.swaps:
             emptying = (
-                "You may empty a hand, or revive a dead one." if variant.may_empty else "You may not empty a hand."
+                "You may empty a hand, or revive a dead one." if variant.may_empty else "You must not empty a hand."
             )
             lines.append(f"Or swap: move fingers between your hands, but not to the mirror image.\n{emptying}")
         else:

@@ -8,7 +8,7 @@ errors are much smaller than the tolerance and that unequal row values differ by
 solved games of Punish, unequal values differ by at least 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
-lower value. A solver therefore takes the first of tied rows only if the resulting policy provably earns the computed
+lower value. A solver therefore takes the first of tied rows only if the resulting policy provably attains the computed
 values up to the error bound. Otherwise it takes the rows of a policy with a proof (``component_solver.py``).
 """
 

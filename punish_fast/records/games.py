@@ -163,7 +163,7 @@ def read_games(
 ) -> Iterator[tuple[int, RecordedGame]]:
     """Yield the database id of each selected game with breaths, and the game, in the order `GAME_ORDER`.
 
-    The ``id`` of the game is its id in logs, which can differ from the database id.
+    The ``id`` of the game is its id in logs. It can differ from the database id.
     """
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
@@ -266,7 +266,7 @@ class GameWriter:
         return number
 
     def _known(self, columns: str, table: str, condition: str, value: str | float | None) -> tuple[int | None, Any]:
-        """Return the valid row with the smallest id that satisfies a condition, or (None, None) if there is none."""
+        """Return the valid row with the smallest id that satisfies a condition, or (None, None)."""
         query = f"SELECT {columns} FROM {table} WHERE {condition} AND {LAWS[table]} ORDER BY 1 LIMIT 1"
         rows = self._connection.execute(query, (value,)).fetchall()
         return rows[0] if rows else (None, None)

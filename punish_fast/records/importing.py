@@ -1,6 +1,6 @@
 """Import of games from logs and databases: each game is stored once. Rejected games are reported with a reason.
 
-Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
+Games recorded by this program have random ids, and logs preserve them. In the original program, the id of a game is the
 Unix second in which it ended, so two games can have the same id. The game imported later is stored under a random id,
 together with its id in the log. The original program merged the breaths of games with the same id. A game therefore
 counts as known, regardless of its players, if a stored game with the same id contains all its breaths. If the two games

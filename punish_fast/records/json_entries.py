@@ -109,7 +109,7 @@ class _Reader:
         return "", self._skip(end)
 
     def _end_of(self, place: int) -> int:
-        """Return the end of the object or list at `place`, found by matching brackets, or -1 if there is none."""
+        """Return the end of the object or list at `place`, found by matching brackets, or -1."""
         depth = 0
         if self._text.startswith(("{", "["), place):
             for token in _TOKEN.finditer(self._text, place):

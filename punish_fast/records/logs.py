@@ -218,7 +218,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             games.append(_assemble(key[0], groups[key], gap))
         except EntryError as error:
             refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
-    # Invalid objects of unknown games belong to the incomplete games or, if there are none, count as one refused game.
+    # Invalid objects of unknown games belong to the incomplete games. Without these, they count as one refused game.
     if not any(each.kind == INCOMPLETE for each in refused):
         refused += strays[:1]
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
@@ -229,7 +229,7 @@ def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Rema
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
-    """Return a game assembled from its entries, which may contain duplicates.
+    """Return a game assembled from its entries. They may contain duplicates.
 
     If entries of the log may be missing, ``gap`` is the reason, and an incomplete game raises an error.
     """
@@ -305,7 +305,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games as JSON in the layout by breath, which `log_of` reads. Parameters of bots are omitted."""
+    """Return games as JSON in the layout by breath. `log_of` reads it. Parameters of bots are omitted."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]

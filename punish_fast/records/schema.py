@@ -13,7 +13,7 @@ These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns. Ve
                      logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-Games of the original keep their ids, which are Unix seconds up to `LAST_SECOND`. Other games have random ids between
+Games of the original keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
 `LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
 
 The original program can still read and write version 2, because its queries name the columns of ``games`` and

@@ -70,7 +70,7 @@ _MOST_UNKNOWN = 0.5
 def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
     """Return a summary of games. ``space`` must be the state space of the rules under which they were played.
 
-    ``breaths`` is the number of recorded choices, which is two per breath if both players' choices are recorded.
+    ``breaths`` is the number of recorded choices, two per breath if both players' choices are recorded.
     ``starting_states`` is the number of distinct recorded states of the first breath with full HP. The entries
     ``..._in_all`` count the states that exist under the rules. ``states_in_all`` includes win and loss.
     """

@@ -1,6 +1,6 @@
 """Lazy imports of public names and extensions on first use, so that importing the package is fast.
 
-A package with lazy names imports them in a block ``if TYPE_CHECKING:``, which type checkers and editors understand. Its
+A package with lazy names imports them in a block ``if TYPE_CHECKING:`` for type checkers and editors. Its
 ``__getattr__`` reads this block when a name is first used, so no second table of names and modules is necessary.
 """
 

@@ -38,7 +38,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
     Args:
         kind: ``cache`` or ``data``.
         name: Name of the folder. Empty for the folder of the cache or of data itself.
-        given: Value of ``NUMBA_CACHE_DIR``, which replaces the user's folder unless it is empty.
+        given: Value of ``NUMBA_CACHE_DIR``. Unless it is empty, it replaces the user's folder.
         holding: Name of a file. A folder that contains it is used even if it is not writable.
     """
     try:

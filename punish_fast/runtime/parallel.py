@@ -59,7 +59,7 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
     The kernel must write only the results of items ``begin`` to ``end - 1``.
 
     Args:
-        ptr: ``[n + 1]``, cumulative weights of the items, as for `balanced_chunks`.
+        ptr: ``[n + 1]``, cumulative weights of the items (see `balanced_chunks`).
         origin: Index of the first item, added to ``begin`` and ``end``.
         alone: Whether to use only the calling thread.
     """

@@ -114,7 +114,7 @@ def test_the_rules_fit_the_variant():
     for variant, rule, name in (
         (Variant(), "A hand that reaches 5 fingers dies", "limit 5"),
         (Variant(rolls_over=True, limit=6), "A hand with exactly 6 fingers dies", "limit 6, fingers roll over"),
-        (Variant(may_empty=False), "You may not empty a hand.", "limit 5, no emptying"),
+        (Variant(may_empty=False), "You must not empty a hand.", "limit 5, no emptying"),
         (Variant(swaps=False), "There are no swaps.", "limit 5, taps only"),
     ):
         assert rule in TapnSwap(variant).rules_text()

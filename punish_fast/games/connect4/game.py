@@ -19,7 +19,7 @@ set. The seventh bit prevents lines from continuing from the top of a column to 
 
 A left shift by 1 moves all stones up, by 7 to the right, and by 8 or 6 along the diagonals. A state consists of the
 stones of the player to move and the stones of both players. Action ``c`` drops a stone into column ``c + 1``. A state
-and its mirror image share a position, which uses the action numbers of the smaller one.
+and its mirror image share a position with the action numbers of the smaller one.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
-    """Perfect play from the book or by search, which takes seconds in some positions with 6 to 10 stones."""
+    """Perfect play from the book or by search. A search takes seconds in some positions with 6 to 10 stones."""
 
     is_quick = False
 

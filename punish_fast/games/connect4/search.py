@@ -27,7 +27,7 @@ _WORD_BYTES = 8
 _SMALL_TABLE = 1 << 20
 # Upper bound on all scores.
 MOST = N_SQUARES // 2
-# Number of nodes that a worker searches between possible interruptions, which takes a few tenths of a second.
+# Number of nodes that a worker searches between possible interruptions, in a few tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
 # Number of nodes between two checks of the deadline. A search with a deadline uses one thread.

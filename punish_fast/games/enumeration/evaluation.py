@@ -57,7 +57,7 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 
     A line is the sequence of all moves of a game. The enemy may make any move, and the agent may make any move of
     positive probability. If the probabilities in ``policy``, float64 ``[n_rows]``, of the moves of a position sum to
-    less than 1, the agent may also make an illegal move, which counts as one losing line.
+    less than 1, the agent may also make an illegal move. It counts as one losing line.
     """
     total = np.bincount(positions.position_of_row, policy, len(positions))
     fails = (total < 1 - SUM_TOLERANCE) & ~positions.is_terminal

@@ -2,8 +2,8 @@
 
 A game against a known policy is a Markov decision process. The process has two states for each nonterminal position:
 one with us to move, with a row for each action, and one with the enemy to move, with a single row that contains the
-probability of each successor. The terminals are win, draw and loss. Endless play does not count as a win, so the
-maximum win probability is a least fixed point, which ``mdp/solver.py`` bounds from both sides.
+probability of each successor. The terminals are win, draw and loss. An endless game does not count as a win, so the
+maximum win probability is a least fixed point. ``mdp/solver.py`` bounds it from both sides.
 """
 
 from dataclasses import dataclass, replace
@@ -40,9 +40,9 @@ class Score:
     """Exact score of a policy."""
 
     win: float  # Probability of a win.
-    draw: float  # Probability of a draw or of endless play.
+    draw: float  # Probability of a draw or of an endless game.
     loss: float  # Probability of a loss.
-    illegal: float = 0.0  # Probability of an illegal move, which ends the game and is not counted as a loss.
+    illegal: float = 0.0  # Probability of an illegal move. It ends the game and is not counted as a loss.
 
     @property
     def points(self) -> float:

@@ -8,7 +8,7 @@ in which the same policy plays both seats. The next pool consists of
 3. *newcomers*: random decks.
 
 The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that becomes stronger over
-time. The strength of the survivors is therefore measured in separate games against random decks, which do not affect
+time. The strength of the survivors is therefore measured in separate games against random decks that do not affect
 selection.
 
 Random numbers are derived from the random seed, the index of the generation and their purpose, so the generations of a
@@ -236,7 +236,7 @@ def next_pool(
     pool = dict.fromkeys(map(tuple, parents.tolist()))
     while len(pool) < method.pool - method.newcomers:
         parent = parents[generator.integers(len(parents))]
-        # The loop continues after a duplicate, which does not enlarge the pool.
+        # The loop continues after a duplicate, because it does not enlarge the pool.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))

@@ -1,6 +1,6 @@
 """Decks of Gwent Lite: validation, conversion to text, random decks and repair of invalid decks.
 
-A deck consists of at least 25 cards, which are positive integers with a sum of at most 100. A card is therefore at most
+A deck consists of at least 25 cards, positive integers with a sum of at most 100. A card is therefore at most
 100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
@@ -122,7 +122,7 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
     cards += [1] * (MIN_CARDS - len(cards))
     above, room = sum(cards) - len(cards), MAX_SUM - len(cards)
     if above > room:
-        # Use integer arithmetic, which is exact even for very large cards.
+        # Integer arithmetic is exact even for very large cards.
         parts = [divmod((card - 1) * room, above) for card in cards]
         cards = [1 + whole for whole, _ in parts]
         losers = sorted(range(len(cards)), key=lambda k: parts[k][1], reverse=True)

@@ -1,6 +1,6 @@
 """Gwent Lite: a card game for two players, who spend a limited number of cards on the best of three rounds.
 
-Each player has a deck of at least 25 cards, which are positive integers with a sum of at most 100. Both draw ten cards,
+Each player has a deck of at least 25 cards, positive integers with a sum of at most 100. Both draw ten cards,
 and a random player begins. The players take turns. On each turn, a player plays a card, which adds its number to the
 player's total for the round, or passes. A player who passes or has no cards left is out for the round, but the opponent
 may continue. When both are out, the player with the higher total wins the round. Equal totals count as a win for both.

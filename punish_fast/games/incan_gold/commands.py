@@ -14,7 +14,7 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.registry import vector_game
 
-# Every agent plays against two copies of each of these agents, which are also evaluated by default.
+# Every agent plays against two copies of each of these agents. They are also evaluated by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 

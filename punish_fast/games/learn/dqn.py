@@ -66,7 +66,7 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
 
     Args:
         vector: Rules of the game.
-        action: Actions of the games, int16 ``[n, n_plies]``, as in ``episodes.py``.
+        action: Actions of the games, int16 ``[n, n_plies]`` (see ``episodes.py``).
         target: ``"mc"`` or ``"td"``.
         discount: Discount of each move, used by *mc* only.
     """
@@ -165,7 +165,7 @@ class DqnMethod(NetworkMethod):
 class Games(NamedTuple):
     """Games of a round."""
 
-    action: np.ndarray  # int16 [n, n_plies], as in `episodes`
+    action: np.ndarray  # int16 [n, n_plies], actions of the games
 
 
 class DqnRound(NamedTuple):

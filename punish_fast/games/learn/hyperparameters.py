@@ -170,7 +170,7 @@ class MuZeroMethod(NetworkMethod):
         return "muzero" if self.is_learned else "alphazero"
 
     def epsilon_after(self, _n_games: int) -> float:
-        """Return the probability of a random action after the opening, which does not depend on the number of games."""
+        """Return the probability of a random action after the opening. It does not depend on the number of games."""
         return self.epsilon
 
     def shape_for(self, vector: VectorGame) -> ModelShape:

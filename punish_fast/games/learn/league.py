@@ -105,7 +105,7 @@ def run_league(
     """Run the unfinished tasks of a league, and return the results of all rounds.
 
     Args:
-        folder: Folder of the league, which is created if it does not exist.
+        folder: Folder of the league. It is created if it does not exist.
         game: Game that the agents learn.
         plans: Training plans of round 0.
         seed: Random seed of the league.

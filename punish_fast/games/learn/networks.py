@@ -79,7 +79,7 @@ def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator)
 def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
     """Split a vector of weights into layers. Call it in compiled functions only."""
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
-    # The gradient of a split is one concatenation, which is much cheaper than the gradient of slices.
+    # The gradient of a split is one concatenation and much cheaper than the gradient of slices.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
     return [(weight.reshape(shape), bias) for shape, weight, bias in zip(shapes, parts[::2], parts[1::2], strict=True)]
 

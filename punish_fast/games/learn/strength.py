@@ -93,7 +93,7 @@ class SampledStrength:
     """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
-        """Store the game, and the number of games in a match, which are divided equally among the seats."""
+        """Store the game, and the number of games in a match, divided equally among the seats."""
         self._vector, self._games = vector, games
         self._seats = range(vector.game.n_players)
 

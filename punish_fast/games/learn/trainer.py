@@ -214,7 +214,7 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _remember(self, games: Any) -> Any:
-        """Return a round of the replay buffer, which contains the trimmed games and the data for training samples."""
+        """Return a round of the replay buffer. It contains the trimmed games and the data for training samples."""
 
     @abstractmethod
     def _draw(self, replay: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:

@@ -4,10 +4,10 @@ Even if values are within ``d`` of the optimum, their greedy policy may be poor:
 less than ``d`` might be taken many times. In an MDP in which every policy terminates, let ``F`` be a sweep under one
 policy, and let ``e`` bound the rounding error of a sweep. Then, for any values ``l`` (``interval_iteration.py``),
 
-    F^k(l) - k e >= l   =>   the policy earns at least l
+    F^k(l) - k e >= l   =>   the values of the policy are at least l
 
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
-the first layer. Elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
+the first layer. Elsewhere the values of the policy are ``F^k(l)`` and must be at least ``v - d``.
 
 If this fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the
 best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only increase, so

@@ -1,7 +1,7 @@
 """Values that approach the optimum, and the backup that certifies them.
 
 Every method for MDPs without layers alternates two steps: *advance* the values toward the optimum by any means, then
-*improve* them by one backup of all states, which finds the greedy policy and proves an error bound. The bound depends
+*improve* them by one backup of all states to find the greedy policy and prove an error bound. The bound depends
 only on the backup, so an advance needs no proof.
 
 **Bounds of a backup.** Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high``
@@ -22,7 +22,7 @@ transition matrix. Every row that is worse than the best row of its state by mor
 is suboptimal and can be eliminated permanently. ``e`` bounds the rounding error of a backup (``value_iteration.py``).
 
 The lower bound also holds for the values of the greedy policy, since its proof uses only that policy's backups. A
-policy whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
+policy whose rows are worse than the best ones by up to ``t`` has values of at least ``T v + (g low - t) / (1 - g)``.
 
 **Chains of policies.** The rows of a policy are copied to separate arrays, since a sweep over rows scattered across the
 MDP would fetch nearly all of its memory. Each state has room for its longest row, so only rows that differ from the
@@ -143,7 +143,7 @@ class SpanBound(NamedTuple):
         return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
 
     def tie_within(self, allowed: float) -> float:
-        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0 if there is none."""
+        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0."""
         return max(allowed * (1 - self.discount) + self.discount * self.low - 2 * self.rounding, 0.0)
 
     @property

@@ -9,7 +9,7 @@ most ``d`` and the rounding error of a sweep is at most ``e``,
 
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w
 
-Suitable weights are found by sweeping ``w <- 1 + U w``, which increases to the maximum expected time to termination.
+Suitable weights are found by sweeping ``w <- 1 + U w``, up to the maximum expected time to termination.
 Once no weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no expected time to
 termination exceeds ``max w / (1 - h)``. In a cycle of layers, time is counted in whole cycles. If episodes are too long
 to find such weights soon, the contraction is unknown.
@@ -27,7 +27,7 @@ from punish_fast.runtime.errors import PunishFastError
 # Growth of weights at which sweeps stop. A smaller limit would reduce the modulus slightly, but require more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
-# Index of the sweep after which to check for endless play if a weight still grows by nearly 1.
+# Index of the sweep after which to check for endless episodes if a weight still grows by nearly 1.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
 # Added to the modulus; far larger than its rounding error.

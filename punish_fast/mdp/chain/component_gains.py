@@ -8,7 +8,7 @@ the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. 
 [Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all satisfy ``(T_a h - h)(s) >= l`` has a gain of at
 least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` narrow this bracket. Keeping a quarter of the old values removes
 periodicity. If 1,000 sweeps are not enough, policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two
-floats, which keeps differences accurate. If the bracket is still too wide, small components are solved in rational
+floats to keep differences accurate. If the bracket is still too wide, small components are solved in rational
 arithmetic (``rational.py``), larger chains by their stationary weights, and other
 components by more sweeps. The narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first
 that keeps ``l`` within the tolerance of ``g``.
@@ -138,7 +138,7 @@ def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
             mdp.backups.sweep(layer, payment, h, out)
         change = out - h
         width = np.maximum.reduceat(change[order], begins) - np.minimum.reduceat(change[order], begins)
-        # Remove the change shared by all states of a component, which is meaningless and would accumulate.
+        # Remove the change shared by all states of a component, because it is meaningless and would accumulate.
         h += _STEP * change
         h -= h[order[begins]][component]
         half_width = float(width.max()) / 2

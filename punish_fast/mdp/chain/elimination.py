@@ -111,7 +111,7 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     return EliminationOrder(state, position, first, first[1:] - remains.remaining, begin, end, later, total)
 
 
-# Maximum number of operations, which take about half a minute.
+# Maximum number of operations. They take about half a minute.
 _MOST_OPERATIONS = 1e10
 # Number of states of a dense matrix that are eliminated together.
 _PANEL = 64

@@ -3,7 +3,7 @@
 Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds them without
 any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so no
 policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
-component, which limits the method to small components. Rewards and probabilities can have any magnitude.
+component, so the method is limited to small components. Rewards and probabilities can have any magnitude.
 
 Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
 built, the error bound holds for all MDPs whose probabilities differ from the given ones by at most a relative error
@@ -270,7 +270,7 @@ def raised(x: Fraction, share: Fraction) -> Fraction:
 
 
 def upward(x: Fraction) -> float:
-    """Return the smallest float not below ``x``, which must be in the range of finite floats."""
+    """Return the smallest float not below ``x``. It must be in the range of finite floats."""
     rounded = float(x)
     return rounded if Fraction(rounded) >= x else float(np.nextafter(rounded, np.inf))
 

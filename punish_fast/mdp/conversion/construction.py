@@ -97,7 +97,7 @@ def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
 def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
-    ``matrices`` contains the transitions of each action, ``[n_states, n_states]``, which may have duplicate columns.
+    ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. Columns may be duplicates.
     ``reward``, float64 ``[n_states, n_actions]``, is minus infinity for excluded actions.
     """
     from scipy.sparse import csr_array, vstack

@@ -1,9 +1,9 @@
-"""Collapse of end components, so that an MDP in which play can continue forever becomes one that terminates.
+"""Collapse of end components, so that an MDP with infinite runs becomes one that terminates.
 
 An *end component* is a set of states, with rows that never leave it, in which all states can reach each other: a policy
 can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its states
 have the same value; but every sufficiently large constant solves the component's equations, and sweeps might not find
-the right one. A policy can leave by any other row of these states, or stay forever, which earns nothing. The *quotient*
+the right one. A policy can leave by any other row of these states, or stay forever without reward. The *quotient*
 therefore has one state for each maximal end component, with the rows that may leave it and an additional row that leads
 to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be
 repeated forever, every policy of the quotient terminates, and error bounds that assume this hold for the quotient,

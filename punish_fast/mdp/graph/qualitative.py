@@ -1,7 +1,7 @@
 """Qualitative reachability: states that can reach or avoid others, with certainty or almost surely.
 
 Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6.
-Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns. Play may also stop in other
+Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns. A run may also stop in other
 columns without reaching the goal. States with the following properties are found:
 
 * some policy *may* reach the goal: search backward from it;
@@ -30,21 +30,21 @@ class Ways(NamedTuple):
     """States with a property, and the rows by which a policy achieves it."""
 
     found: np.ndarray  # bool ``[n_columns]``, columns with the property
-    row: np.ndarray  # int64 ``[n_states]``, row taken by the policy; -1 if there is none or any row will do
+    row: np.ndarray  # int64 ``[n_states]``, row taken by the policy; -1 if no row or any row will do
 
 
 class TransitionGraph:
     """The graph of an MDP. Entries of probability 0 are ignored."""
 
     def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
-        """List the rows that lead to each column. Play stops in the columns ``stops``, bool ``[n_columns]``."""
+        """List the rows that lead to each column. Runs stop in the columns ``stops``, bool ``[n_columns]``."""
         self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
         self._into = np.empty(mdp.nnz, dtype=np.uint32)
         _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
         self._mdp = mdp
         self._state_of = states_of_rows(mdp)
         self._goes_on = ~stops[self._state_of]
-        # In states where play stops, no row is free, and all rows are risky from the beginning.
+        # In states where runs stop, no row is free, and all rows are risky from the beginning.
         self._n_free = count_rows(mdp, self._goes_on)
         self._queue = np.empty(mdp.n_columns, dtype=np.int32)
 
@@ -70,7 +70,7 @@ class TransitionGraph:
     def goes_round(self) -> np.ndarray:
         """Return the rows that may be part of an end component, bool ``[n_rows]``.
 
-        Rows are eliminated if they may lead to a column in which play stops, or to a state whose rows are all
+        Rows are eliminated if they may lead to a column in ``stops``, or to a state whose rows are all
         eliminated or self-loops. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
@@ -137,7 +137,7 @@ class TransitionGraph:
         """Return the columns from which every policy may reach the given columns, bool ``[n_columns]``.
 
         Policies do not take the rows ``out``, bool ``[n_rows]``. Also return the rows, bool ``[n_rows]``, that may lead
-        to one of the returned columns, belong to a state in which play stops, or are in ``out``.
+        to one of the returned columns, belong to a state in ``stops``, or are in ``out``.
         """
         forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
         if out is not None:
@@ -169,7 +169,7 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
 
 
 def endless_states(mdp: MDP) -> np.ndarray:
-    """Return the states from which play continues forever under some policy, bool ``[n_states]``."""
+    """Return the states from which runs continue forever under some policy, bool ``[n_states]``."""
     ends = terminals_of(mdp)
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
 

@@ -1,10 +1,10 @@
 """Undiscounted total rewards of MDPs without layers, solved component by component.
 
-If play might never end, end components are collapsed first (``end_components.py``). Each strongly connected component
+If a run might never end, end components are collapsed first (``end_components.py``). Each strongly connected component
 is then solved and bracketed by sweeps (``component_brackets.py``). If 50 to 1,000 sweeps, depending on the cost of an
 elimination, do not reach the tolerance, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its
 error bound is too large, sweeps are tried again, up to the maximum number allowed. Finally, the policy takes the first
-of tied rows if it still provably earns its values (see also ``policy.py``).
+of tied rows if its values are still proved (see also ``policy.py``).
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ _LEAST_PRECISION = 1e-3
 
 
 def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: bool = False) -> Exact:
-    """Find the maximum total reward and a policy that earns it up to the error bound.
+    """Find the maximum total reward and a policy that attains it up to the error bound.
 
-    ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not end play.
+    ``mdp`` must not be compact, and its rewards are ignored. Set ``may_not_end`` if some policies might not terminate.
     All these policies must have unbounded cost. If policy iteration does not reach the tolerance, its error bound is
     accepted if it is at most 1e-9 of the largest value, or at most 1e-3 of it once the maximum number of sweeps has
     been made. If the MDP is small enough for rational arithmetic, any error bound is accepted, because it reflects only
@@ -80,7 +80,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
-    """Find the maximum total reward and a policy that earns it. Play that never ends pays nothing."""
+    """Find the maximum total reward and a policy that attains it. Runs that never end pay nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, limits)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -120,9 +120,9 @@ def first_of_ties(
 
 
 def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
-    """Return the error if play can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
+    """Return the error if a run can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
 
-    If ``of_policy`` is True, a policy is evaluated, under which play must end even without rewards.
+    If ``of_policy`` is True, a policy is evaluated, under which runs must end even without rewards.
     """
     allowed, told = "play ends or continues without reward", "can collect rewards forever, so values may be infinite"
     if of_policy:

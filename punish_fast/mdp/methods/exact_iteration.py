@@ -1,6 +1,6 @@
-"""Policy iteration with certified values, for play that ends but may last for billions of steps.
+"""Policy iteration with certified values, for episodes that end but may last for billions of steps.
 
-Value iteration needs a number of sweeps proportional to the length of play (``stopping_rule.py``,
+Value iteration needs a number of sweeps proportional to the length of episodes (``stopping_rule.py``,
 ``interval_iteration.py``), and its rounding errors grow with the length, too. Policy iteration avoids both problems. A
 discount ``b`` is replaced by a terminal with value 0 that every row reaches with probability ``1 - b``. The optimal
 values are the only ``v`` with
@@ -15,7 +15,7 @@ policy in every state in which another row is better by more than rounding error
 values stop changing.
 
 **Certificate.** For a row of ``n`` entries and unit roundoff ``u``, let ``e`` be ``(n + 13) u`` times
-``|r| + sum_t P |v(t) - v(s)|``, a bound on the rounding error of the gain. If play ends under every policy, then for
+``|r| + sum_t P |v(t) - v(s)|``, a bound on the rounding error of the gain. If every policy terminates, then for
 any vector ``c``,
 
     g + e <= 0 in all rows, at v + c   =>   v* <= v + c
@@ -50,7 +50,7 @@ _MOST_ROUNDS = 100
 # Policy iteration stops if no value changes by more than this fraction of the tolerance.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
-# Discount used to find an initial policy; without a discount, play might be too long for floating point.
+# Discount used to find an initial policy. Without a discount, episodes might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Change of rewards in the search for bounds, in multiples of each row's rounding error.
@@ -89,7 +89,7 @@ class Exact:
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``, limited to ``found.v``, which the rows of the policy attain."""
+    """Return row values, float64 ``[n_rows]``, limited to ``found.v``. The rows of the policy attain it."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
@@ -185,7 +185,7 @@ def solve_exactly(
     # Try another initial policy, since play under `choice` might be too long for floating point.
     found = _iterate(mdp, payoff, approaching_choice(mdp), limits, discount)
     if found is not None and np.isinf(found.error_bound):
-        # Find an initial policy with a discount, which bounds the expected length of play.
+        # Find an initial policy with a discount to bound the expected length of episodes.
         discounted = _iterate(mdp, payoff, choice, limits, LARGEST_DISCOUNT)
         if discounted is not None:
             found = _iterate(mdp, payoff, discounted.choice, limits, discount)

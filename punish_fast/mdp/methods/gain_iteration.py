@@ -10,11 +10,11 @@ expected number of steps from state ``s`` until play next reaches ``k``. The gai
 and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves the policy [Howard 1960; Puterman 1994, sec.
 8.6 and 9.5].
 
-If play leaves a set of states only once in ``10^40`` steps, ``h`` is so large that its differences have no correct
-digit. In a first pass, play therefore restarts in a fixed state of its component with probability ``10^-11`` per step.
-Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of this
-pass is nearly optimal, and its evaluation without restarts is well conditioned unless this policy, too, leaves some
-states that rarely.
+If the chain leaves a set of states only once in ``10^40`` steps, ``h`` is so large that its differences have no correct
+digit. In a first pass, the chain therefore restarts in a fixed state of its component with probability ``10^-11`` per
+step. Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of
+this pass is nearly optimal, and its evaluation without restarts is well conditioned unless this policy, too, leaves
+some states that rarely.
 
 ``h`` is stored as a sum of two floats, and only differences of its elements are used (``exact_iteration.py``), so the
 rounding error of a row depends only on the terms of the row. ``component_gains.py`` computes bounds on the gains.

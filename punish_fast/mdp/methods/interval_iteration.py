@@ -9,9 +9,9 @@ This probability is the total reward if arrival at a win pays 1 and nothing else
 **Play must end.** An *end component* is a set of states that some policy never leaves. In an end component, every
 sufficiently large constant solves the equations, and a greedy policy might stay forever. Sweeps detect end components:
 start with all states, and repeatedly remove those without an action that surely stays in the set, until the set is
-empty or no longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, play ends under every
+empty or no longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, runs end under every
 policy, and sweeps from any start converge to the unique fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise,
-``end_components.py`` builds an MDP in which play ends.
+``end_components.py`` builds an MDP whose runs end.
 
 **Brackets.** Let ``F`` map the carried values (``value_iteration.py``) before a sweep to those after it. For any ``u``
 and ``l`` and any number of sweeps ``k``,

@@ -1,6 +1,6 @@
 """Policy iteration for discounted MDPs without layers, with policies evaluated by sweeps or by a Krylov method.
 
-Each step evaluates the greedy policy, which *advances* the values, and then backs up all states, which proves an error
+Each step evaluates the greedy policy, which *advances* the values, and then backs up all states to prove an error
 bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps. ``policy-iteration`` uses a
 Krylov method.
 

@@ -66,7 +66,7 @@ class Iteration:
         self.discount = discount
         self._n_carried = int(mdp.layer_ptr[1]) if is_cycle else mdp.n_states  # number of leading carried states
         self._n_steps = mdp.n_layers if is_cycle else 1  # number of steps that a sweep looks ahead
-        # Mask of the states from which play can last forever, bool [n_states]; None if there are none or the discount
+        # Mask of the states from which a run can last forever, bool [n_states], or None if no state can or the discount
         # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
@@ -99,7 +99,7 @@ class Iteration:
         return contraction
 
     def _find_endless(self) -> bool:
-        """Find the states from which play can last forever. Set `endless` and return True if there are any."""
+        """Find the states from which a run can last forever. Set `endless` and return True if any exist."""
         n_carried = self._n_carried
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
         # Remove states whose rows may all lead to removed states or terminals, until no more states are removed.
@@ -154,7 +154,7 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy, and return a bound on its loss, which is `v` minus the values of the policy.
+        """Choose the policy, and return a bound on its loss: `v` minus the values of the policy.
 
         ``bounds`` contains the allowed losses, in ascending order.
         """
@@ -277,7 +277,7 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the published model."""
+    """Sweeps that update all states simultaneously, starting with ``q = r`` like the published model."""
 
     def __init__(self, mdp: Process, discount: float) -> None:
         super().__init__(mdp, discount)

@@ -275,7 +275,7 @@ def _payoff(mdp: MDP) -> Payoff:
 
 
 def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
-    """Find the maximum total reward of policies that almost surely end play, which must exist for every state."""
+    """Find the maximum total reward of policies that almost surely terminate. Every state must have one."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, limits)

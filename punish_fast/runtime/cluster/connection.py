@@ -47,7 +47,7 @@ def check_cluster(where: str) -> None:
 def connected(where: str) -> Iterator[Client]:
     """Yield a client of the scheduler at an address, such as ``tcp://host:8786``.
 
-    ``local:N`` starts N worker processes with one thread each, which are stopped when the block ends.
+    ``local:N`` starts N worker processes with one thread each, and stops them when the block ends.
     """
     check_cluster(where)
     from distributed import CancelledError, LocalCluster
@@ -85,7 +85,7 @@ def connected(where: str) -> Iterator[Client]:
 
 
 def _ignore_interrupts() -> None:
-    """Ignore keyboard interrupts, which a terminal sends to all processes. Only the client handles these signals."""
+    """Ignore keyboard interrupts. A terminal sends them to all processes, but only the client handles them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -153,7 +153,7 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
 
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Remove frozen workers from the scheduler, which reassigns their tasks and stops the workers if they resume."""
+    """Remove frozen workers, so that the scheduler reassigns their tasks and stops the workers if they resume."""
     for worker in workers:
         client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 

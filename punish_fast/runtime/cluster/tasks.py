@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 LOOK_SECONDS = 2.0
-# Time limit for paused workers, which might only be writing data to disk.
+# Time limit for paused workers. They might only be writing data to disk.
 _STALL_SECONDS = 10.0
 # Checks are counted instead of seconds, because clocks advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)

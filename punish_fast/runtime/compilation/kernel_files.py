@@ -241,9 +241,9 @@ def _release(lock: FileLock) -> None:
 
 @dataclass(frozen=True, eq=False)
 class KernelGroup:
-    """Kernels that are compiled together, which is fastest if they share routines."""
+    """Kernels that are compiled together. This is fastest if they share routines."""
 
-    # A function of a module, which other processes import. It calls the kernels, if only for no items.
+    # Function at the top level of a module. It calls the kernels, if only for no items.
     call: Callable[[], object]
     kernels: tuple[Any, ...]
     n_signatures: int = 1  # number of combinations of argument types for which this and earlier groups compile a kernel

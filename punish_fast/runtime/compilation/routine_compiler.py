@@ -1,8 +1,8 @@
 """Compilation of routines only as far as kernels need it.
 
 Numba compiles every function as if Python called it: it adds a wrapper that converts arguments, runs all passes of the
-optimizer, and emits machine code. A routine is called only by kernels, which link its intermediate code and optimize it
-together with their own. Here, the compiler therefore stops after lowering, which saves about a quarter of the time.
+optimizer, and emits machine code. A routine is called only by kernels. They link its intermediate code and optimize it
+together with their own. Here, the compiler therefore stops after lowering to save about a quarter of the time.
 Most kernels get the same machine code. The others change in size by at most 5 %. Two routines are optimized before
 kernels link them, because `fill_blocks` and `fill_full` were 10 to 20 % slower without.
 
@@ -51,7 +51,7 @@ class _Declaration(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Declare the routine under a new key, which takes the place of the function that Python would call."""
+        """Declare the routine under a new key in place of the function that Python would call."""
         key = object()
         state["cr"] = state["cr"]._replace(cfunc=key)
         state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])

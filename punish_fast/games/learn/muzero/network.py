@@ -131,7 +131,7 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch, which has the fields of `replay.Unrolled` but ``features`` for ``state``."""
+    """Return the mean loss of a batch with the fields of `replay.Unrolled` but ``features`` for ``state``."""
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
     hidden, loss = networks.represent(batch["features"]), jnp.zeros(len(batch["weight"]))
     for step in range(unrolled + 1):

@@ -8,7 +8,7 @@ Value *targets* are computed backwards through a game. With the reward ``r`` of 
 where the minus sign reflects that the turn passes with each action. The target is 0 after the end of a game. The target
 is ``v(t)`` if the game was stopped after action ``t``, or if action ``t`` was random, since the consequences of a
 random action are not informative about good play (the cut of C. Watkins, "Learning from delayed rewards", 1989). With
-``l = 1`` and no random actions, the target is the (discounted) result of the game, as in the MuZero paper.
+``l = 1`` and no random actions, the target is the (discounted) result of the game, like the MuZero paper's.
 
 A sample consists of a state and the actions that followed the state. States after the end of a game are *absorbing*:
 every action leads back to the same state and has reward 0, and the value of the state is 0. With a priority above 0,
@@ -112,7 +112,7 @@ def targets_of(
 
 
 def draw(replay: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
-    """Draw ``n`` training samples from the games in ``replay``, which must contain at least one action."""
+    """Draw ``n`` training samples from the games in ``replay``. They must contain at least one action."""
     moves = [np.nonzero(part.games.action != NONE) for part in replay]
     drawn, weight = _drawn(replay, moves, n, method.priority, generator)
     unrolled, n_moves = method.n_unrolled, replay[0].games.policy.shape[2]
