@@ -198,7 +198,8 @@ class SolverLimits:
 
     Attributes:
         tolerance: Error bound to reach, in the unit of the values.
-        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers.
+        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
+            default 100,000.
         progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
         is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
             constant distance fails.

@@ -94,9 +94,9 @@ def solve(
         method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
             ``"auto"`` chooses a method and records the reason in `Solution.reason`.
-        tolerance: Stop at this error bound, in the unit of the values. `SolverLimits` also set the maximum number of
-            sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If rounding keeps the tolerance
-            out of reach, the returned bound is larger (see `Solution.converged`).
+        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. `SolverLimits` also set the
+            maximum number of sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If rounding
+            keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
@@ -290,9 +290,10 @@ def evaluate(
     Args:
         mdp: An `MDP`, or a process that computes its transitions.
         policy: float64 ``[n_rows]``, probability of each row in its state.
-        discount: Discount factor from 0 to 1. With 1, values are total rewards.
-        tolerance: Maximum error of a value, in the unit of the rewards.
-        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers.
+        discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
+        tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
+        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
+            default 100,000.
 
     Returns:
         Expected discounted reward from each state, float64 ``[n_states]``, within ``tolerance`` or as close as rounding

@@ -78,11 +78,12 @@ def average_reward(
 
     Args:
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
-        tolerance: Stop at this error bound of the gains, in the unit of the rewards.
+        tolerance: Stop at this error bound of the gains, in the unit of the rewards, by default 1e-10.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
             ``progress("solve", sweeps, error_bound)`` after every sweep between them.
-        max_sweeps: Maximum number of sweeps within end components, and also between them. In addition, policy iteration
-            evaluates up to 600 policies of each component for which 1,000 sweeps are not sufficient.
+        max_sweeps: Maximum number of sweeps within end components, and also between them, by default 100,000. In
+            addition, policy iteration evaluates up to 600 policies of each component for which 1,000 sweeps are not
+            sufficient.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
 

@@ -77,10 +77,10 @@ def reach_probability(
         maximize: If False, find the minimum probability.
         avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
             goal. None by default.
-        tolerance: Stop at this error bound of the probabilities.
+        tolerance: Stop at this error bound of the probabilities, by default 1e-10.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
-            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+        max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
+            sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
 
@@ -183,10 +183,10 @@ def total_reward(
         mdp: The MDP. Use `validate` to check an MDP of unknown origin. The rewards of terminals are ignored.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
         maximize: If False, find the minimum reward. To minimize costs, use them as positive rewards.
-        tolerance: Stop at this error bound, in the unit of the rewards.
+        tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. If 50 to 1,000 sweeps (depending on
-            the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+        max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
+            sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
 
