@@ -68,7 +68,7 @@ class Game(Protocol):
     n_features: int  # Length of ``features(state)``.
     is_zero_sum: bool  # True if the returns always sum to 0.
     variant: Any  # Options of the rules, a NamedTuple.
-    # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, people
+    # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, users
     # type ``first_number + a`` or, if ``first_number`` is None, the index of ``a`` among the legal actions, from 1.
     first_number: int | None = None
     # Number of positions, if it is known before the positions are enumerated, otherwise 0.
@@ -248,7 +248,7 @@ class VectorChanceGame(VectorGame, Protocol):
 
 
 def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
-    """Return the number that people type for each of the legal ``actions``."""
+    """Return the number that users type for each of the legal ``actions``."""
     first = game.first_number
     return list(range(1, len(actions) + 1)) if first is None else [first + action for action in actions]
 

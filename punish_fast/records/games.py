@@ -115,7 +115,7 @@ def read_choices(
     Args:
         path: Database of recorded games.
         humans_only: If True, read only games in which neither player is a bot.
-        with_bots: If True, read the choices of people in all games, including games against bots.
+        with_bots: If True, read the choices of human players in all games, including games against bots.
         winners: If True, read only the choices of winners.
         until: If given, read only games played up to this Unix second (inclusive).
         player: If given, read only the choices of the player with this name.
@@ -193,7 +193,7 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 class GameWriter:
     """Writer of games, new players and parameters in an open transaction.
 
-    If a bot and a person have the same name, a number is appended to the name of the one that is added later.
+    If a bot and a human player have the same name, a number is appended to the name that is added later.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -227,7 +227,7 @@ class GameWriter:
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
         """Return the ids of a side's player and of the bot's parameters. Insert missing rows.
 
-        The player must not be ``opponent``. For people, the id of the parameters is the text ``NULL``.
+        The player must not be ``opponent``. For human players, the id of the parameters is the text ``NULL``.
         """
         name = clean_name(side.name)
         is_bot = True if name in BOTS else side.is_bot

@@ -12,8 +12,8 @@ The second layout has one object per game, with breaths in the order of play::
 
 ``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies its bots by their
 names, and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger
-numbers in JSON. In the second layout, bots have ``bot_parameters`` even if their temperature is unknown, and people do
-not.
+numbers in JSON. In the second layout, bots have ``bot_parameters`` even if their temperature is unknown, and human
+players do not.
 
 A file contains a list of objects, a single object, or one object per line. State codes are text, or numbers in any
 exact notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects

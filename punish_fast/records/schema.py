@@ -256,7 +256,7 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
 def merge_spellings(connection: sqlite3.Connection) -> int:
     """Normalize all player names and merge players whose names become equal, within the open transaction.
 
-    A bot and a person are not merged, nor are players who met in a game. A number is appended to one of the names.
+    A bot and a human player are not merged, nor are players who met in a game. One of the names then gets a number.
     Return the number of players removed by merging.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
@@ -283,7 +283,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
 
 
 def _people(rows: list[_Row], met: set[frozenset[int]]) -> list[list[_Row]]:
-    """Group the rows that can be the same player: all bots or all people, and no two of them met in a game."""
+    """Group the rows that can be the same player: all bots or all human, and no two of them met in a game."""
     people: list[list[_Row]] = []
     for row in rows:
         for person in people:
