@@ -50,7 +50,7 @@ def doctor(options: DoctorOptions) -> None:
         "kernels": kernels,
         "solutions": solution_cache.place()._asdict() | {"files": len(solutions), "bytes": sum(solutions)},
         "games": find_folder("data")._asdict(),
-        "memory": total_memory(),
+        "memory_bytes": total_memory(),
         "checks": checks,
         "ok": all(checks.values()),
     }
