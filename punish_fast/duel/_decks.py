@@ -41,7 +41,7 @@ class Decks(NamedTuple):
 
 @routine
 def find_deck(copies, deck):
-    """Find a deck by bisection; return its index, or the index of the next deck if ``copies`` does not contain it."""
+    """Find a deck by bisection, and return its index, or the index of the next deck if ``copies`` lacks it."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2
@@ -59,7 +59,7 @@ def find_deck(copies, deck):
 
 @routine
 def deck_ways(cards, deck):
-    """Return the number of ways to choose a deck from ``cards``; 0 if ``cards`` does not contain the deck."""
+    """Return the number of ways to choose a deck from ``cards``, or 0 if ``cards`` does not contain the deck."""
     ways = 1.0
     for kind in range(N_KINDS):
         if cards[kind] < deck[kind]:
@@ -106,7 +106,7 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """Write the numbers of possible decks of some blocks to ``counts[block, drawn]``; ``decks.deck`` must be empty."""
+    """Write the numbers of possible decks of some blocks to ``counts[block, drawn]``. ``decks.deck`` must be empty."""
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])

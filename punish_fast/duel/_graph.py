@@ -1,13 +1,13 @@
 """Graph of the real game, in which both hands are known.
 
-A *full state* is a pair of an information state and an enemy hand; the remaining cards form the deck. Full states are
+A *full state* is a pair of an information state and an enemy hand. The remaining cards form the deck. Full states are
 numbered by information state, then by deck::
 
     number(row, deck) = full_ptr[row] + index of the deck in the list of (block, number of cards drawn)
 
 where ``row`` is the information state. The possible decks depend only on the block of the information state and on the
 number of cards drawn for feints (``_decks.py``). The enemy in a full state sees the mirrored information state,
-``enemy_row``. Any information model can be used (``information.py``); it determines the number of information states
+``enemy_row``. Any information model can be used (``information.py``). It determines the number of information states
 and full states.
 
 Each combination of the player's action, the enemy's action and a draw for feints leads from a full state to one
@@ -89,7 +89,7 @@ def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
 
 @routine
 def hands_code(layout, own, pick, enemy, enemy_pick):
-    """Return the cards code of two hands after both picks; a pick of 5 takes no card."""
+    """Return the cards code of two hands after both picks. A pick of 5 takes no card."""
     code = 0
     for kind in range(N_KINDS):
         held = own[kind] - (1 if kind == pick else 0)
@@ -137,10 +137,10 @@ def resolved(pick, draw):
 
 @routine
 def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
-    """Store the successors of a full state in ``full.after``; return the index after the last one.
+    """Store the successors of a full state in ``full.after``, and return the index after the last one.
 
     ``outcomes`` is the table of `status_tables` for the status of the full state. In the last breath of a measure,
-    successors are keys of nodes, which are marked in ``used``. In any other breath, ``used`` is empty, successors are
+    successors are keys of nodes, marked in ``used``. In any other breath, ``used`` is empty, successors are
     full states, and ``following`` contains the next layer and its decks. If the game ends, the successor is `WIN` or
     `LOSS`.
     """
@@ -218,7 +218,7 @@ def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, u
 def number_nodes(begin, end, chunks, after, slot, win):
     """Replace keys of nodes in ``after`` by ``slot[key]``, `WIN` by ``win``, and `LOSS` by ``win + 1``.
 
-    If ``slot`` is empty, all other successors in the given chunks are full states, which remain unchanged.
+    If ``slot`` is empty, all other successors in the given chunks are full states and remain unchanged.
     """
     for entry in range(chunks[begin], chunks[end]):
         if after[entry] == WIN:
@@ -232,7 +232,7 @@ def number_nodes(begin, end, chunks, after, slot, win):
 class Redeal(NamedTuple):
     """Deals after a measure, and at the beginning of a game."""
 
-    # int64 ``[n_pairs]``, codes of pairs of kept hands, ascending; the first pair, for a new game, is empty
+    # int64 ``[n_pairs]``, ascending codes of pairs of kept hands, the first of which is empty for a new game
     pair: np.ndarray
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     deal: np.ndarray  # int32 ``[n]``, deal numbers, ascending in each pair
@@ -261,10 +261,10 @@ def find_ascending(numbers, number):
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
-    """List the blocks that can be dealt to the player after two kept hands; return their number and total weight.
+    """List the blocks that can be dealt to the player after two kept hands, and return their number and total weight.
 
     ``cards`` contains the ascending cards codes of the blocks under ``memoryless``. The player's hand and the revealed
-    cards are dealt by a `redeal` from all cards in neither hand; the enemy's hand and the deck come from the remaining
+    cards are dealt by a `redeal` from all cards in neither hand. The enemy's hand and the deck come from the remaining
     cards.
     """
     n_kept = n_free = 0
@@ -286,7 +286,7 @@ def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs,
 
     ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands, ``cards`` is as in `list_views`, and ``deal_ptr`` contains
     the first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
-    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed; otherwise they are
+    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed. Otherwise they are
     counted.
     """
     counts, ptr, deal, p = out

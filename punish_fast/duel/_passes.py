@@ -1,7 +1,7 @@
 """Passes through the graph of the real game: values backward, probabilities forward.
 
 In a full state, the player plays row ``a`` with probability ``x(a)``, and the enemy plays row ``b`` with probability
-``y(b)``; ``P(d)`` is the probability of the draws ``d``. The backward pass computes
+``y(b)``, where ``P(d)`` is the probability of the draws ``d``. The backward pass computes
 
     v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add the values and lengths of successors; ``total`` begins with the probability of the player's row."""
+    """Visitor: add the values and lengths of successors. ``total`` begins with the probability of the player's row."""
     own_policy, value, length = total
     full, draws, enemy_policy, v = args
     deck, feints = draw
@@ -119,7 +119,7 @@ def propagate_full(begin, end, parts, full, draws, rows, policies, reach, target
 
 @kernel
 def propagate_nodes(begin, end, chunks, redeal, reach, out):
-    """Distribute the reach probabilities of chunks of nodes to full states; chunk ``c`` writes only to ``out[c]``."""
+    """Distribute the reach probabilities of chunks of nodes to full states. Chunk ``c`` writes only to ``out[c]``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):

@@ -7,7 +7,7 @@ next state can be computed from the two actions and the draw.
 Random numbers are computed from a key and a counter (``runtime/_random.py``)::
 
     key      the seed, low and high word
-    counter  the game, low and high word; the breath; 0 for the breath itself, 1 for the deal before it
+    counter  the game (low and high word), the breath, and 0 for the breath itself or 1 for the deal before it
 
 No random number depends on an earlier one, so each game is the same for any order of games and any number of threads.
 A choice uses 31 bits, a draw uses 32 bits, and a deal uses 53 bits. Actions with a probability below 2^-31 might
@@ -98,7 +98,7 @@ def fill_places(begin, end, full, rows, place):
 
 @kernel
 def guide_deals(begin, end, ptr, p, until, guide):
-    """Fill `Deals.until` and `Deals.guide` for the given pairs; ``p`` contains the probabilities of the deals."""
+    """Fill `Deals.until` and `Deals.guide` for the given pairs. ``p`` contains the probabilities of the deals."""
     for pair in range(begin, end):
         first, n = ptr[pair], ptr[pair + 1] - ptr[pair]
         total = 0.0
@@ -160,7 +160,7 @@ def deal_cards(ptr, until, guide, pair, words):
 
 @kernel
 def draw_deal(numbers, ptr, until, guide):
-    """Return the index of the deal before a breath; ``numbers`` contains the game, the breath and the seed.
+    """Return the index of the deal before a breath. ``numbers`` contains the game, the breath and the seed.
 
     The arrays contain the deals of a single pair of kept hands.
     """
@@ -170,7 +170,7 @@ def draw_deal(numbers, ptr, until, guide):
 
 @kernel
 def draw_choice(numbers, seat, threshold, first, n):
-    """Return the index of the action that a seat (0: player, 1: enemy) plays in a breath; see `choose`."""
+    """Return the index of the action that a seat (0: player, 1: enemy) plays in a breath (see `choose`)."""
     game, breath, seed = numbers
     words = draw_words(game, breath, BREATH, seed)
     return choose(threshold, first, n, words[0] if seat == 0 else words[1])
@@ -178,7 +178,7 @@ def draw_choice(numbers, seat, threshold, first, n):
 
 @kernel
 def draw_feints(numbers, until, deck, feints, n):
-    """Return the index of the draw for the feints in a breath; see `find_draw`."""
+    """Return the index of the draw for the feints in a breath (see `find_draw`)."""
     game, breath, seed = numbers
     return find_draw(until, deck, feints, n, draw_words(game, breath, BREATH, seed)[2])
 

@@ -1,4 +1,4 @@
-"""Walk through the successors of a full state, in the order in which they are stored.
+"""Walk through the successors of a full state, in stored order.
 
 The player plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
 state are sorted by ``a``, ``b`` and ``d``, so a walk finds them by counting and needs no index. `walk_row` visits the
@@ -74,7 +74,7 @@ def add_value(total, enemy_row, entry, n, draw, args):
 
 @inlined_routine
 def prefetch_enemy(full, state_ptr, action, policy, number):
-    """Prefetch the enemy's rows in a full state shortly after ``number``, which is unsigned; return the first row."""
+    """Prefetch the enemy's rows in a full state shortly after ``number`` (unsigned), and return the first row."""
     last = np.uint64(len(full.enemy_row) - 1)
     prefetch(state_ptr, np.uint64(full.enemy_row[min(number + _STATES_AHEAD, last)]))
     row = np.uint64(state_ptr[np.uint64(full.enemy_row[min(number + _ROWS_AHEAD, last)])])

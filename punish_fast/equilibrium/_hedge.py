@@ -20,7 +20,7 @@ These rates require neither the number of iterations nor the size of regrets in 
 G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A single rate
 would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
 
-In rarely reached states and for rarely played actions, regrets can be computed less often; each computed regret then
+In rarely reached states and for rarely played actions, regrets can be computed less often. Each computed regret then
 counts several times.
 
 The tables contain the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each state.
@@ -32,7 +32,7 @@ from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Lower limit of the largest regret, which is the denominator of a learning rate.
+# Lower limit of the largest regret, the denominator of a learning rate.
 LEAST_REGRET = 1e-100
 # Lower limit of logits, so that rare actions can return.
 LEAST_LOGIT = -20.0

@@ -11,7 +11,7 @@ weight ``off_policy``.
 
 States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
 response to that action deters the enemy from it. The forward pass therefore gives every enemy action a probability of
-at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows; elsewhere, this is negligible.
+at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows. Elsewhere, this is negligible.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ LEAST_PROBABILITY = 1e-30
 
 @inlined_routine
 def pass_reaches(total, enemy_row, entry, n, draw, args):
-    """Visitor: pass on all columns of reach in ``total``; columns of the response only if ``choice`` is not None."""
+    """Visitor: pass on all columns of reach in ``total``, those of the response only if ``choice`` is not None."""
     full, draws, strategies, choice, targets, into = args
     own, others, response_own, response_others = total
     deck, feints = draw
@@ -55,9 +55,9 @@ def propagate_reach(begin, end, parts, full, draws, rows, strategies, choice, we
 
     ``strategies`` contains the player's and the enemy's strategy, ``parts`` is an entry of `LayeredGraph.parts`, and
     ``weights`` contains ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` contains the
-    reach, the range of successor numbers, and ``out``; ``out[buffer]`` begins with the first number of that range.
+    reach, the range of successor numbers, and ``out``. Each ``out[buffer]`` begins with the first number of that range.
 
-    ``choice`` contains the rows of a response to the player, whose reach is stored in two more columns; it is None if
+    ``choice`` contains the rows of a response to the player, whose reach is stored in two more columns. It is None if
     there is no response. One walk handles both, because finding successors takes longer than passing on reach.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables

@@ -79,7 +79,7 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, sta
 
 @inlined_routine
 def write_regrets(regret, strategy, first_row, total, n_own, others):
-    """Write the regrets of a state to ``regret``; ``total`` contains the values of its actions times ``others``."""
+    """Write the regrets of a state to ``regret``. ``total`` contains the values of its actions times ``others``."""
     mean = 0.0
     for a in range(n_own):
         mean += strategy[first_row + a] * total[a]
@@ -89,7 +89,7 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
 
 @kernel
 def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
-    """Add ``last_regret`` to ``regret``, clipped at 0; add ``strategy``, times ``weight * R / C``, to ``average``."""
+    """Add ``last_regret`` to ``regret``, clipped at 0. Add ``strategy``, times ``weight * R / C``, to ``average``."""
     for state in range(begin, end):
         own, others = state_reach[state, OWN], state_reach[state, OTHERS]
         share = weight * own / others if others > 0.0 else 0.0

@@ -14,12 +14,12 @@ from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
 # Marks of full states, information states and rows. `NEEDED` states and rows are included only because the enemy
-# reaches them; they are not updated.
+# reaches them. These are not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
 class Marks(NamedTuple):
-    """Marks of the states and rows of a graph, which define a restricted game."""
+    """Marks of the states and rows in a restricted game."""
 
     state: np.ndarray  # uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches the state
     row: np.ndarray  # uint8 ``[n_rows]``, the mark of the row's state, or `OUTSIDE`
@@ -71,7 +71,7 @@ def copy_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
-    """Visit the successors of a full state, counting marked ones from ``place``; return the final count."""
+    """Visit the successors of a full state, counting marked ones from ``place``, and return the final count."""
     state_ptr, action = rows
     entry, enemy = open_full(full, state_ptr, number)
     for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):

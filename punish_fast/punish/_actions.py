@@ -57,7 +57,7 @@ def enemy_mode(layout, status, sizes):
 
 @routine
 def list_actions(hand, mode, actions):
-    """Write the two-digit codes of the legal actions to ``actions``, ascending; return the number of legal actions."""
+    """Write the ascending two-digit codes of the legal actions to ``actions``, and return their number."""
     if mode == RESTS:
         actions[0] = REST_ACTION
         return 1

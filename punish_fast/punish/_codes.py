@@ -4,21 +4,21 @@ The code of a state under the model ``memoryless`` has three digits, most signif
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
-``layer`` is the breath minus one; the layer after the last breath stands for the time between two measures.
+``layer`` is the breath minus one. The layer after the last breath stands for the time between two measures.
 
 ``cards`` has one digit for each kind of card, guard first. Under ``memoryless``, the digit of a kind with ``h`` copies
 in the player's hand and ``d`` in the discard pile is ``t (t + 1) / 2 + h``, where ``t = h + d``. If ``c`` copies are in
 play, the digit takes all values below ``(c + 1)(c + 2) / 2``::
 
             h=0  1  2  3
-    t = 0 :   0                    a card moving from the hand to the discard pile lowers the digit by one;
+    t = 0 :   0                    a card moving from the hand to the discard pile lowers the digit by one,
     t = 1 :   1  2                 an unseen card joining the discard pile raises t by one.
     t = 2 :   3  4  5
     t = 3 :   6  7  8  9
 
 A finer model divides the discard pile into *places*: one each for revealed cards, the player's cards and the enemy's
 cards. A digit then stands for a tuple of counts ``(hand, place 0, place 1, ...)``. Tuples are numbered by their sum,
-then lexicographically; with a single place, this is the numbering above. A pick or a draw changes one digit. The new
+then lexicographically. With a single place, this is the numbering above. A pick or a draw changes one digit. The new
 digits are tabulated (`Places`), so the same kernels work for every model.
 
 During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
@@ -30,7 +30,7 @@ The enemy's hand size is not a digit: it follows from the sizes of the player's 
 
 A *block* consists of the states of a layer that have the same cards. Codes are sorted by layer, then cards, then
 status, so the states of a block are contiguous, and cards and status can be advanced independently.
-Codes are stored as ``uint64`` and statuses as ``uint16``; kernels compute with ``int64``.
+Codes are stored as ``uint64`` and statuses as ``uint16``. Kernels compute with ``int64``.
 """
 
 from typing import Any, NamedTuple
@@ -56,7 +56,7 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Tables of the digits of cards codes under an information model; all are int64, and -1 marks impossible digits."""
+    """Tables of the digits of cards codes under an information model. All are int64, and -1 marks impossible digits."""
 
     weight: np.ndarray  # [5], place value of each kind's digit in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand
@@ -103,7 +103,7 @@ def mirror_cards(places, digits, enemy):
 
 @routine
 def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw):
-    """Return the cards code after the picks and draws of a breath; 5 stands for no card."""
+    """Return the cards code after the picks and draws of a breath, with 5 for no card."""
     code = 0
     for kind in range(N_KINDS):
         digit = digits[kind]
@@ -149,7 +149,7 @@ def mirror_status(layout, status):
 
 @routine
 def between_status(layout, own_hp, enemy_hp, drawn):
-    """Return the code of a status between two measures; ``drawn`` is the number of cards that feints drew."""
+    """Return the code of a status between two measures. ``drawn`` is the number of cards that feints drew."""
     return (drawn * layout.hp + own_hp - 1) * layout.hp + enemy_hp - 1
 
 

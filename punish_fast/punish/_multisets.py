@@ -61,7 +61,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """Return the number of multisets of ``size`` cards that a pile contains."""
+    """Return the number of multisets with ``size`` cards that a pile contains."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -82,13 +82,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of a pile; return True if one exists."""
+    """Set ``drawn`` to a pile's first multiset of ``size`` cards in lexicographic order; return True if it exists."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` with the next multiset of the same size; return False if ``drawn`` is the last one."""
+    """Replace ``drawn`` with the next multiset of the same size, and return False if ``drawn`` is the last one."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:

@@ -1,6 +1,6 @@
 """Redeal after a measure: the possible deals of hand and revealed cards, with their probabilities.
 
-The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins the pool; ``K`` consists of ``d`` of
+The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins the pool. ``K`` consists of ``d`` of
 the unseen cards ``U``, with all subsets equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
@@ -45,11 +45,11 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 
 @routine
 def redeal(layout, piles, sizes, joining, codes, weights):
-    """Write the cards codes and weights of all deals; return the number of deals and the sum of their weights.
+    """Write the cards codes and weights of all deals, and return the number of deals and the sum of their weights.
 
     ``piles`` contains the counts of the player's hand, the discard pile and the unseen cards, and ``sizes`` the sizes
-    of hand and discard pile; ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the
-    pool, ``drawn`` of which go to the hand; ``left`` contains the numbers of cards still to be drawn and revealed.
+    of hand and discard pile. ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the
+    pool, ``drawn`` of which go to the hand. ``left`` contains the numbers of cards still to be drawn and revealed.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -172,8 +172,8 @@ def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
     """Fill the rows of the given blocks of the layer between two measures.
 
     ``layers`` contains the layer between two measures and the first layer, whose blocks are all of kind 0. States that
-    differ only in HP have the same deals. Deals are listed without the kept cards, so that blocks can share them; it is
-    fastest if blocks with the same discard pile and size of the hand are adjacent.
+    differ only in HP have the same deals. Deals are listed without the kept cards, so that blocks can share them. This
+    is fastest if blocks with the same discard pile and size of the hand are adjacent.
     """
     layer, opening = layers
     state_ptr, indptr, indices, data_ptr, data, _, first_row = rows

@@ -1,7 +1,7 @@
 """Enumeration and numbering of the states of each layer, starting from the previous layer.
 
-A layer is a sorted list of blocks, each of which contains the states with the same cards. Blocks are of the same *kind*
-if their statuses and the sizes of their hands and discard piles are equal; a layer with thousands of blocks has only
+A layer is a sorted list of blocks. A block contains the states with the same cards. Blocks are of the same *kind*
+if their statuses and the sizes of their hands and discard piles are equal. A layer with thousands of blocks has only
 about a hundred kinds. States are numbered in the order of their codes, so the row of a state is the first row of its
 block plus the rank of its status in blocks of this kind::
 
@@ -35,11 +35,11 @@ class Layer(NamedTuple):
     cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
     first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
     kind: np.ndarray  # int32 [n_blocks], kind of each block
-    # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`; the last row, in which
-    # the rank of a status is the status, is for wins and losses
+    # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`. In the last row,
+    # for wins and losses, the rank of a status is the status.
     rank: np.ndarray
     statuses: np.ndarray  # uint16 [n_kinds, n_statuses], statuses of each kind, followed by all others
-    slots: np.ndarray  # int32 [size], hash table from cards codes to blocks; -1 marks an empty slot
+    slots: np.ndarray  # int32 [size], hash table from cards codes to blocks, or -1 for an empty slot
     piles: np.ndarray  # uint8 [n_blocks, 2, 5], hand and discard pile of each block
 
     @property
@@ -53,14 +53,14 @@ class Layer(NamedTuple):
 class FoundBlocks(NamedTuple):
     """Blocks that were found, in any order, in arrays that may be larger than needed."""
 
-    slots: np.ndarray  # int32, hash table from cards codes to blocks; see `Layer`
+    slots: np.ndarray  # int32, hash table from cards codes to blocks (see `Layer`)
     cards: np.ndarray  # int64 [size], cards codes
     statuses: np.ndarray  # uint64 [size, n_words], bit sets of statuses
     n: int  # number of blocks
 
 
 class Moves(NamedTuple):
-    """The moves from a block, and working memory to list them; arrays are int64."""
+    """The moves from a block, and working memory to list them. Arrays are int64."""
 
     piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
     digits: np.ndarray  # [5], digits of the cards code
@@ -91,7 +91,7 @@ def find_block(layer, cards):
 
 @routine
 def row_of(layer, block, status):
-    """Return the row of a state, which must be in the layer."""
+    """Return the row of a state in the layer."""
     return layer.first[block] + layer.rank[layer.kind[block], status]
 
 
@@ -108,7 +108,7 @@ def index_blocks(cards, slots):
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Add a cards code to ``found`` and its hash table unless it is there; return its index in ``found``."""
+    """Add a cards code to ``found`` and its hash table unless it is there, and return its index in ``found``."""
     size = len(slots)
     slot = cards if cards < size else cards % size
     while slots[slot] >= 0:
@@ -122,14 +122,14 @@ def insert_cards(cards, slots, found, n_found):
 
 @routine
 def first_way(layout, code, status, sizes):
-    """Return the index of the first way of a status in `BreathOutcomes`; an enemy without cards counts as exhausted."""
+    """Return the index of the first way of a status in `BreathOutcomes`. An enemy without cards counts as exhausted."""
     resting = status.enemy_exhausted == 0 and count_enemy_hand(layout, status, sizes) == 0
     return (np.int64(code) + (layout.feints + 1 if resting else 0)) * N_WAYS
 
 
 @routine
 def block_statuses(layer, block):
-    """Return the status codes of the states of a block, ascending."""
+    """Return the ascending status codes of the states in a block."""
     return layer.statuses[layer.kind[block]][: layer.first[block + 1] - layer.first[block]]
 
 
@@ -204,7 +204,7 @@ def list_possible(unseen, possible):
 
 @optimized_routine
 def join_multisets(places, joining, moves):
-    """List the multisets in ``joining``, with the cards code after each has joined; return their number."""
+    """List the multisets in ``joining``, with the cards code after each has joined, and return their number."""
     part, multiset, joined, digits = moves.part, moves.multiset, moves.joined, moves.digits
     weight, digit_after = places.weight, places.joined
     for kind in range(N_KINDS):
@@ -232,7 +232,7 @@ def pick_card(places, digits, pick, change):
 
 @routine
 def list_moves(places, layer, block, moves):
-    """Write the moves from an opened block to ``moves``; return their number."""
+    """Write the moves from an opened block to ``moves``, and return their number."""
     list_possible(moves.piles[2], moves.possible)
     hand, reach, possible, digits, change = moves.piles[0], moves.reach, moves.possible, moves.digits, moves.change
     multiset, joined, number, cards = moves.multiset, moves.joined, moves.number, moves.cards
@@ -267,7 +267,7 @@ def list_moves(places, layer, block, moves):
 
 @kernel
 def discover(begin, end, layout, places, outcomes, layer, order, found):
-    """Add the successors of the blocks ``order[begin:end]`` to ``found``; stop if its arrays might overflow.
+    """Add the successors of the blocks ``order[begin:end]`` to ``found``, and stop if its arrays might overflow.
 
     Return the end of the blocks that were processed and the new number of blocks in ``found``. It is fastest if blocks
     of the same kind are adjacent.
@@ -296,7 +296,7 @@ def discover(begin, end, layout, places, outcomes, layer, order, found):
 
 @kernel
 def list_legal(layout, layer, modes, state_ptr, action):
-    """List the legal actions of the states of a layer, given the player's mode for each status.
+    """List the legal actions in the states of a layer, given the player's mode for each status.
 
     Set ``state_ptr`` for all states after the first one of the layer. A player without cards rests.
     """

@@ -52,8 +52,8 @@ class BreathOutcomes(NamedTuple):
     mask: np.ndarray  # int64 [n], bit mask of the multisets of joining cards (player's draw included) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
     play: np.ndarray  # uint8 [m], plays of all outcomes
-    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by the player's draw;
-    # n_draws is 6, or 1 if the model does not distinguish the two players' cards
+    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by the player's draw.
+    # The number of draws is 6, or 1 if the model does not distinguish the two players' cards.
     reach: np.ndarray
 
 

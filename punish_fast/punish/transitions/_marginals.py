@@ -3,7 +3,7 @@
 Let ``n`` of the unseen cards ``U`` form the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand
 has probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
 and a feint draws from the deck without replacement. The *marginal* of a state contains the probability of each *play*
-(player's draw, enemy's pick, enemy's draw; numbered as in ``outcomes.py``), summed over the hands::
+(player's draw, enemy's pick, enemy's draw, numbered as in ``outcomes.py``), summed over the hands::
 
     P(player draws none, pick j)            = sum_E P(E) strategy(E, j)
     P(player draws none, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
@@ -175,7 +175,7 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 @inlined_routine
 def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
-    """Compute the marginal against an enemy's policy, which is looked up in the mirrored state of each hand.
+    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand.
 
     The rows of a mirrored state are the enemy's legal actions: for each kind in hand, the pick without a feint and, if
     a feint is left, the pick with a feint.

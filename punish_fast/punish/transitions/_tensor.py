@@ -7,7 +7,7 @@ Outcomes are in the order of their successors' codes, so columns ascend within a
 
 The rows of all feints of a state have the same probabilities in the same order, but in different columns. So do the
 rows of redeals from states that differ only in HP. A compact tensor stores these probabilities once, for the first of
-these rows, their *owner*. The sparsity pattern does not depend on the enemy; only probabilities and rewards do.
+these rows, their *owner*. The sparsity pattern does not depend on the enemy. Only probabilities and rewards do.
 
 Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that do this
 simultaneously slow each other down. Loops over rows therefore pass each array as an argument and bundle only scalars.
@@ -87,7 +87,7 @@ def count_entries(blocks, layout, outcomes, layer, action, rows):
     state_ptr, first_row, lengths, owner = rows
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     ptr, mask, first = outcomes.ptr, outcomes.mask, layer.first
-    # Number of entries for each status and way with the unseen cards ``listed``; -1 if not counted yet.
+    # Number of entries for each status and way with the unseen cards ``listed``, or -1 if not counted yet.
     n_entries = np.zeros(len(ptr), dtype=np.int64)
     listed = -1
     for block in blocks:
@@ -140,11 +140,11 @@ class Weighed(NamedTuple):
     Arrays of indices are unsigned, because for others Numba checks whether each index is negative.
     """
 
-    n: np.ndarray  # uint32 [n_statuses * 7], number of outcomes of each status and way; 0 if not listed
+    n: np.ndarray  # uint32 [n_statuses * 7], number of outcomes of each status and way, or 0 if not listed
     first: np.ndarray  # uint32 [n_statuses * 7], index of the first outcome of each status and way
     reward: np.ndarray  # float64 [n_statuses * 7], expected reward of each status and way
-    joined: np.ndarray  # uint32 [n], joining cards of each outcome; `DECIDED` for a win and a loss
-    status: np.ndarray  # uint32 [n], next status; 0 for a win, and 1 for a loss
+    joined: np.ndarray  # uint32 [n], joining cards of each outcome, or `DECIDED` for a win and a loss
+    status: np.ndarray  # uint32 [n], next status, or 0 for a win and 1 for a loss
     p: np.ndarray  # float64 [n], probability of each outcome
 
 
@@ -208,7 +208,7 @@ def find_targets(places, layer, after, block, n_states, moves):
 
 @routine
 def uniform_row(layout, status, sizes, unseen, marginals, is_known):
-    """Return the row of ``marginals`` for a status and the uniform enemy; compute the row unless it is known."""
+    """Return the row of ``marginals`` for a status and the uniform enemy. Compute the row unless it is known."""
     mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
     row = (layout.deck_size - n_deck) * N_MODES + mode
     if is_known[row] == 0:
@@ -222,7 +222,7 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     """Fill the rows of the given blocks.
 
     ``layers`` contains the blocks' layer, the next layer and the flattened ranks of the next layer. If ``policy`` is
-    None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards; it
+    None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards. It
     is fastest if such blocks are adjacent.
     """
     layer, after, rank = layers
