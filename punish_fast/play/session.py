@@ -20,17 +20,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import End
+from punish_fast.punish.rules import Rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.events import Event
-
-if TYPE_CHECKING:
-    from punish_fast.punish.rules import Rules
-    from punish_fast.store.reader import SolutionFile
-
+from punish_fast.store.reader import SolutionFile
 
 # Functions of a terminal: `Ask` shows a prompt and returns the answer, `Tell` prints a text.
 Ask = Callable[[str], str]
@@ -42,6 +39,14 @@ HELP, LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
 
 class LeaveError(Exception):
     """Raised when the user of a terminal leaves the game."""
+
+
+def answer_to(ask: Ask, prompt: str) -> str:
+    """Return the answer to a prompt in lower case; raise `LeaveError` if it asks to leave the game."""
+    answer = ask(prompt).strip().lower()
+    if answer in LEAVE:
+        raise LeaveError
+    return answer
 
 
 class UndoError(PunishFastError, ValueError):

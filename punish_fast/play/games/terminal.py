@@ -7,7 +7,7 @@ from punish_fast.games.enumeration.retrograde import outcome_text
 from punish_fast.play.events import End
 from punish_fast.play.games.game_player import GamePresentation
 from punish_fast.play.games.match import GameView
-from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError, PlaySession, Tell, UndoError
+from punish_fast.play.session import HELP, Ask, LeaveError, PlaySession, Tell, UndoError, answer_to
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.events import Event, Moved
 
@@ -86,7 +86,7 @@ class TerminalGame:
         self.tell(self._drawing(seat) + "\n")
         allowed, typed = self._offer(view)
         while True:
-            answer = self.ask(f"{self.session.seats[seat].name}, your move ({allowed}, ? for help): ").strip().lower()
+            answer = answer_to(self.ask, f"{self.session.seats[seat].name}, your move ({allowed}, ? for help): ")
             if answer in typed:
                 self.session.choose(seat, typed[answer])
                 return True
@@ -115,8 +115,6 @@ class TerminalGame:
         return True
 
     def _reply(self, answer: str, view: GameView) -> str:
-        if answer in LEAVE:
-            raise LeaveError
         # Card games have neither hints nor undo.
         more = "hint, u to undo, " if self.oracle else ""
         help_text = f"Type the number of a move, or the move in words; {more}rules, or q to leave."

@@ -1,17 +1,12 @@
 """Moves of Punish as users type them: ``s``, ``strike``, ``f dodge``, ``fd``, ``rest``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from punish_fast.play.session import LEAVE, Ask, LeaveError, Tell
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.errors import PunishFastError, printable
-
-if TYPE_CHECKING:
-    from punish_fast.play.session import Ask, Tell
 
 _FEINT = ("f", "feint")
 
@@ -23,7 +18,8 @@ class MoveError(PunishFastError, ValueError):
 def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:
     """Ask for a move and, if a feint has no card, for the card, until the answer is a legal move. Return the move.
 
-    ``replied`` answers questions, in lower case, and returns False for all other texts. Raise EOFError if input ends.
+    ``replied`` answers questions, in lower case, and returns False for all other texts. Raise EOFError if
+    input ends, and LeaveError if the user leaves.
     """
     while True:
         answer = ask(prompt).strip()
@@ -31,6 +27,8 @@ def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Ca
             card = ask("  Feint with which card? ").strip()
             # Other input, such as ? or q, is an answer to the prompt.
             answer = f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
+        if answer.lower() in LEAVE:
+            raise LeaveError
         if replied(answer.lower()):
             continue
         try:

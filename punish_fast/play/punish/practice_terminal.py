@@ -10,7 +10,7 @@ from punish_fast.play.explain.why import Explainer
 from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.moves import ask_move, moves_text
 from punish_fast.play.punish.screen import Screen
-from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError
+from punish_fast.play.session import HELP, Ask, answer_to
 from punish_fast.punish.codes import action_name
 from punish_fast.runtime.errors import printable
 
@@ -40,17 +40,15 @@ class PracticeTerminal:
             verdict = verdict_on(self.explainer, question, move)
             self.verdicts.append(verdict)
             self._tell(verdict)
-            if self.waits and number < len(questions) and self.ask("  Enter for the next question: ").strip() in LEAVE:
-                raise LeaveError
+            if self.waits and number < len(questions):
+                answer_to(self.ask, "  Enter for the next question: ")
 
     def choice(self, rounds: Sequence[tuple[str, list[Question]]]) -> list[Question]:
         """Ask which of the rounds to practice, by default the first, and return its questions."""
         for number, (name, _) in enumerate(rounds, 1):
             self.screen.say(f"{number}. {name}")
         while True:
-            answer = self.ask(f"  What do you practice? (1 to {len(rounds)}, Enter for 1): ").strip().lower() or "1"
-            if answer in LEAVE:
-                raise LeaveError
+            answer = answer_to(self.ask, f"  What do you practice? (1 to {len(rounds)}, Enter for 1): ") or "1"
             if answer.isdecimal() and 0 < int(answer) <= len(rounds):
                 return rounds[int(answer) - 1][1]
 
@@ -76,8 +74,6 @@ class PracticeTerminal:
 
     def _replied(self, view: View, answer: str) -> bool:
         """Show the rules if a user asks for help. Return False for other answers."""
-        if answer in LEAVE:
-            raise LeaveError
         if answer in HELP:
             for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
                 self.screen.say(paragraph)

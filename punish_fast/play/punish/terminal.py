@@ -11,7 +11,7 @@ from punish_fast.play.explain.why import Explainer, Explanation
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.punish.screen import Screen
-from punish_fast.play.session import HELP, LEAVE, Ask, LeaveError, PlaySession
+from punish_fast.play.session import HELP, Ask, PlaySession, answer_to
 from punish_fast.punish.codes import action_name
 
 _COACH, _WHY, _BACK = ("c", "coach"), ("w", "why"), ("u", "undo")
@@ -61,8 +61,8 @@ class PunishTerminal:
     def _show(self) -> None:
         """Draw both hands for spectators, and wait for Enter if ``confirms`` is True."""
         self.screen.draw_open([self.session.view(seat) for seat in (0, 1)])
-        if self.confirms and self.ask("  Enter shows the breath, q leaves: ").strip().lower() in LEAVE:
-            raise LeaveError
+        if self.confirms:
+            answer_to(self.ask, "  Enter shows the breath, q leaves: ")
 
     def _take_turn(self, seat: int) -> None:
         if self.hides is not None:
@@ -90,7 +90,7 @@ class PunishTerminal:
     def _confirmed(self, view: View, seat: int, action: int) -> int | None:
         """Ask a user to confirm, change or take back a move. Return the move, None if it was taken back."""
         while True:
-            answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
+            answer = answer_to(self.ask, f"  {action_name(action)}: Enter plays it, u takes it back: ")
             if not answer:
                 return action
             if answer in _BACK:
@@ -104,8 +104,6 @@ class PunishTerminal:
 
     def _replied(self, view: View, seat: int, picked: int | None, answer: str) -> bool:
         """Reply to a question. Return False if the answer to a prompt is not a question."""
-        if answer in LEAVE:
-            raise LeaveError
         if answer in _BACK:
             self.screen.say("Nothing to take back: you have not picked a card in this breath.")
         elif answer in _COACH:
