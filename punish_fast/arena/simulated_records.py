@@ -91,14 +91,7 @@ def _sides_of(graph: GameGraph, trace: Trace, seats: tuple[PolicyPlayer, PolicyP
     found = []
     for won, begin, end in zip(trace.games.won.tolist(), *(trace.ptr[k:].tolist() for k in (0, 1)), strict=False):
         one, other = (
-            Side(
-                name=player.name,
-                number=tuple(range(end - begin)),
-                states=tuple(states[begin:end]),
-                actions=tuple(actions[begin:end]),
-                temperature=player.temperature,
-                is_bot=True,
-            )
+            Side.of(player, states[begin:end], actions[begin:end])
             for player, (states, actions) in zip(seats, choices, strict=True)
         )
         found.append((one, other) if won else (other, one))

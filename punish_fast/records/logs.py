@@ -26,7 +26,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from punish_fast.records import log_fields
 from punish_fast.records.database import RecordsError
@@ -60,6 +60,12 @@ class Side:
     actions: tuple[int, ...]  # two-digit action codes as recorded, possibly illegal
     temperature: float | None = None  # the bot's softmax temperature; None if unknown
     is_bot: bool | None = None  # None if the log does not specify it
+
+    @classmethod
+    def of(cls, player: Any, states: Iterable[int], actions: Iterable[int]) -> Self:
+        """Return the side of a `PolicyPlayer` or `HumanPlayer`, whose choices in all breaths are recorded."""
+        codes, chosen = tuple(states), tuple(actions)
+        return cls(player.name, tuple(range(len(codes))), codes, chosen, player.temperature, not player.is_human)
 
 
 @dataclass(frozen=True)

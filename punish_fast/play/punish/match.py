@@ -222,15 +222,9 @@ class Finished:
 
     def record(self) -> RecordedGame:
         """Return the record of the game, with a new id."""
+        breaths = self.match.breaths
         sides = [
-            Side(
-                name=player.name,
-                number=tuple(range(len(self.match.breaths))),
-                states=tuple(breath.states[seat] for breath in self.match.breaths),
-                actions=tuple(breath.actions[seat] for breath in self.match.breaths),
-                temperature=player.temperature,
-                is_bot=not player.is_human,
-            )
+            Side.of(player, (breath.states[seat] for breath in breaths), (breath.actions[seat] for breath in breaths))
             for seat, player in enumerate(self.seats)
         ]
         return RecordedGame(new_id(), sides[self.winner], sides[1 - self.winner], self.ended)
