@@ -18,15 +18,8 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
-from punish_fast.punish.transitions.matrix_free import MatrixFree
-from punish_fast.punish.transitions.memory_plan import (
-    COMPACT,
-    MATRIX_FREE,
-    TENSOR,
-    choose_mode,
-    memory_limit,
-    plan_memory,
-)
+from punish_fast.punish.transitions.matrix_free import MatrixFree, fitting_process
+from punish_fast.punish.transitions.memory_plan import TENSOR, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import SolutionFile, final_values, load, require_rules
@@ -106,11 +99,10 @@ class ModelSource:
             batches = RowBatches(space, self.policy, self.progress)
             return MatrixFree(batches, self.progress, self.executor(batches))
         if self.memory_limit is not None or space.n_states > _FEW_STATES:
-            batches = RowBatches(space, self.policy, self.progress)
-            modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)
-            plans = plan_memory(batches, self.policy is not None)
-            if choose_mode(plans, modes, memory_limit(self.memory_limit)) == MATRIX_FREE:
-                return MatrixFree(batches, self.progress)
+            if not keep_tensor:
+                return fitting_process(space, self.policy, self.progress, self.memory_limit)
+            plans = plan_memory(RowBatches(space, self.policy, self.progress), self.policy is not None)
+            choose_mode(plans, (TENSOR,), memory_limit(self.memory_limit))
         if keep_tensor:
             return build(space, self.policy, on_layer)
         return build_compact(space, self.policy, self.progress)

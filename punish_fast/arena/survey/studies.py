@@ -26,7 +26,8 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import Rules, to_mapping, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions import matrix_free, memory_plan, row_batches, tensor
+from punish_fast.punish.transitions.matrix_free import fitting_process
+from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
 from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.limits import require_memory
@@ -126,10 +127,10 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         probability of the best response to the agent.
     """
     with stage("model"):
-        space = StateSpace(point.rules, most_states=memory_plan.most_states(memory_plan.memory_limit(None)))
+        space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
         if policy is None and point.enemy != "random":
             policy = Player(point.enemy).policy(space)
-        process = _process(space, policy)
+        process = fitting_process(space, policy)
         discount = point.discount if point.objective == "discounted" else None
         solution = solve(process, discount, objective=point.objective)
         report = _model_report(space, process, solution)
@@ -190,18 +191,6 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 def _key(study: str, rules: Rules) -> dict[str, Any]:
     """Return the entries that all keys have: the study, the rules, and the versions of the code."""
     return {"study": study, "rules": to_mapping(rules), "study_version": _VERSION} | versions()
-
-
-def _process(space: StateSpace, policy: np.ndarray | None) -> Process:
-    """Return the process against an enemy in the fastest mode that fits into memory."""
-    batches = row_batches.RowBatches(space, policy)
-    plans = memory_plan.plan_memory(batches, policy is not None)
-    if (
-        memory_plan.choose_mode(plans, (memory_plan.COMPACT, memory_plan.MATRIX_FREE), memory_plan.memory_limit(None))
-        == memory_plan.MATRIX_FREE
-    ):
-        return matrix_free.MatrixFree(batches)
-    return tensor.build_compact(space, policy)
 
 
 def _model_report(space: StateSpace, process: Process, solution: Solution) -> dict[str, Any]:

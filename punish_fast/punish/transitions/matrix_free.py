@@ -14,20 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp.process import NonzeroCount, Payment, Process, RowChoices
-from punish_fast.punish.states.space import Progress
-from punish_fast.punish.transitions.row_batches import (
-    Executor,
-    RowArrays,
-    RowBatches,
-    Work,
-    close,
-    evaluate,
-    find_rewards,
-    sweep,
-    total,
-    total_change,
-)
-from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
+from punish_fast.punish.states.space import Progress, StateSpace
+from punish_fast.punish.transitions import memory_plan, row_batches
+from punish_fast.punish.transitions.row_batches import Executor, RowArrays, RowBatches, Work
+from punish_fast.punish.transitions.tensor import TERMINAL_REWARD, build_compact
 
 
 class MatrixFree(Process):
@@ -47,10 +37,12 @@ class MatrixFree(Process):
         self._executor = executor or batches.map_blocks
         counts = []
         for layer in range(self.n_layers):
-            counts.append(total(self._executor(find_rewards, layer, RowArrays(reward=self.reward))))
+            counts.append(
+                row_batches.total(self._executor(row_batches.find_rewards, layer, RowArrays(reward=self.reward)))
+            )
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
-        self._nonzero_count = total(counts)
+        self._nonzero_count = row_batches.total(counts)
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries, {self.n_layers} layers"
@@ -81,18 +73,36 @@ class MatrixFree(Process):
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state with its best row, and return the largest change."""
-        return float(self._change(sweep, layer, payment, v, out)[0])
+        return float(self._change(row_batches.sweep, layer, payment, v, out)[0])
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state, taking row ``r`` with probability ``policy[r]``, and return the largest change."""
-        return float(self._change(evaluate, layer, payment, v, out, weight=policy)[0])
+        return float(self._change(row_batches.evaluate, layer, payment, v, out, weight=policy)[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update ``choices`` (see `Backups.close`)."""
-        return self._change(close, layer, payment, v, out, q=choices.q, choice=choices.row)
+        return self._change(row_batches.close, layer, payment, v, out, q=choices.q, choice=choices.row)
 
     def _change(
         self, work: Work, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, **arrays: np.ndarray
     ) -> np.ndarray:
         given = RowArrays(payment.discount, v, payment.reward, values=out, **arrays)
-        return total_change(self._executor(work, layer, given))
+        return row_batches.total_change(self._executor(work, layer, given))
+
+
+def fitting_process(
+    space: StateSpace,
+    policy: np.ndarray | None = None,
+    progress: Progress | None = None,
+    memory_limit: int | None = None,
+) -> Process:
+    """Build the process against an enemy in the fastest mode that fits into memory; see `tensor.build_compact`.
+
+    ``memory_limit`` is the limit in bytes, by default the memory of the machine.
+    """
+    batches = RowBatches(space, policy, progress)
+    plans = memory_plan.plan_memory(batches, policy is not None)
+    modes = (memory_plan.COMPACT, memory_plan.MATRIX_FREE)
+    if memory_plan.choose_mode(plans, modes, memory_plan.memory_limit(memory_limit)) == memory_plan.MATRIX_FREE:
+        return MatrixFree(batches, progress)
+    return build_compact(space, policy, progress)
