@@ -9,7 +9,7 @@ import numpy as np
 from punish_fast.duel import _best_response, _graph, _passes
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.dealer import DEALS, Dealer, list_decks, tabulate_draws
-from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
+from punish_fast.duel.layered_graph import N_PARTS, FullStates, LayeredGraph
 from punish_fast.punish._codes import Status
 from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
@@ -28,7 +28,7 @@ class DuelError(PunishFastError, ValueError):
     """Raised when a duel cannot be evaluated with the given policies or settings."""
 
 
-class Outline:
+class Outline(FullStates):
     """Full states of a game, and the number of their successors."""
 
     def __init__(self, space: StateSpace) -> None:
@@ -38,16 +38,6 @@ class Outline:
         # Decks of each breath
         self.decks = [list_decks(space, self.draws, number) for number in range(space.rules.breaths)]
         self.full = self._count_full()  # Full states, with room for their successors
-
-    @property
-    def n_full(self) -> int:
-        """Number of full states."""
-        return int(self.full.ptr[-1])
-
-    @property
-    def n_successors(self) -> int:
-        """Number of successors of full states."""
-        return len(self.full.after)
 
     @property
     def full_by_breath(self) -> list[int]:

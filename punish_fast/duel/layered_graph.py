@@ -21,11 +21,26 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 N_PARTS = 8
 
 
-class LayeredGraph(ABC):
-    """Full states of a measure and their successors."""
+class FullStates:
+    """Full states and the number of their successors."""
 
     draws: Draws  # All decks and the draws from them
     full: Full
+
+    @property
+    def n_full(self) -> int:
+        """Number of full states."""
+        return int(self.full.ptr[-1])
+
+    @property
+    def n_successors(self) -> int:
+        """Number of successors of full states."""
+        return len(self.full.after)
+
+
+class LayeredGraph(FullStates, ABC):
+    """Full states of a measure and their successors."""
+
     redeal: Redeal
     layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and end of the last
     state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and end of the last
@@ -39,16 +54,6 @@ class LayeredGraph(ABC):
     def n_breaths(self) -> int:
         """Number of breaths."""
         return len(self.layer_ptr) - 1
-
-    @property
-    def n_full(self) -> int:
-        """Number of full states."""
-        return int(self.full.ptr[-1])
-
-    @property
-    def n_successors(self) -> int:
-        """Number of successors of full states."""
-        return len(self.full.after)
 
     @property
     def n_nodes(self) -> int:

@@ -114,14 +114,9 @@ def prepare_deals(graph: GameGraph) -> _simulator.Deals:
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)
     for_chunks(_simulator.guide_deals, redeal.ptr, redeal.ptr, redeal.p, until, guide)
     return _simulator.Deals(
-        node_pair=redeal.node_pair,
-        node_status=redeal.node_status,
-        ptr=redeal.ptr,
         until=until,
         guide=guide,
-        deal=redeal.deal,
-        first=redeal.first,
-        stride=redeal.stride,
+        **{name: getattr(redeal, name) for name in ("node_pair", "node_status", "ptr", "deal", "first", "stride")},
     )
 
 
