@@ -108,12 +108,8 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
 
 def _process(space: StateSpace, rows: _tensor.TensorRows, data_ptr: np.ndarray | None) -> MDP:
     return MDP(
-        state_ptr=rows.state_ptr,
-        indptr=rows.indptr,
-        indices=rows.indices,
+        **{name: getattr(rows, name) for name in ("state_ptr", "indptr", "indices", "data", "reward")},
         data_ptr=data_ptr,
-        data=rows.data,
-        reward=rows.reward,
         terminal_reward=TERMINAL_REWARD.copy(),
         layer_ptr=space.layer_ptr,
         action=space.action,
