@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast.punish.codes import ACTIONS, indices_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, check_allowed
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,7 @@ class FoldsError(PunishFastError, ValueError):
 
 def require_folds(n_folds: int) -> None:
     """Check that there are at least two folds."""
-    if n_folds < 2:
-        raise FoldsError(f"folds: {n_folds} is not allowed; it must be at least 2")
+    check_allowed(n_folds >= 2, FoldsError, "folds", n_folds, "at least 2")
 
 
 def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "groups", needed: int = 0) -> np.ndarray:

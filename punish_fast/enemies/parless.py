@@ -17,7 +17,7 @@ import numpy as np
 from punish_fast.enemies.counts import Counts
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table
-from punish_fast.runtime.errors import ArgumentError
+from punish_fast.runtime.errors import ArgumentError, check_allowed
 
 PRIOR = 3.0
 
@@ -56,5 +56,4 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
 
 def check_prior(prior: float) -> None:
     """Check that the prior is finite and above 0."""
-    if not (math.isfinite(prior) and prior > 0):
-        raise ArgumentError(f"prior: {prior} is not allowed; it must be above 0")
+    check_allowed(math.isfinite(prior) and prior > 0, ArgumentError, "prior", prior, "above 0")

@@ -32,7 +32,7 @@ from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
-from punish_fast.runtime.errors import require
+from punish_fast.runtime.errors import check_allowed, require
 from punish_fast.runtime.lazy_modules import jax, jnp, optax
 
 LOSSES = ("mse", "cross-entropy")
@@ -65,13 +65,10 @@ class TrainingOptions:
         for field, allowed in (("loss", LOSSES), ("optimizer", tuple(OPTIMIZERS)), ("encoding", ENCODINGS)):
             if getattr(self, field) not in allowed:
                 raise NetworkError(f"{field}: {getattr(self, field)!r} is unknown; use {' or '.join(allowed)}")
-        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
-            raise NetworkError(f"rate: {self.rate} is not allowed; it must be above 0")
+        check_allowed(self.rate is None or 0 < self.rate < math.inf, NetworkError, "rate", self.rate, "above 0")
         for field in ("epochs", "batch"):
-            if getattr(self, field) < 1:
-                raise NetworkError(f"{field}: {getattr(self, field)} is not allowed; it must be at least 1")
-        if not 0 <= self.seed < 2**32:
-            raise NetworkError(f"seed: {self.seed} is not allowed; it must be from 0 to {2**32 - 1}")
+            check_allowed(getattr(self, field) >= 1, NetworkError, field, getattr(self, field), "at least 1")
+        check_allowed(0 <= self.seed < 2**32, NetworkError, "seed", self.seed, f"from 0 to {2**32 - 1}")
 
 
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")

@@ -18,7 +18,7 @@ import numpy as np
 from punish_fast.equilibrium.exploitation.best_response import search_from
 from punish_fast.equilibrium.solver import Equilibrium, exploiter_start
 from punish_fast.runtime.deadline import TimeLimitError, seconds_left
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, check_allowed
 from punish_fast.runtime.interrupts import uninterrupted
 
 DEFAULT_ITERATIONS = 80
@@ -43,8 +43,7 @@ class Target:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if value is not None and not value > 0:
-                raise TargetError(f"{name}: {value} is not allowed; it must be above 0")
+            check_allowed(value is None or value > 0, TargetError, name, value, "above 0")
         if self.iterations is not None and self.iterations > MAX_ITERATIONS:
             raise TargetError(f"iterations: {self.iterations} is not allowed; the maximum is {MAX_ITERATIONS}")
 

@@ -14,7 +14,7 @@ import numpy as np
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.policy import softmax, taking
-from punish_fast.runtime.errors import as_float, shown
+from punish_fast.runtime.errors import as_float, check_allowed, shown
 
 
 @dataclass(frozen=True)
@@ -268,8 +268,7 @@ def check_options(
 ) -> tuple[float | None, float]:
     """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
     for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
-        if value not in allowed:
-            raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}")
+        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}")
     discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
@@ -279,8 +278,7 @@ def check_options(
         raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}; the method must be {LAYERED} or {JACOBI}")
-    if not 0 < bound < math.inf:
-        raise SolveError(f"tolerance: {shown(tolerance)} is not allowed; it must be a number above 0")
+    check_allowed(0 < bound < math.inf, SolveError, "tolerance", shown(tolerance), "a number above 0")
     if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
         raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")
     return discount, bound
@@ -293,8 +291,7 @@ def discount_of(given: Any) -> float:
         SolveError: If the discount is not from 0 to 1, or is not 1 but rounds to 1.
     """
     discount = as_float(given)
-    if not 0 <= discount <= 1 or given < 0:
-        raise SolveError(f"discount: {shown(given)} is not allowed; it must be a number from 0 to 1")
+    check_allowed(0 <= discount <= 1 and given >= 0, SolveError, "discount", shown(given), "a number from 0 to 1")
     if discount == 1 and given != 1:
         raise SolveError(f"discount: {shown(given)} rounds to 1; it must be 1 or at most 1 - 2**-53")
     return discount

@@ -123,6 +123,12 @@ def is_number(value: object, low: float, high: float) -> bool:
     return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
 
 
+def check_allowed(is_allowed: bool, error: type[PunishFastError], name: str, value: object, allowed: str) -> None:
+    """Raise ``error`` unless the value of an option or argument is allowed; the message states what is allowed."""
+    if not is_allowed:
+        raise error(f"{name}: {value} is not allowed; it must be {allowed}")
+
+
 def as_float(value: Any) -> float:
     """Convert a real number of any type, also in an array without dimensions, to float; return NaN for other values."""
     value = value[()] if getattr(value, "shape", None) == () else value

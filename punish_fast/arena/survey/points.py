@@ -31,7 +31,7 @@ from typing import Any
 from punish_fast.mdp.solution import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import BY_CARD, FIELDS, Rules, RulesError, from_mapping, load_rules
-from punish_fast.runtime.errors import PunishFastError, brief, is_number
+from punish_fast.runtime.errors import PunishFastError, brief, check_allowed, is_number
 from punish_fast.runtime.files import fault_of_input
 
 MOST_POINTS = 10_000
@@ -140,8 +140,7 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
         if not isinstance(objective, str) or objective not in OBJECTIVES:
             raise SurveyError(f"objectives: {brief(objective)} is not allowed; it must be {' or '.join(OBJECTIVES)}")
     for discount in discounts:
-        if not is_number(discount, 0, 1):
-            raise SurveyError(f"discounts: {brief(discount)} is not allowed; it must be a number from 0 to 1")
+        check_allowed(is_number(discount, 0, 1), SurveyError, "discounts", brief(discount), "a number from 0 to 1")
     if "discounts" in fields and "discounted" not in objectives:
         raise SurveyError("discounts require the objective discounted, which objectives does not contain")
     return [

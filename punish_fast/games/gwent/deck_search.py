@@ -38,7 +38,7 @@ from punish_fast.games.gwent.decks import MIN_CARDS, deck_rows, random_decks, re
 from punish_fast.games.gwent.movers import POLICIES, play_games
 from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, hyperparameter
 from punish_fast.games.learn.trainer import check_seed
-from punish_fast.runtime.errors import brief, is_whole
+from punish_fast.runtime.errors import brief, check_allowed, is_whole
 
 # Maximum number of games per batch. Each batch has its own random seed.
 _MOST_AT_ONCE = 1 << 20
@@ -148,8 +148,7 @@ class SearchMethod(CheckedMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.games % 2:
-            raise LearnError(f"games: {self.games} is not allowed; it must be even, since decks swap seats")
+        check_allowed(self.games % 2 == 0, LearnError, "games", self.games, "even, since decks swap seats")
         if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
             raise LearnError(f"pool: {told} do not fit into a pool of {self.pool}; at least one deck must be new")

@@ -27,7 +27,7 @@ from punish_fast.games.learn.hyperparameters import (
 )
 from punish_fast.games.learn.trainer import check_curve, check_games, check_seed, digest_of
 from punish_fast.mdp.policy import greedy
-from punish_fast.runtime.errors import is_whole
+from punish_fast.runtime.errors import check_allowed, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
 SCHEMES = ("negamax", "author")
@@ -129,8 +129,7 @@ class QLearner:
 
     def plan(self, opponent: str, n_games: int) -> None:
         """Append a session of ``n_games`` games."""
-        if opponent not in OPPONENTS:
-            raise LearnError(f"opponent: {opponent!r} is not allowed; it must be one of {', '.join(OPPONENTS)}")
+        check_allowed(opponent in OPPONENTS, LearnError, "opponent", repr(opponent), f"one of {', '.join(OPPONENTS)}")
         check_games(n_games)
         self.sessions.append(Session(opponent, 0, n_games))
 

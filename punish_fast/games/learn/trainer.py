@@ -18,7 +18,7 @@ from punish_fast.games.episodes import NONE, SEATS, Values
 from punish_fast.games.learn.hyperparameters import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.games.learn.networks import n_weights_of, on_processor, random_weights
 from punish_fast.games.learn.strength import Strength
-from punish_fast.runtime.errors import brief, is_number, is_whole
+from punish_fast.runtime.errors import brief, check_allowed, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
 # Number of games at the first point of a learning curve. The number doubles with each further point. The last point
@@ -258,14 +258,12 @@ def digest_of(progress: tuple[Any, ...], arrays: Iterable[np.ndarray]) -> str:
 
 def check_games(n_games: int) -> None:
     """Raise `LearnError` unless ``n_games`` is from 1 to `MAX_GAMES`."""
-    if not 1 <= n_games <= MAX_GAMES:
-        raise LearnError(f"games: {n_games} is not allowed; it must be from 1 to {MAX_GAMES}")
+    check_allowed(1 <= n_games <= MAX_GAMES, LearnError, "games", n_games, f"from 1 to {MAX_GAMES}")
 
 
 def check_seed(seed: Any) -> None:
     """Raise `LearnError` unless ``seed`` is an integer from 0 to `LAST_SEED`."""
-    if not is_whole(seed, 0, LAST_SEED):
-        raise LearnError(f"seed: {brief(seed)} is not allowed; it must be from 0 to {LAST_SEED}")
+    check_allowed(is_whole(seed, 0, LAST_SEED), LearnError, "seed", brief(seed), f"from 0 to {LAST_SEED}")
 
 
 def check_curve(curve: Any, point: Mapping[str, Any]) -> None:

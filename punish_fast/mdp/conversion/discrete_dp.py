@@ -5,8 +5,6 @@ In the *state-action pair form*, pair ``r`` is action ``a_indices[r]`` in state 
 ``Q[r, successor]``, dense or sparse. A reward of minus infinity excludes an action.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.punish._codes import Places
 from punish_fast.punish.codes import cards_digits
 from punish_fast.punish.rules import Rules
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import PunishFastError, check_allowed
 
 
 class InformationError(PunishFastError, ValueError):
@@ -52,8 +52,7 @@ MODELS = tuple(model.name for model in _MODELS)
 
 def information_of(name: str) -> Information:
     """Return the information model with this name, or raise `InformationError` if it is unknown."""
-    if name not in MODELS:
-        raise InformationError(f"information: {name!r} is not allowed; it must be one of {', '.join(MODELS)}")
+    check_allowed(name in MODELS, InformationError, "information", repr(name), f"one of {', '.join(MODELS)}")
     return _MODELS[MODELS.index(name)]
 
 
