@@ -82,6 +82,13 @@ class Done:
     verb: str = ""
     # What was said about kernels that a process compiled.
     compiled: tuple[str, ...] = ()
+    # The lines on stderr that suggest the next command.
+    suggestion: str = ""
+
+    @property
+    def then(self) -> str:
+        """The next command, on one line."""
+        return self.suggestion.replace(" \\\n   ", "").strip()
 
     @property
     def report(self) -> dict[str, Any]:
@@ -150,7 +157,9 @@ def run(
     def run_here(*arguments: str | Path) -> Done:
         capfd.readouterr()
         code = run_app([str(argument) for argument in arguments])
-        return Done(code, *capfd.readouterr(), str(arguments[0]) if arguments else "")
+        out, err = capfd.readouterr()
+        err, _, suggestion = err.partition("Next: ")
+        return Done(code, out, err, str(arguments[0]) if arguments else "", suggestion=suggestion)
 
     yield run_here
     for number, handler in handlers.items():

@@ -18,7 +18,7 @@ def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     done = run(*TINY, "--set", "damage.strike=3", "--restore", "--time", "100", "-q")
     assert done.code == 0, done.err
-    assert done.out.startswith("Not balanced: one more strike in hand is worth +")
+    assert done.out.split("\n\n")[-1].startswith("Not balanced: one more strike in hand is worth +")
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
     said = " ".join(done.out.split())
     assert "None of the changes tried restores the balance." in said
@@ -60,7 +60,7 @@ def test_the_time_limit_holds_on_a_busy_machine(more):
             loop.wait()
     assert time.monotonic() - began <= 1.25 * 40 + 10
     if done.code == 0:
-        assert re.match("Not balanced: |Too few iterations for a verdict", done.out)
+        assert re.match("Not balanced: |Too few iterations for a verdict", done.out.split("\n\n")[-1])
     else:
         done.refused("could not be studied: the time limit of 40 s has passed", code=1)
 

@@ -286,11 +286,18 @@ def test_progress_on_a_terminal_is_one_line_that_vanishes(monkeypatch, capsys):
 @pytest.mark.usefixtures("folder")
 def test_solve_ends_with_the_win_probability_and_the_next_command(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    chances, discounted = (run("solve", "--rules", "tiny", *more, "-o", "a b.h5").out for more in (WINNING, ()))
-    ending = chances.split("\n\n")[-1]
-    assert ending == discounted.split("\n\n")[-1]
+    chances, discounted = (run("solve", "--rules", "tiny", *more, "-o", "a b.h5") for more in (WINNING, ()))
+    ending = chances.out.split("\n\n")[-1]
+    assert ending == discounted.out.split("\n\n")[-1]
     assert ending.startswith(
         "a b.h5 wins 72.9% of games against random in the one-player model (`arena` plays the two-player game): 100.0% "
         "with the best opening (2 strike; revealed"
     )
-    assert ending.endswith("Play against it: punish-fast play 'a b.h5'\n")
+    assert chances.then == "punish-fast play 'a b.h5'"
+
+
+@pytest.mark.usefixtures("folder")
+def test_solve_prints_six_lines_and_all_fields_on_request(run):
+    short = run("solve", "--rules", "tiny", "--no-tensor").out.split("\n\n")[0].splitlines()
+    assert [line.split("  ")[0] for line in short] == ["rules", "enemy", "states", "seconds", "output", "error bound"]
+    assert "states by breath" in run("solve", "--rules", "tiny", "--no-tensor", "--verbose").out

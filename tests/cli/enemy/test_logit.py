@@ -27,7 +27,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
 @pytest.mark.usefixtures("games")
 def test_what_was_done_is_told_and_noted(run):
     done = run("enemy", "logit", "--db", "games.db", *TINY, "--winners", "--until", "1020", "-o", "x.h5")
-    assert (done.code, done.err.startswith("Play against it: punish-fast play ")) == (0, True)
+    assert (done.code, done.then.startswith("punish-fast play ")) == (0, True)
     assert re.search(r"^name +champion choice model$", done.out, re.MULTILINE)
     origin = load("x.h5").origin
     assert origin.pop("concentration") > 0

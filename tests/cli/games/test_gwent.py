@@ -96,8 +96,8 @@ def test_decks_are_bred_and_told(run):
 def test_a_bred_deck_is_shown_played_and_served(run, folder, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     done = run("games", "decks", "gwent", *SMALL, "--generations", "1", "-o", "decks.json")
-    assert "Play with it: punish-fast games play gwent --decks decks.json\n" in done.err
-    assert done.out.startswith("The best deck wins ")
+    assert done.then == "punish-fast games play gwent --decks decks.json"
+    assert done.out.split("\n\n")[-1].startswith("The best deck wins ")
     deck = json.loads((folder / "decks.json").read_text(encoding="utf-8"))["best"][0]["deck"]
     decks = decks_text([deck, DEFAULT_DECK])
     for options in (["gwent", "--decks", "decks.json"], ["gwent:decks=decks.json"]):
