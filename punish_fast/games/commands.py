@@ -75,7 +75,13 @@ def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, 
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the best response's win probability against random play in each seat, or None if ``seats`` is False."""
+    """Return the best response's win probability against random play in each seat, or None if ``seats`` is False.
+
+    JSON keys:
+        first (number or null, from 0 to 1): Win probability if the best response moves first. Null if it is not safe.
+        second (number or null, from 0 to 1): Win probability if the best response moves second. Null if it is not safe.
+        error_bound (number): Proven bound on the error of both probabilities.
+    """
     response = best_response(positions, positions.uniform(), allowed)
     wins = zip(_SEATS, (response.first, response.second), seats, strict=True)
     return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": response.error_bound}

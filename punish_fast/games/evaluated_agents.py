@@ -77,6 +77,16 @@ def unknown_agent(name: str, allowed: str) -> GameError:
 
 
 def match_report(match: Any, shares: Sequence[str]) -> dict[str, Any]:
-    """Return a match as JSON values, each share with its standard error."""
+    """Return a match as JSON values, each share with its standard error.
+
+    JSON keys:
+        games (integer): Number of games.
+        win (number, from 0 to 1): Share of games won, without shared wins.
+        tie (number, from 0 to 1): Share of games with a shared win.
+        loss (number, from 0 to 1): Share of games lost.
+        win_error (number, from 0 to 1): Standard error of `win`.
+        tie_error (number, from 0 to 1): Standard error of `tie`.
+        loss_error (number, from 0 to 1): Standard error of `loss`.
+    """
     errors = {f"{name}_error": match.errors[name] for name in shares}
     return {"games": match.games} | {name: getattr(match, name) for name in shares} | errors

@@ -128,7 +128,7 @@ class CheckedFile:
             raise self.error(name, "a number is not finite")
         if not dataset.low <= least <= most <= dataset.high:
             number = most if most > dataset.high else least
-            raise self.error(name, f"a number is {number}; it must be {_range(dataset)}")
+            raise self.error(name, f"a number is {number}; it must be {range_text(dataset)}")
         return array
 
     def _attribute(self, file: h5py.File, name: str) -> Any:
@@ -154,7 +154,7 @@ class CheckedFile:
         for number in numbers:
             is_missing = attribute.may_be_nan and isnan(number)
             if not is_missing and not attribute.low <= number <= attribute.high:
-                raise self.error(name, f"{shorten(repr(number))} is not allowed; it must be {_range(attribute)}")
+                raise self.error(name, f"{shorten(repr(number))} is not allowed; it must be {range_text(attribute)}")
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
@@ -195,7 +195,8 @@ def _plain(value: Any, wanted: type) -> Any:
     return float(value) if wanted is float and type(value) is int else value
 
 
-def _range(of: Attribute | Dataset) -> str:
+def range_text(of: Attribute | Dataset) -> str:
+    """Return the allowed range of an attribute or a dataset in words."""
     if of.low == of.high:
         return f"{of.low:g}"
     if of.high == inf:

@@ -1,20 +1,88 @@
 """Schema of the HDF5 files: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
 
-Readers and writers use these tables. They are documented in ``docs/formats.md``. The first 512 bytes of a file, HDF5's
-user block, contain its seal (``checksum.py``). Metadata is written in the HDF5 1.10 format.
+Readers and writers use these tables. `python -m bench.make.key_pages` writes them to ``docs/hdf5.md``, with the texts
+below. The first 512 bytes of a file, HDF5's user block, contain its seal (``checksum.py``). Metadata is written in the
+HDF5 1.10 format.
+
+Root attributes:
+    format: Name of the format.
+    format_version: Version of the format: 2, or 1 for bundles.
+    kind: Kind of the file.
+    created: Time at which the file was written, in ISO 8601.
+    package_version: Version of the package that wrote the file.
+    rules: Fields in which the rules differ from `notebook`, with their values.
+    rules_digest: Digest of these fields, 16 hexadecimal digits.
+    enemy: Enemy in the model, with at least the key `kind`.
+    discount: Discount factor.
+    objective: Objective that the values maximize. With `reach-probability`, a win has the value 1 and a loss 0. With
+        `discounted`, a win has the value 1 / (1 - discount), or 1 at discount 1; a loss has minus this value.
+    method: Method of the sweeps; `imported` for values computed by another program.
+    tolerance: Limit of the error bound; NaN if the number of sweeps was fixed or the agent was imported.
+    sweeps: Number of sweeps.
+    residual: Largest change in the last sweep; NaN if the agent was imported.
+    error_bound: Proven bound on the error of every value; infinite if the agent was imported.
+    digest: Digest of the values, 16 hexadecimal digits.
+    terminal_values: Values of a win and a loss of an imported agent.
+    name: Name of the strategy.
+    origin: Record of how the strategy was computed.
+    information: Information model.
+    iterations: Number of iterations.
+    best_response_share: Share of games played against a best response.
+    header: Header of the bundle, with its own key `kind`.
+
+Datasets:
+    /states/layer_ptr (tensor and agent): Index of the first state of each breath, followed by the number of states.
+    /states/code (tensor and agent): Mixed-radix codes of the states, ascending.
+    /rows/state_ptr (tensor and agent): Index of the first row of each state, followed by the number of rows.
+    /rows/action (tensor and agent): Two-digit code of each row's action. The legal actions of a state ascend.
+    /rows/reward (tensor and agent): Probability of a win minus probability of a loss in the next breath. NaN in
+        imported agents.
+    /transitions/indptr (tensor and agent?): Index of the first entry of each row, followed by the number of entries.
+    /transitions/indices (tensor and agent?): Successor of each entry. `n_states` is a win, `n_states + 1` a loss. The
+        successors of a row ascend.
+    /transitions/data (tensor and agent?): Probability of each entry. The entries of a row add up to 1.
+    /solution/v (agent and checkpoint): Values of the states. In an agent, each is the largest `q` of its state.
+    /solution/q (agent): Values of the rows.
+    /solution/choice (agent?): Index, among the actions of each state, of the action that the agent plays. Without this
+        dataset, it plays the first best action.
+    /log/residual (agent): Largest change in each sweep. The last entry equals the attribute `residual`.
+    /log/seconds (agent): Duration of each sweep in seconds.
+    /log/rmse (agent?): Square root of the sum of squared changes in each sweep of the method `jacobi`.
+    /log/choice_changes (agent?): Number of states whose best action changes in each sweep of the method `jacobi`.
+    /strategy/state (strategy?): Indices of the covered states, ascending, of the information model `memoryless`. Play
+        is uniform in all other states.
+    /strategy/p (strategy?): Probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in the covered states.
+    /strategy/rows (strategy?): Probabilities of the actions, in units of 1 / 65535, of the information model `memory`.
+        Play is uniform in states with zeros only.
+    /response/choice (strategy?): Index, among the actions of each state, of the action in the best response found.
+    /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations.
+    /equilibrium/regret (equilibrium?): Regret of each row, if `best_response_share` is 0.
+    /equilibrium/last_regret (equilibrium?): Regret of each row in the last iteration, if `best_response_share` is 0.
+    /equilibrium/logit (equilibrium?): Logarithm of each row's weight, if `best_response_share` is not 0.
+    /equilibrium/variance (equilibrium?): Sum of the variances of the regrets in each state, if `best_response_share` is
+        not 0.
+    /equilibrium/reach (equilibrium): Visits of the full states of breath 1.
+    /equilibrium/response_reach (equilibrium?): The same visits in games against best responses.
+    /equilibrium/nodes (equilibrium): Win probabilities at the nodes between measures.
+    /equilibrium/response_nodes (equilibrium?): The same probabilities against the best response.
+    /equilibrium/values (equilibrium?): Win probabilities in full states.
+    /equilibrium/response_values (equilibrium?): The same probabilities against the best response.
+    /equilibrium/response (equilibrium?): Row that the best response chooses in each state.
+    /equilibrium/marked_rows (equilibrium?): Mark of each row in the restricted game.
+    /equilibrium/marked_full (equilibrium?): Mark of each full state in the restricted game.
 """
 
 from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-# Bundles have not changed since version 1. Files of other kinds are read only in the current version.
+# Bundles have not changed since version 1; files of other kinds are read only in the current version.
 FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Named arrays with a JSON header (see ``bundles.py``).
+# Named arrays with a JSON header; see ``bundles.py``.
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Number of action codes: 10, 11, 20, 21, ..., 51, 90.
@@ -32,7 +100,7 @@ class Attribute(NamedTuple):
     kinds: tuple[str, ...]  # kinds of files that contain the attribute
     low: float = -inf
     high: float = inf
-    allowed: tuple[str, ...] = ()  # allowed strings, or any if empty
+    allowed: tuple[str, ...] = ()  # allowed strings; any if empty
     is_optional: bool = False
     may_be_nan: bool = False
 
@@ -75,7 +143,7 @@ class Dataset(NamedTuple):
     low: float = -inf
     high: float = inf
     may_be_nan: bool = False  # allows a dataset that consists entirely of NaN
-    is_compressed: bool = False  # stored in chunks with gzip, otherwise contiguously
+    is_compressed: bool = False  # stored in chunks with gzip; otherwise contiguously
 
 
 _Q = (-LARGE, LARGE)
@@ -121,7 +189,16 @@ DATASETS = {
 
 
 def enemy_text(enemy: dict[str, Any]) -> str:
-    """Return a short description of the enemy, given the attribute ``enemy`` of a file."""
+    """Return a short description of the enemy, given the attribute ``enemy`` of a file.
+
+    JSON keys:
+        kind (string): `built-in`, `agent`, `strategy` or `unknown`.
+        name (string): Name of a built-in player.
+        file (string): Name of the file of an agent or a strategy.
+        digest (string): Digest of the values of an agent.
+        temperature (number, values): Temperature of softmax play, if it was given.
+        imported_from (string): Name of the file from which the agent was imported.
+    """
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
     unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
     return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"

@@ -39,7 +39,19 @@ class DeviationError(PunishFastError, ValueError):
 
 
 class Cost(NamedTuple):
-    """Losses of choices of one kind, in win probability."""
+    """Losses of choices of one kind, in win probability.
+
+    JSON keys:
+        grouping (string): Kind of situation.
+        situation (string): Situation.
+        choices (integer): Number of choices.
+        loss (number or null, from 0 to 1): Mean win probability lost by a choice.
+        loss_error (number or null, from 0 to 1): Standard error of `loss`, clustered by game.
+        share (number or null, from 0 to 1): Share of all losses.
+        people (object of optional numbers by play, from 0 to 1): Frequency of each play in the recorded choices.
+        strategy (object of optional numbers by play, from 0 to 1): Frequency of each play of the strategy in the same
+            states.
+    """
 
     grouping: str  # name of the grouping
     situation: str  # kind of choices

@@ -131,6 +131,15 @@ def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext)
         dealt again, and ``plays``, the share of each card and of feints in all choices. For each card, ``in_hand`` is
         the average gain from one more copy in the opening hand, and ``kept`` the gain from keeping the card instead of
         drawing a random one, both in win probability. Values of impossible events are None.
+
+    JSON keys:
+        length (number, breaths): Mean length of a game.
+        first_deal (number, from 0 to 1): Probability that a game ends before cards are dealt again.
+        in_hand (object of optional numbers by card, from -1 to 1): Gain in win probability by one more copy in the
+            opening hand.
+        kept (object of optional numbers by card, from -1 to 1): Gain in win probability by keeping the card instead of
+            drawing another.
+        plays (object of optional numbers by play, from 0 to 1): Share of each play in all choices.
     """
     with stage("self-play"):
         play = self_play(graph, policy)

@@ -171,6 +171,15 @@ def report_of(found: Balance) -> dict[str, Any]:
 
 
 def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:
+    """Return the report on one of the two games.
+
+    JSON keys:
+        *rules_report
+        balanced (boolean or null): True if the game is balanced. Null after too few iterations for a verdict.
+        exploitability (number or null, percentage points): Exploitability of the equilibrium.
+        full_states (integer): Number of full states.
+        reason (null): Always null, since a game without results is an error.
+    """
     result = outcome.result or {}
     return {
         "rules": name_of(rules),

@@ -97,7 +97,14 @@ def write_strategy(
     origin: dict[str, Any],
     support: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Write a strategy, and return the fields of a report that describe it."""
+    """Write a strategy, and return the fields of a report that describe it.
+
+    JSON keys:
+        name (string): Name of the strategy.
+        *rules_report
+        origin (object): Record of how the strategy was computed.
+        *check_outputs
+    """
     from punish_fast.store.policies import save_policy
 
     save_policy(output, space, policy, support, name, origin)
@@ -108,7 +115,12 @@ def write_strategy(
 def write_network(
     options: CommonOptions, space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path
 ) -> dict[str, Any]:
-    """Evaluate a network on every state, write its strategy, and return a report."""
+    """Evaluate a network on every state, write its strategy, and return a report.
+
+    JSON keys:
+        evaluated (integer): Number of states in which the network was evaluated.
+        *write_strategy
+    """
     from punish_fast.enemies.pawnn import network_policy
 
     with options.stages.clock("evaluation"):

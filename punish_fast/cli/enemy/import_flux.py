@@ -1,4 +1,10 @@
-"""``punish-fast enemy import-flux``: convert the original notebook's published network to a strategy."""
+"""``punish-fast enemy import-flux``: convert the original notebook's published network to a strategy.
+
+JSON keys:
+    units (list of integers): Number of units in each layer, the input first.
+    *write_network
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,16 @@
-"""``punish-fast enemy logit``: fit a choice model to recorded choices and save its strategy."""
+"""``punish-fast enemy logit``: fit a choice model to recorded choices and save its strategy.
+
+JSON keys:
+    *write_strategy
+    games (integer): Number of games.
+    choices (integer): Number of recorded choices.
+    measured (integer): Number of choices between at least two legal actions.
+    illegal (integer): Number of illegal choices.
+    unreachable (integer): Number of choices in states that no game reaches.
+    states_seen (integer): Number of states with recorded choices.
+    states (integer): Number of states.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+"""
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.options import verb

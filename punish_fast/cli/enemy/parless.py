@@ -1,4 +1,15 @@
-"""``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
+"""``punish-fast enemy parless``: build a strategy from counts of recorded choices.
+
+JSON keys:
+    *write_strategy
+    games (integer): Number of games.
+    choices (integer): Number of recorded choices.
+    counted (integer): Number of choices that were counted.
+    illegal (integer): Number of illegal choices.
+    unreachable (integer): Number of choices in states that no game reaches.
+    states (integer): Number of states with recorded choices.
+    seconds (number, seconds): Duration of the command.
+"""
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.errors import UsageError

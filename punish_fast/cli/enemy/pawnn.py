@@ -1,4 +1,19 @@
-"""``punish-fast enemy pawnn``: train a network on a strategy and save the network's strategy."""
+"""``punish-fast enemy pawnn``: train a network on a strategy and save the network's strategy.
+
+JSON keys:
+    table (string): Strategy file that the network learns.
+    states (integer): Number of states in the training data.
+    training (object): Hyperparameters by name, and the random seed `seed`.
+    *write_network
+    mse (number): Mean squared error of the network on the training data.
+    cross_validation (object): Errors of cross-validation, with `--cross-validate`.
+        folds (integer): Number of folds.
+        train_mse (number): Mean squared error on the training data.
+        test_mse (number): Mean squared error on held-out states.
+        train_mse_by_fold (list of numbers): Mean squared error on the training data of each fold.
+        test_mse_by_fold (list of numbers): Mean squared error on the held-out states of each fold.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+"""
 
 from __future__ import annotations
 

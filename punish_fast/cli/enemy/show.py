@@ -1,4 +1,27 @@
-"""``punish-fast enemy show``: show how an enemy plays."""
+"""``punish-fast enemy show``: show how an enemy plays.
+
+JSON keys:
+    file (string): File, or name of a built-in agent.
+    kind (string): Kind of the file, or `built-in`.
+    name (string): Name of the enemy.
+    *rules_report
+    information (string): Information model: `memoryless` or `memory`.
+    origin (object): Record of how a strategy was computed.
+    enemy (object): Enemy of an agent.
+        *enemy_text
+    digest (string): Digest of the values of an agent.
+    temperature (number or null, values): Temperature of an agent's softmax play. Null if it is greedy.
+    states (integer): Number of states.
+    covered (integer): Number of states that the data of the strategy cover.
+    entropy (number or null, nats): Mean entropy of the actions in covered states.
+    uniform_entropy (number or null, nats): Mean entropy of uniformly random actions in these states.
+    breaths (list of objects): The same numbers for each breath.
+        breath (integer): Breath of the measure, counted from 1.
+        states (integer): Number of states.
+        covered (integer): Number of states that the data of the strategy cover.
+        entropy (number or null, nats): Mean entropy of the actions in covered states.
+        uniform_entropy (number or null, nats): Mean entropy of uniformly random actions in these states.
+"""
 
 from typing import Any
 

@@ -1,4 +1,21 @@
-"""``punish-fast enemy validate``: cross-validate enemies on recorded games."""
+"""``punish-fast enemy validate``: cross-validate enemies on recorded games.
+
+JSON keys:
+    *rules_report
+    origin (object): Selection of the games.
+    games (integer): Number of games.
+    choices (integer): Number of recorded choices.
+    measured (integer): Number of choices between at least two legal actions.
+    folds (integer): Number of folds.
+    seed (integer): Random seed of the folds.
+    reference (string): Model with which the others are compared.
+    models (object of objects by model): Losses of each model on held-out choices.
+        nats (object): Mean negative log likelihood of a choice.
+            *_to_json
+        above_reference (object): Mean negative log likelihood in excess of the reference.
+            *_to_json
+    seconds (number, seconds): Duration of the command.
+"""
 
 from __future__ import annotations
 
@@ -91,6 +108,12 @@ def validate(options: ValidateOptions) -> None:
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:
-    """Return a mean as JSON values, without an interval if the error is unknown."""
+    """Return a mean as JSON values, without an interval if the error is unknown.
+
+    JSON keys:
+        mean (number, nats): Mean over the choices.
+        error (number or null, nats): Standard error, clustered by game.
+        interval (list of optional numbers, nats): Ends of the 95% interval.
+    """
     interval = mean.interval if math.isfinite(mean.error) else None
     return {"mean": mean.value, "error": mean.error, "interval": interval}

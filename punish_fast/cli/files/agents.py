@@ -1,4 +1,14 @@
-"""``punish-fast agents``: list the built-in agents and rules, and describe the files of a folder."""
+"""``punish-fast agents``: list the built-in agents and rules, and describe the files of a folder.
+
+JSON keys:
+    agents (object of strings by agent): Description of each built-in agent.
+    rules (object of strings by preset): Description of each preset.
+    files (list of objects): Files of the folder.
+        file (string): Path of the file.
+        kind (string or null): Kind of the file. Null if it cannot be read.
+        rules (string or null): Name of the rules. Null for files of other games.
+        about (string): Description of the file, or the reason why it cannot be read.
+"""
 
 from contextlib import suppress
 from pathlib import Path

@@ -1,4 +1,38 @@
-"""``punish-fast compare``: compare the values and choices of two agents."""
+"""``punish-fast compare``: compare the values and choices of two agents.
+
+JSON keys:
+    *rules_report
+    agents (list of objects): Agents A and B.
+        file (string): File, or name of a built-in agent.
+        enemy (object): Enemy of the agent.
+            *enemy_text
+        objective (string): Objective of the values that are compared.
+        discount (number): Discount factor.
+        error_bound (number or null, values): Proven bound on the error of the values. Null if unknown.
+        digest (string): Digest of the values.
+    *_counts
+    breaths (list of objects): Comparison in each breath.
+        *_counts
+        breath (integer): Breath of the measure, counted from 1.
+    q (object): Differences between the values of state-action pairs, B minus A.
+        largest (number, values): Largest absolute difference.
+        mean (number, values): Mean absolute difference.
+        rms (number, values): Root mean square of the differences.
+        bias (number, values): Mean difference.
+    v (object): Differences between the values of states, B minus A.
+        largest (number, values): Largest absolute difference.
+        mean (number, values): Mean absolute difference.
+        rms (number, values): Root mean square of the differences.
+        bias (number, values): Mean difference.
+    biggest (list of objects): Largest disagreements.
+        state (string): State code.
+        position (string): Position in words.
+        disagreement (number, values): Sum of the values that A and B lose by each other's choice.
+        choices (list of objects): Choices of A and B.
+            action (integer): Action code.
+            name (string): Name of the action.
+            values (list of numbers, values): Values of this choice according to A and B.
+"""
 
 from __future__ import annotations
 
@@ -97,6 +131,14 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
 
 
 def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
+    """Return the numbers of states and of different choices.
+
+    JSON keys:
+        states (integer): Number of states.
+        other_choice (integer): Number of states in which the likeliest choices differ.
+        other_choice_share (number, from 0 to 1): Share of these states.
+        ties (integer): Number of these states in which the values of both choices differ by rounding errors only.
+    """
     share = changed / max(states, 1)
     return {"states": states, "other_choice": changed, "other_choice_share": share, "ties": changed - clear}
 

@@ -21,6 +21,12 @@ def explanation_report(file: SolutionFile | Player, rules: Rules, state: State, 
     """Explain a position with an agent's values, or with the values of the best choices against another player.
 
     The agent plays against the enemy recorded in its file unless `enemy` is given; *naive* plays against *random*.
+
+    JSON keys of ``punish-fast show FILE POSITION --why``:
+        file (string): File, or name of a built-in agent.
+        enemy (object): Enemy that the values assume.
+            *enemy_text
+        *report
     """
     if isinstance(file, Player) or file.kind == "strategy":
         player = file if isinstance(file, Player) else Player(str(file.path))

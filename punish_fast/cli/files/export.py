@@ -1,4 +1,19 @@
-"""``punish-fast export``: write files in the formats of other programs."""
+"""``punish-fast export``: write files in the formats of other programs.
+
+JSON keys:
+    file (string): Exported file, or name of a built-in agent.
+    format (string): Format of the output.
+    kind (string): Kind of the exported file, or `built-in`.
+    *rules_report
+    enemy (object): Enemy of a tensor or an agent.
+        *enemy_text
+    states (integer): Number of states in the output.
+    rows (integer): Number of state-action pairs, if the format has them.
+    nnz (integer): Number of transitions, if the format has them.
+    values (string or null): Unit of the values, in words. Null if the format has no values.
+    *work_report
+    *check_outputs
+"""
 
 from __future__ import annotations
 

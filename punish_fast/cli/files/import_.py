@@ -1,4 +1,16 @@
-"""``punish-fast import``: convert the original notebook's JSON files to agents or strategies."""
+"""``punish-fast import``: convert the original notebook's JSON files to agents or strategies.
+
+JSON keys:
+    file (string): Imported file.
+    *rules_report
+    kind (string): Kind of the output: `agent` or `strategy`.
+    values (integer): Number of values of an agent.
+    terminals (list of numbers, values): Values of a win and a loss of an agent.
+    discount (number): Discount factor of an agent.
+    states (integer): Number of states covered by a strategy.
+    *work_report
+    *check_outputs
+"""
 
 from pathlib import Path
 from typing import Any

@@ -20,7 +20,52 @@ _MOST_OUTCOMES = 8
 
 
 def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
-    """Return a JSON-like report on a position of a file or of a built-in player."""
+    """Return a JSON-like report on a position of a file or of a built-in player.
+
+    JSON keys of ``punish-fast show FILE POSITION``:
+        file (string): File, or name of a built-in agent.
+        state (string): State code.
+        position (object): Digits of the state code.
+            breath (integer): Breath of the measure, counted from 1.
+            hand (object of integers by card): Number of copies of each card in the own hand.
+            own_hp (integer, HP): Own HP.
+            own_exhausted (integer): 1 if the player must rest, otherwise 0.
+            own_feinted (integer): Number of the player's feints in the measure.
+            enemy_hp (integer, HP): The enemy's HP.
+            enemy_hand (integer): Number of cards in the enemy's hand.
+            enemy_exhausted (integer): 1 if the enemy must rest, otherwise 0.
+            enemy_feinted (integer): Number of the enemy's feints in the measure.
+            discard (object of integers by card): Number of copies of each card in the discard pile.
+        breaths (integer): Number of breaths in a measure.
+        feints (integer): Number of feints allowed in a measure.
+        unseen (object): Cards outside the own hand and the discard pile.
+            cards (object of integers by card): Number of copies of each card.
+            enemy_holds_one (object of numbers by card, from 0 to 1): Probability that the enemy holds at least one
+                copy.
+            deck (integer): Number of cards in the deck.
+        actions (list of objects): Legal actions.
+            action (integer): Action code.
+            name (string): Name of the action.
+            value (number, values): Value of the action for an agent.
+            probability (number, from 0 to 1): Probability of the action. For a strategy, the mean over all histories.
+            lowest (number, from 0 to 1): Lowest probability over all histories, for a strategy.
+            highest (number, from 0 to 1): Highest probability over all histories, for a strategy.
+        histories (integer): Number of histories of a strategy that lead to this state; 1 if it is memoryless.
+        objective (string): Objective of an agent.
+        value (number, values): Value of the state for an agent.
+        win_value (number, values): Value of a win.
+        loss_value (number, values): Value of a loss.
+        win_probability (number, from 0 to 1): Win probability of an agent that maximizes it or has discount 1.
+        lower (number, from 0 to 1): Lower bound on `win_probability`.
+        upper (number, from 0 to 1): Upper bound on `win_probability`.
+        best (integer): Index in `actions` of the best action of an agent.
+        outcomes_of (string): Action whose outcomes are listed, for a file with a tensor.
+        outcomes (list of objects): Most likely outcomes, in descending order of probability.
+            probability (number, from 0 to 1): Probability of the outcome.
+            successor (string): State code after the breath, `win` or `loss`.
+            text (string): Changes made by the breath, in words.
+            value (number, values): Value of the successor.
+    """
     report: dict[str, Any] = {
         "state": str(to_decimal(state)),
         "position": state._asdict() | {"hand": by_card(state.hand), "discard": by_card(state.discard)},

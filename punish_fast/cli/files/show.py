@@ -1,4 +1,41 @@
-"""``punish-fast show``: show the contents of a file, or one of its positions."""
+"""``punish-fast show``: show the contents of a file, or one of its positions.
+
+JSON keys:
+    file (string): File, or name of a built-in agent.
+    bytes (integer, bytes): Size of the file.
+    kind (string): Kind of the file, or `built-in`.
+    name (string): Name of a strategy or a built-in agent.
+    about (string): Description of a built-in agent.
+    created (string): Time at which the file was written, in ISO 8601.
+    format_version (integer): Version of the format.
+    package_version (string): Version of the package that wrote the file.
+    *rules_report
+    fields (object): Fields of the rules, with their values.
+    shapes (object of lists of integers by dataset): Shape of each dataset.
+    enemy (object): Enemy of a tensor or an agent.
+        *enemy_text
+    states_by_breath (list of integers): Number of information states in each breath, of a tensor or an agent.
+    states (integer): Number of information states of a tensor or an agent, including win and loss.
+    reachable (integer or null): Number of states that can be reached against this enemy. Null under presets and without
+        a tensor, because the states are not counted.
+    objective (string): Objective of an agent or a checkpoint of `solve`.
+    discount (number): Discount factor of an agent or a checkpoint of `solve`.
+    method (string): Method that solved an agent.
+    tolerance (number or null, values): Tolerance of an agent. Null for other files, and if the number of sweeps was
+        fixed.
+    sweeps (integer): Number of sweeps of an agent.
+    residual (number or null, values): Largest change in the last sweep of an agent. Null if it was imported.
+    error_bound (number or null, values): Proven bound on the error of the values of an agent. Null if it was imported.
+    digest (string): Digest of the values of an agent.
+    terminal_values (list of numbers): Values of a win and a loss of an imported agent.
+    origin (object): Record of how a strategy was computed.
+    information (string): Information model of a strategy or a checkpoint of `equilibrium`.
+    iterations (integer): Number of iterations of a checkpoint of `equilibrium`.
+    best_response_share (number, from 0 to 1): Share of games of a checkpoint of `equilibrium` that are played against a
+        best response.
+    player_digest (string or null): Digest of the policy of an agent or a memoryless strategy, the same in every file;
+        otherwise null.
+"""
 
 from __future__ import annotations
 

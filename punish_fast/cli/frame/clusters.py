@@ -28,7 +28,14 @@ ClusterOption = Annotated[
 
 @dataclass(frozen=True)
 class Cluster:
-    """Connection to a Dask cluster."""
+    """Connection to a Dask cluster.
+
+    JSON keys:
+        scheduler (string): Address of the scheduler.
+        dashboard (string or null): Address of the dashboard, if there is a dashboard.
+        workers (integer): Number of workers.
+        threads (integer): Number of threads of all workers.
+    """
 
     client: Any  # a `distributed.Client`
     # Addresses and size of the cluster, for reports.

@@ -307,7 +307,14 @@ class CommonOptions:
         return Stages(self.quiet)
 
     def work_report(self, output: Path | None = None) -> dict[str, Any]:
-        """Return the report fields that describe the computation and its output file."""
+        """Return the report fields that describe the computation and its output file.
+
+        JSON keys:
+            threads (integer): Number of threads.
+            seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+            peak_memory_bytes (integer or null, bytes): Largest memory of the process. Null if the system does not
+                report it.
+        """
         from punish_fast.runtime import _jit
         from punish_fast.runtime.limits import peak_memory
 

@@ -95,6 +95,10 @@ def check_outputs(
         verb: Verb in error messages: "the file to VERB".
         plot: Output file of a plot, or None.
         endings: Allowed file extensions of ``outputs``. Any ending is allowed by default.
+
+    JSON keys:
+        output (string): Output file, if a file was written.
+        output_bytes (integer, bytes): Size of the output file.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture

@@ -38,7 +38,12 @@ _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
 
 def rules_report(rules: Rules) -> dict[str, Any]:
-    """Return the report fields that identify rules."""
+    """Return the report fields that identify rules.
+
+    JSON keys:
+        rules (string): Name of the rules.
+        rules_digest (string): Digest of the fields in which the rules differ from `notebook`.
+    """
     return {"rules": name_of(rules), "rules_digest": rules.digest}
 
 

@@ -1,4 +1,31 @@
-"""``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm."""
+"""``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm.
+
+JSON keys:
+    game (string): Name of the game.
+    method (object): Hyperparameters by name, which `games methods` describes.
+    seed (integer): Random seed.
+    generations (integer): Number of generations.
+    pool_games (integer): Number of games between decks of the pool.
+    fresh_games (integer): Number of games against random decks.
+    curve (list of objects): Progress by generation.
+        generation (integer): Number of the generation, counted from 0.
+        spread (number): Standard deviation of the decks' strengths.
+        error (number): Standard error of a strength in the pool.
+        strength (number, from -1 to 1): Wins minus losses of the survivors against random decks, as a share of games.
+        strength_error (number): Standard error of `strength`.
+    spread (number): Standard deviation of the decks' strengths over all generations.
+    error (number): Standard error of a strength over all generations.
+    beats_noise (boolean): True if the spread exceeds the error.
+    best (list of objects): Best decks of the last generation.
+        deck (list of integers): Cards.
+        text (string): Cards, in words.
+        since (integer): Generation in which the deck joined the pool.
+        strength (number, from -1 to 1): Wins minus losses against random decks, as a share of games.
+        strength_error (number): Standard error of `strength`.
+        fresh_games (integer): Number of games against random decks.
+    seconds (object of numbers by stage, seconds): Duration of each stage.
+    output (string or null): Output file.
+"""
 
 import json
 from collections import Counter

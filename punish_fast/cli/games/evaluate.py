@@ -1,4 +1,13 @@
-"""``punish-fast games evaluate``: compare agents with random and perfect play."""
+"""``punish-fast games evaluate``: compare agents with random and perfect play.
+
+JSON keys:
+    *print_stages
+    agents (list of objects): Agents.
+        agent (string): Name of the agent.
+        simulations (integer or null): Number of MuZero's simulations; 0 for play without a search, null for other
+            agents.
+        *AgentEvaluation
+"""
 
 from itertools import starmap
 from typing import Any

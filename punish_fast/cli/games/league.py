@@ -1,4 +1,26 @@
-"""``punish-fast games league``: search for the best hyperparameters by tournaments of agents."""
+"""``punish-fast games league``: search for the best hyperparameters by tournaments of agents.
+
+JSON keys:
+    game (string): Name of the game.
+    folder (string): Folder of the agents.
+    rounds (list of objects): Rounds of the league.
+        round (integer): Number of the round, counted from 0.
+        agents (list of objects): Agents, the best first.
+            name (string): Name of the agent.
+            games (integer): Number of training games.
+            win_share (number, from 0 to 1): Share of games won against random play.
+            mistakes (integer or null): Number of positions in which the agent gives away a win or a draw.
+            is_rejected (boolean): True if training was undone because the trained agent lost to its former self.
+            score (number, from 0 to 1): Mean points against the other agents.
+            curve (list of objects): Learning curve.
+                games (number): Number of games played.
+                win_share (number, from 0 to 1): Share of games won against random play.
+                draw_share (number, from 0 to 1): Share of games drawn against random play.
+                mistakes (integer): Number of positions in which the agent gives away a win or a draw.
+                perfect (number, from 0 to 1): Share of positions without a mistake.
+        points (list of lists of numbers, from 0 to 1): Points of the row's agent against the column's agent.
+    seconds (object of numbers by stage, seconds): Duration of each stage.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""``punish-fast games list``: list the games, with the commands and options of each."""
+"""``punish-fast games list``: list the games, with the commands and options of each.
+
+JSON keys:
+    games (list of objects): Games.
+        name (string): Name of the game.
+        summary (string): Game in one sentence.
+        verbs (list of strings): Commands of `games` that support the game.
+        options (list of strings): Options of its variants.
+"""
 
 from punish_fast.cli.frame.options import CommonOptions, verb
 

@@ -1,4 +1,12 @@
-"""``punish-fast games methods``: list the hyperparameters of each method."""
+"""``punish-fast games methods``: list the hyperparameters of each method.
+
+JSON keys:
+    methods (object of lists of objects by method): Hyperparameters of each method.
+        name (string): Name of the hyperparameter.
+        default (integer or number or string or boolean or list or null): Default value.
+        allowed (string): Allowed values, in words.
+        about (string): Meaning of the hyperparameter.
+"""
 
 from dataclasses import fields
 

@@ -56,7 +56,13 @@ class GameOptions(CommonOptions):
         as_text: Callable[[dict[str, Any]], None] = print_report,
         result: str = "",
     ) -> None:
-        """Print a report on a game, with the seconds of its stages."""
+        """Print a report on a game, with the seconds of its stages.
+
+        JSON keys:
+            game (string): Name of the game.
+            variant (object): Options of the variant, with their values.
+            seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+        """
         report = {"game": game.name, "variant": game.parameters(), **report}
         report |= {"seconds": self.stages.clock.seconds_in_all()}
         self.print(report, as_text, result=result, then=("games", "play", self.game))

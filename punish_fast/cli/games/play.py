@@ -1,4 +1,14 @@
-"""``punish-fast games play``: play a game in the terminal."""
+"""``punish-fast games play``: play a game in the terminal.
+
+JSON keys:
+    game (string): Name of the game.
+    variant (object): Options of the variant, with their values.
+    players (list of strings): Names of the players, in the order of the seats.
+    winner (string or null): Name of the winner. Null for a draw.
+    ended (boolean): False if a player left.
+    actions (list of strings): Actions in words.
+    story (list of strings): Events shown to you, in games with hidden cards or decisions.
+"""
 
 from __future__ import annotations
 

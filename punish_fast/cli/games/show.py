@@ -1,4 +1,19 @@
-"""``punish-fast games show``: show a position, the value of its moves, and the line of perfect play."""
+"""``punish-fast games show``: show a position, the value of its moves, and the line of perfect play.
+
+JSON keys:
+    game (string): Name of the game.
+    variant (object): Options of the variant, with their values.
+    state (string): Position, as given. Empty for the first position.
+    text (string): Cards, in words (card games).
+    value (string): Value of the position for the player to move: `win`, `draw` or `loss`.
+    plies (integer or null, plies): Length of perfect play. Null if the position is drawn.
+    moves (list of objects): Legal moves.
+        move (string): Move in words.
+        outcome (string): Outcome for the player to move: `win`, `draw` or `loss`.
+        plies (integer or null, plies): Length of perfect play after the move. Null if it draws.
+        best (boolean): True for the best move.
+    line (list of strings): Moves of perfect play.
+"""
 
 from __future__ import annotations
 

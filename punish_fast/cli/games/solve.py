@@ -1,4 +1,27 @@
-"""``punish-fast games solve``: compute the value of every position with perfect play."""
+"""``punish-fast games solve``: compute the value of every position with perfect play.
+
+JSON keys:
+    *print_stages
+    states (integer): Number of positions, up to symmetry except in tic-tac-toe.
+    canonical_states (integer): Number of positions of tic-tac-toe up to symmetry.
+    raw_states (integer): Number of positions of TapnSwap if left and right hands are different.
+    terminals (integer): Number of final positions.
+    moves (integer): Number of moves in all positions.
+    wins (integer): Number of positions in which the player to move wins.
+    losses (integer): Number of positions in which the player to move loses.
+    draws (integer): Number of drawn positions.
+    value (string): Value of the first position for the first player: `win`, `draw` or `loss`.
+    start (string): The same as `value`.
+    plies (integer or null, plies): Length of perfect play from the first position. Null if it is drawn.
+    longest (integer, plies): Greatest length of perfect play from any position.
+    certified (boolean): True, since values are verified.
+    best_response_vs_random (object): Best response to the random player.
+        *_response
+    safe_best_response_vs_random (object): Best response among the policies that never give away a win or a draw.
+        *_response
+    random_vs_random (number, from 0 to 1): Win probability of the first of two random players.
+    line (list of strings): Moves of perfect play.
+"""
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb

@@ -1,4 +1,33 @@
-"""``punish-fast games train``: train an agent by playing."""
+"""``punish-fast games train``: train an agent by playing.
+
+JSON keys:
+    game (string): Name of the game.
+    variant (object): Options of the variant, with their values.
+    method (object): Hyperparameters by name, which `games methods` describes.
+    seed (integer): Random seed.
+    sessions (list of objects): Training sessions, with `--method q`.
+        opponent (string): Opponent: `random` or `self`.
+        games (integer): Number of games played.
+        wanted (integer): Number of games planned.
+    games (integer): Number of games played in all.
+    played (integer): Number of games played by this command.
+    curve (list of objects): Learning curve.
+        games (number): Number of games played.
+        epsilon (number, from 0 to 1): Share of random moves in training, of a network.
+        *measure
+        earlier (list of numbers): Points against each earlier snapshot, of a network.
+    judgement (object or null): Strength of a deep Q-network. Null if the game is large or endless.
+        *AgentEvaluation
+    searches (list of objects): Strength of MuZero for several numbers of simulations.
+        simulations (integer): Number of simulations; 0 for play without a search.
+        *measure
+        judgement (object or null): Strength. Null if the game is large or endless.
+            *AgentEvaluation
+    digest (string): Digest of the agent.
+    output (string): Agent file.
+    plot (string or null): Plot file.
+    seconds (object of numbers by stage, seconds): Duration of each stage.
+"""
 
 from __future__ import annotations
 

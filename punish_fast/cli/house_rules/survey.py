@@ -1,4 +1,46 @@
-"""``punish-fast survey``: study many games under house rules, point by point."""
+"""``punish-fast survey``: study many games under house rules, point by point.
+
+JSON keys:
+    survey (string): Survey file.
+    results (string): File of results.
+    iterations (integer or null): Number of iterations of each equilibrium. Null without `--equilibrium`.
+    studied (integer): Number of points that were not stored before.
+    points (list of objects): Points of the survey.
+        point (string): Label of the point.
+        game (string): Label of the rules of the point.
+        *rules_report
+        changes (object): Fields in which the rules differ from the base, with their values.
+        enemy (string): Enemy of the agent.
+        objective (string): Objective of the agent.
+        discount (number): Discount factor of the agent.
+        agent (object or null): Result of the agent. Null for the given `reason`.
+            states (integer): Number of information states, including win and loss.
+            rows (integer): Number of state-action pairs.
+            nnz (integer): Number of nonzeros in the transition matrix.
+            value (number, values): Mean value over all openings.
+            sweeps (integer): Number of sweeps.
+            error_bound (number, values): Proven bound on the error of every value.
+            digest (string): Digest of the values.
+            full_states (integer): Number of full states.
+            *study_game
+            best_response (number, from 0 to 1): Win probability of the best response found.
+        equilibrium (object or null): Result of the equilibrium. Null if it was not requested, or for the given
+            `reason`.
+            iterations (integer): Number of iterations.
+            full_states (integer): Number of full states.
+            *study_game
+            best_response (number, from 0 to 1): Win probability of the best response found.
+            exploitability (number or null, percentage points): Exploitability of the strategy. Null if a time limit
+                ended before it was measured.
+        reason (string or null): Reason for a missing result.
+        seconds (number, seconds): Duration of the original computation.
+    threads (integer): Number of threads.
+    seconds (number, seconds): Duration of the command.
+    csv (string or null): CSV file.
+    plot (string or null): Plot file.
+    cluster (object or null): Cluster that studied the points. Null without `--cluster`.
+        *Cluster
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,32 @@
-"""``punish-fast doctor``: check the installation with a small game whose values are known."""
+"""``punish-fast doctor``: check the installation with a small game whose values are known.
+
+JSON keys:
+    punish_fast (string): Version of the package.
+    python (string): Version of Python.
+    platform (string): Operating system and processor.
+    packages (object of strings by package): Version of each package.
+    threads (integer): Number of threads in use.
+    max_threads (integer): Number of threads available.
+    jit (boolean): True if kernels are compiled.
+    cache (string or null): Folder of the compiled kernels. Null if no folder can be written.
+    cache_reason (string): Reason for choosing this folder.
+    kernels (object): Kernels by origin.
+        compiled (integer): Number of kernels compiled on this machine.
+        shipped (integer): Number of kernels from the package of kernels.
+        missing (integer): Number of kernels that are not compiled yet.
+        package (string): Folder of the package of kernels, or the reason for not using it.
+    solutions (object): Cache of solutions.
+        folder (string or null): Folder.
+        reason (string): Reason for choosing this folder.
+        files (integer): Number of files.
+        bytes (integer, bytes): Size of all files.
+    games (object): Databases of games.
+        folder (string or null): Folder.
+        reason (string): Reason for choosing this folder.
+    memory_bytes (integer or null, bytes): Memory of the machine or its container.
+    checks (object of booleans by check): True for each check that passed.
+    ok (boolean): True if all checks passed.
+"""
 
 import platform
 from collections import Counter

@@ -1,4 +1,10 @@
-"""``punish-fast warmup``: compile the kernels of all commands."""
+"""``punish-fast warmup``: compile the kernels of all commands.
+
+JSON keys:
+    seconds (number, seconds): Duration of the command.
+    cache (string or null): Folder of the compiled kernels. Null if no folder can be written.
+    missing (list of strings): Kernels that were not compiled.
+"""
 
 import os
 import shlex

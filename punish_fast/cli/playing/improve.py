@@ -1,4 +1,49 @@
-"""``punish-fast improve``: show a player's results, costly habits and worst positions."""
+"""``punish-fast improve``: show a player's results, costly habits and worst positions.
+
+JSON keys:
+    reference (string): Name of the reference player.
+    player (string): Name of the player.
+    choices (integer): Number of choices between legal actions.
+    games (integer): Number of games.
+    win_rate (number, from 0 to 1): Share of games won.
+    loss (number, from 0 to 1): Mean win probability lost in a game.
+    reference_loss (number, from 0 to 1): Mean win probability that the reference player would lose in a game, in the
+        same states.
+    opponents (list of objects): Results by opponent.
+        name (string): Name of the opponent.
+        is_bot (boolean): True if the opponent is a bot.
+        games (integer): Number of games.
+        win_rate (number, from 0 to 1): Share of games won.
+        loss (number or null, from 0 to 1): Mean win probability lost in a game.
+    trend (list of objects): Results by period.
+        first (integer): Number of the first game, counted from 1.
+        last (integer): Number of the last game.
+        games (integer): Number of games.
+        win_rate (number, from 0 to 1): Share of games won.
+        loss (number or null, from 0 to 1): Mean win probability lost in a game.
+    habits (list of objects): Most costly habits.
+        situation (string): Situation.
+        play (string): Card, or `feint`.
+        choices (integer): Number of choices of this play in the situation.
+        of (integer): Number of all choices in the situation.
+        loss (number, from 0 to 1): Mean win probability lost by this play.
+        cost (number): Win probability lost per game by choices in excess of the reference player's.
+        share (number, from 0 to 1): Share of this play in the situation.
+        reference_share (number, from 0 to 1): Share of this play for the reference player.
+        instead (object of numbers by play, from 0 to 1): Plays of the reference player in the positions of these
+            choices.
+        is_uncertain (boolean): True if there are too few choices to distinguish the habit from chance.
+    positions (list of objects): Worst positions.
+        state (string): State code.
+        words (string): Position in words.
+        game (integer): Id of the game.
+        played (string): Action that was chosen.
+        best (string): Best action.
+        win_probability (number, from 0 to 1): Win probability of the best action.
+        loss (number, from 0 to 1): Win probability lost by the choice.
+        why (string): Reason, in one sentence.
+    practice (string): Command that practices such positions.
+"""
 
 import shlex
 from typing import Any

@@ -1,4 +1,19 @@
-"""``punish-fast play``: play Punish in the terminal."""
+"""``punish-fast play``: play Punish in the terminal.
+
+JSON keys:
+    *rules_report
+    seed (string): Random seed of the games.
+    players (list of strings): Names of the players, in the order of the seats.
+    database (string or null): Database to which the games were added.
+    games (list of objects): Finished games.
+        game (integer or null): Id of the game in the database. Null if it was not saved.
+        winner (string): Name of the winner.
+        breaths (list of objects): Breaths of the game.
+            states (list of strings): State codes of both players.
+            actions (list of strings): Actions of both players.
+        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, and in games between
+            two people or two agents.
+"""
 
 from __future__ import annotations
 

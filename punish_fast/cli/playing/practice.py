@@ -1,4 +1,25 @@
-"""``punish-fast practice``: take a quiz with positions in which the choice matters."""
+"""``punish-fast practice``: take a quiz with positions in which the choice matters.
+
+JSON keys:
+    judge (string): Judge, in words.
+    *rules_report
+    database (string or null): Database from which the positions come. Null if they are simulated.
+    seed (string): Random seed.
+    questions (list of objects): Answered questions.
+        *report
+        answer (string): Action that was chosen.
+        best_action (string): Best action.
+        loss (number, from 0 to 1): Win probability lost by the answer.
+        right (boolean): True if the loss is below 0.01.
+        why (string): Reason, in one sentence.
+        stake (number, from 0 to 1): Loss of the recorded choice. In simulated positions, loss of the second best
+            action.
+        game (integer or null): Id of the recorded game. Null in simulated positions.
+        player (string or null): Player of the recorded choice. Null in simulated positions.
+        played (string or null): Recorded choice. Null in simulated positions.
+    right (integer): Number of right answers.
+    loss (number): Win probability lost by all answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""``punish-fast serve``: run the web server."""
+"""``punish-fast serve``: run the web server.
+
+JSON keys:
+    address (string): Address of the server.
+    agents (list of strings): Names of the opponents at Punish.
+    other_games (list of objects): Other games.
+        game (string): Name of the game.
+        agents (list of strings): Names of the opponents.
+    database (string or null): Database for finished games.
+    writes (boolean): True if clients can post games.
+    token (string or null): Token for posting games, if it was generated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,27 @@
-"""``punish-fast records import``: import logs into a database."""
+"""``punish-fast records import``: import logs into a database.
+
+JSON keys:
+    files (list of objects): Logs.
+        file (string): Path of the log.
+        layout (string): Layout of the log: `breaths`, `games` or `database`.
+        digest (string): SHA-256 digest of the log.
+        games (integer): Number of games in the log.
+        flaw (string or null): Reason why the log was not read to its end.
+    games (integer): Number of games in all logs.
+    imported (integer): Number of games added to the database.
+    known (integer): Number of games that were in the database.
+    rejected (integer): Number of rejected games.
+    cut_off (integer): Number of logs that were not read to their end.
+    rejected_by_kind (object of integers by fault): Number of games rejected for each fault.
+    warnings_by_kind (object of integers by fault): Number of games with a warning for each fault.
+    remarks (list of objects): Rejections and warnings.
+        verdict (string): `rejected` or `warning`.
+        kind (string): Fault.
+        reason (string): Fault in words.
+        game (integer or null): Id of the game. Null if the log has no valid id.
+        players (list of strings): Players of the game.
+        file (string): Path of the log.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,16 @@
-"""``punish-fast records list``: list the latest games of a database."""
+"""``punish-fast records list``: list the latest games of a database.
+
+JSON keys:
+    database (string): Database.
+    games (list of objects): Games, the latest first.
+        game (integer): Id of the game.
+        played (integer, seconds): Unix time at which the game was played.
+        winner (string): Name of the winner.
+        loser (string): Name of the loser.
+        breaths (integer, breaths): Length of the game.
+        winner_is_bot (boolean): True if the winner is a bot.
+        loser_is_bot (boolean): True if the loser is a bot.
+"""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,13 @@
-"""``punish-fast records player``: export, anonymize or delete a player's data."""
+"""``punish-fast records player``: export, anonymize or delete a player's data.
+
+JSON keys:
+    database (string): Database.
+    player (string): Name of the player.
+    games (integer): Number of games that were exported or deleted.
+    file (string): Log to which the games were exported, with `--export`.
+    alias (string): New name, with `--anonymise`.
+    breaths (integer): Number of breaths that were deleted, with `--delete`.
+"""
 
 import sys
 from typing import Any

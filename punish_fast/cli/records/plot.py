@@ -1,4 +1,10 @@
-"""``punish-fast records plot``: plot recorded games."""
+"""``punish-fast records plot``: plot recorded games.
+
+JSON keys:
+    database (string): Database.
+    games (integer): Number of games.
+    files (list of strings): Plot files.
+"""
 
 from pathlib import Path
 from typing import Literal

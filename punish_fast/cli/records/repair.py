@@ -1,4 +1,11 @@
-"""``punish-fast records repair``: remove invalid rows from a database."""
+"""``punish-fast records repair``: remove invalid rows from a database.
+
+JSON keys:
+    database (string): Database.
+    copy (string or null): Copy of the database before the repair. Null if all rows are valid.
+    invalid (list of strings): Description of the first invalid row of each table.
+    games (list of integers): Ids of the removed games.
+"""
 
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, verb
 from punish_fast.cli.frame.report import count, print_report

@@ -1,4 +1,30 @@
-"""``punish-fast records review``: judge the choices of a recorded game."""
+"""``punish-fast records review``: judge the choices of a recorded game.
+
+JSON keys:
+    game (integer): Id of the game.
+    agent (string or null): Agent file of the judge. Null if choices are compared with the best choices.
+    enemy (string): Enemy against which the judge was solved.
+    players (list of objects): The winner, then the loser.
+        name (string): Name of the player.
+        won (boolean): True for the winner.
+        loss (number): Win probability lost by all choices.
+        choices (list of objects): Choices of the player.
+            number (integer): Number of the breath in the game, counted from 1.
+            measure (integer): Number of the measure, counted from 1.
+            breath (integer): Breath of the measure, counted from 1.
+            state (string): State code, for `show`.
+            hp (list of integers, HP): Own HP and the enemy's HP.
+            hand (string): Own hand, in words.
+            action (integer): Action code.
+            name (string): Name of the action.
+            best (string): Name of the best action.
+            win_probability (number, from 0 to 1): Win probability of the best action.
+            loss (number or null, from 0 to 1): Win probability lost by the choice. Null if only one action is legal.
+            words (string or null): Loss in words.
+        worst (list of objects): Worst choices of the player.
+            number (integer): Number of the breath in the game, counted from 1.
+            words (string): Loss in words.
+"""
 
 from __future__ import annotations
 

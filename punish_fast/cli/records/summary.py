@@ -1,4 +1,29 @@
-"""``punish-fast records summary``: summarize recorded games."""
+"""``punish-fast records summary``: summarize recorded games.
+
+JSON keys:
+    database (string): Database.
+    games (integer): Number of games.
+    breaths (integer): Number of recorded choices, one for each player and breath.
+    starting_states (integer): Number of different states at the start of recorded games.
+    starting_states_in_all (integer): Number of states at the start of a game under the rules.
+    distinct_states (integer): Number of different states in recorded games.
+    states_in_all (integer): Number of states under the rules, including win and loss.
+    durations (object): Lengths of games.
+        mean (number or null, breaths): Mean length.
+        median (number or null, breaths): Median length.
+        longest (integer or null, breaths): Greatest length.
+        counts (object of integers by length): Number of games of each length.
+    players (list of objects): Players, with the most wins first.
+        name (string): Name of the player.
+        is_bot (boolean): True if the player is a bot.
+        wins (integer): Number of games won.
+        losses (integer): Number of games lost.
+        games (integer): Number of games.
+        win_rate (number, from 0 to 1): Share of games won.
+    correlation (object): Correlation of players' games with their win rates.
+        linear (number or null, from -1 to 1): Pearson correlation.
+        rank (number or null, from -1 to 1): Spearman correlation.
+"""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""``punish-fast build``: build the transition tensor of a model without solving it."""
+"""``punish-fast build``: build the transition tensor of a model without solving it.
+
+JSON keys:
+    *model_report
+"""
 
 from __future__ import annotations
 
@@ -103,7 +107,20 @@ def build(options: ModelOptions) -> None:
 
 
 def model_report(source: ModelSource, mdp: Process, options: ModelOptions, output: Path) -> dict[str, Any]:
-    """Return the fields shared by the reports of ``solve`` and ``build``."""
+    """Return the fields shared by the reports of ``solve`` and ``build``.
+
+    JSON keys:
+        *rules_report
+        enemy (object): Enemy in the model.
+            *enemy_text
+        states_by_breath (list of integers): Number of information states in each breath.
+        states (integer): Number of information states, including win and loss.
+        rows (integer): Number of state-action pairs.
+        nnz (integer): Number of nonzeros in the transition matrix.
+        longest_row (integer): Largest number of successors of a state-action pair.
+        *work_report
+        *check_outputs
+    """
     nonzero = mdp.count_nonzero()
     clock = options.stages.clock
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}

@@ -1,4 +1,25 @@
-"""``punish-fast solve MODEL.umb``: compute an objective for a model from Storm, PRISM or Modest."""
+"""``punish-fast solve MODEL.umb``: compute an objective for a model from Storm, PRISM or Modest.
+
+JSON keys:
+    file (string): Model file.
+    states (integer): Number of states.
+    rows (integer): Number of choices.
+    nnz (integer): Number of transitions.
+    labels (object of integers by label): Number of states with each label.
+    rewards (list of strings): Names of the rewards.
+    objective (string): Objective, as given.
+    discount (number or null): Discount factor. Null if the objective has none.
+    method (string or null): Method that solved discounted rewards; otherwise null.
+    tolerance (number, values): Limit of the error bound.
+    error_bound (number or null, values): Proven bound on the error of every value.
+    converged (boolean): True if the error bound is within the tolerance.
+    initial (list of objects): Initial states.
+        state (integer): Index of the state.
+        value (number or string): Value of the objective; `inf` or `-inf` if it is infinite.
+        action (string): Name of the best action.
+    *work_report
+    *check_outputs
+"""
 
 import math
 from dataclasses import fields

@@ -24,7 +24,22 @@ _ENOUGH = 1e-6
 
 
 def solution_report(solution: Solution) -> dict[str, Any]:
-    """Return the settings of a solution, its error bound, and the values of a win and a loss."""
+    """Return the settings of a solution, its error bound, and the values of a win and a loss.
+
+    JSON keys:
+        discount (number): Discount factor.
+        objective (string): `discounted` or `reach-probability`.
+        method (string): Method of the sweeps.
+        tolerance (number or null, values): Limit of the error bound. Null with `--sweeps`.
+        sweeps (integer): Number of sweeps, including `policies`.
+        residual (number, values): Largest change in the last sweep.
+        error_bound (number or null, values): Proven bound on the error of every value. Null if no bound is known.
+        converged (boolean): True if the error bound is within the tolerance.
+        policies (integer): Number of policies evaluated because sweeps converged too slowly.
+        digest (string): Digest of the values.
+        loss_value (number): Value of a loss.
+        win_value (number): Value of a win.
+    """
     from punish_fast.store.reader import final_values
 
     names = ("discount", "objective", "method", "tolerance", "sweeps", "residual", "error_bound", "converged")
@@ -38,6 +53,16 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
 
     If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated. The report is empty if
     the transitions are not in memory or games might never end.
+
+    JSON keys:
+        win_probability (number, from 0 to 1): Win probability of the agent before the deal. The key is missing if games
+            might never end, or if the transitions are not in memory.
+        lower (number, from 0 to 1): Lower bound on `win_probability`, for the objective `reach-probability`.
+        upper (number, from 0 to 1): Upper bound on `win_probability`, for the objective `reach-probability`.
+        worst_opening (number, from 0 to 1): Win probability with the worst opening.
+        worst_deal (string): Cards of the worst opening.
+        best_opening (number, from 0 to 1): Win probability with the best opening.
+        best_deal (string): Cards of the best opening.
     """
     from punish_fast.mdp.bounds.stopping_rule import SolveError
     from punish_fast.mdp.model import MDP

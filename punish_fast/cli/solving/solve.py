@@ -1,4 +1,15 @@
-"""``punish-fast solve``: solve a model and write an agent file."""
+"""``punish-fast solve``: solve a model and write an agent file.
+
+JSON keys:
+    *model_report
+    *solution_report
+    mode (string): Storage of the transitions: `tensor`, `compact` or `matrix-free`.
+    reachable (integer or null): Number of states that can be reached against this enemy, including win and loss. Null
+        under presets and in the mode `matrix-free`, because the states are not counted.
+    cluster (object or null): Cluster that computed the rows. Null without `--cluster`.
+        *Cluster
+    *opening_report
+"""
 
 from __future__ import annotations
 
@@ -210,6 +221,27 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
 
 
 def _print_plan(options: SolveOptions, source: ModelSource) -> None:
+    """Print the expected memory and time of each way to store the transitions.
+
+    JSON keys of ``punish-fast solve --dry-run``:
+        *rules_report
+        enemy (object): Enemy in the model.
+            *enemy_text
+        states_by_breath (list of integers): Number of information states in each breath.
+        states (integer): Number of information states, including win and loss.
+        rows (integer): Number of state-action pairs.
+        nnz (integer): Number of successors of all pairs that the rules allow.
+        longest_row (integer): Largest number of successors of a state-action pair.
+        threads (integer): Number of threads.
+        sweeps (integer): Expected number of sweeps.
+        memory_limit_bytes (integer or null, bytes): Limit of `--memory-limit`, or memory of the machine or its
+            container. Null if it is unknown.
+        modes (list of objects): Ways to store the transitions.
+            mode (string): `tensor`, `compact` or `matrix-free`.
+            bytes (integer, bytes): Memory needed.
+            seconds (number or null, seconds): Expected duration without writing a file.
+            fits (boolean): True if the memory is within the limit.
+    """
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches

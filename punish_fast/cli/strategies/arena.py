@@ -1,4 +1,30 @@
-"""``punish-fast arena``: run a round-robin tournament. Also options shared by commands for the two-player game."""
+"""``punish-fast arena``: run a round-robin tournament. Also options shared by commands for the two-player game.
+
+JSON keys:
+    agents (list of strings): Names of the agents. Matrices have a row and a column for each agent, in this order.
+    games (integer or null): Number of games of each pair. Null if results are exact.
+    win (list of lists of numbers, from 0 to 1): Probability that the agent of the row beats the agent of the column.
+    standard_error (list of lists of numbers, from 0 to 1): Standard errors of `win`.
+    breaths (list of lists of numbers, breaths): Mean length of a game.
+    exact (boolean): True if results are exact, false if they are sampled.
+    seed (integer or null): Random seed of the games. Null if results are exact.
+    ranking (list of objects): Agents, the best first.
+        agent (string): Name of the agent.
+        win_rate (number, from 0 to 1): Share of games won.
+        rating (number, rating points): Rating.
+        win_rate_margin (number, from 0 to 1): Half the 95% interval of the win rate.
+        rating_margin (number, rating points): Half the 95% interval of the rating.
+        win_rate_interval (list of numbers, from 0 to 1): Ends of the 95% interval of the win rate.
+    game_lengths (list of objects or null): Lengths of the games of two agents, by measure. Null for more agents.
+        measure (integer): Number of the measure, counted from 1.
+        ended (list of numbers, from 0 to 1): Share of games that end in each breath of the measure.
+        going_on (number, from 0 to 1): Share of games that continue after the measure.
+        wins (list of numbers or null, from 0 to 1): Share of games that each agent wins in the measure. Null if results
+            are sampled.
+    database (string or null): Database to which the games were written.
+    *rules_report
+    *work_report
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,23 @@
-"""``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability."""
+"""``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability.
+
+JSON keys:
+    states (integer): Number of information states.
+    rows (integer): Number of pairs of an information state and an action.
+    full_states (integer): Number of full states.
+    successors (integer): Number of transitions between full states.
+    memory_bytes (integer, bytes): Memory needed.
+    iterations (integer): Number of iterations, including those of the checkpoint.
+    exploitability (number or null, percentage points): Exploitability of the strategy. Null if `--time` ended before it
+        was measured.
+    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null if `--time` ended
+        before it was measured.
+    resume (string or null): Checkpoint file.
+    information (string): Information model: `memoryless` or `memory`.
+    best_response_share (number, from 0 to 1): Share of games played against a best response.
+    *rules_report
+    *work_report
+    *check_outputs
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,49 @@
-"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how human play deviates from it."""
+"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how human play deviates from it.
+
+JSON keys:
+    agent (string): Name of the strategy.
+    information (string): Information model: `memoryless` or `memory`.
+    length (number, breaths): Mean length of a game in self-play.
+    hp_before_deals (list of objects): Win probabilities before a deal, by HP.
+        own (integer, HP): Own HP.
+        enemy (integer, HP): The enemy's HP.
+        win (number, from 0 to 1): Win probability.
+    hp_during_measures (list of objects): Win probabilities between two breaths of a measure, by HP.
+        own (integer, HP): Own HP.
+        enemy (integer, HP): The enemy's HP.
+        win (number, from 0 to 1): Win probability.
+    mean (number, from 0 to 1): Mean win probability over all opening hands.
+    hands (list of objects): Opening hands, the best first.
+        hand (object of integers by card): Number of copies of each card.
+        probability (number, from 0 to 1): Probability of the hand.
+        win (number, from 0 to 1): Win probability with the hand.
+    in_hand (object of objects by card): Value of a card in the opening hand.
+        copies (list of integers): Possible numbers of copies.
+        mean (list of numbers, from 0 to 1): Mean win probability for each number of copies.
+        step (number or null, from -1 to 1): Gain by one more copy.
+    revealed (object of objects by card): Value of a revealed card.
+        copies (list of integers): Possible numbers of copies.
+        mean (list of numbers, from 0 to 1): Mean win probability for each number of copies.
+        step (number or null, from -1 to 1): Gain by one more copy.
+    kept (object of objects by card): Cards kept after a measure.
+        share (number or null, from 0 to 1): Share of measures after which the card is kept.
+        over_fresh (number or null, from -1 to 1): Gain in win probability over a card from the deck.
+        over_other (object of optional numbers by card, from -1 to 1): Gain in win probability over another kept card.
+    frequencies (list of objects): Frequencies of plays, by situation.
+        grouping (string): Kind of situation.
+        situation (string): Situation.
+        choices (number): Mean number of choices in a game.
+        shares (object of optional numbers by play, from 0 to 1): Share of each play.
+        possible (object of optional numbers by play, from 0 to 1): Share of choices in which the play is legal.
+        when_possible (object of optional numbers by play, from 0 to 1): Share of the play if it is legal.
+        given_up (object of optional numbers by card, from 0 to 1): Share of each card among the cards that feints give
+            up.
+    people (object or null): Comparison with recorded games. Null without `--db`.
+        *_people_report
+    *rules_report
+    *work_report
+    plot (string or null): Plot file.
+"""
 
 from __future__ import annotations
 
@@ -111,6 +156,24 @@ def _lessons_report(found: Lessons) -> dict[str, Any]:
 
 
 def _people_report(people: Deviations) -> dict[str, Any]:
+    """Return the report on recorded choices.
+
+    JSON keys:
+        games (integer): Number of recorded games.
+        recorded (integer): Number of recorded choices.
+        choices (integer): Number of choices between legal actions.
+        illegal (integer): Number of illegal choices.
+        unknown (integer): Number of choices in states that no game reaches.
+        certain (integer): Number of choices whose information state is certain from the log.
+        loss_per_game (number or null, from 0 to 1): Mean win probability lost in a game.
+        loss_per_game_error (number or null, from 0 to 1): Standard error of `loss_per_game`.
+        strategy_loss_per_choice (number or null, from 0 to 1): Mean win probability that the strategy itself would lose
+            by a choice.
+        costs (list of objects): Losses by situation.
+            *Cost
+        worst (list of objects): Situations in which most is lost, the worst first.
+            *Cost
+    """
     choices = people.choices
     return {
         "games": choices.n_games,

@@ -1,4 +1,32 @@
-"""``punish-fast openings``: show what to play with every opening hand, and the value of a card in hand."""
+"""``punish-fast openings``: show what to play with every opening hand, and the value of a card in hand.
+
+JSON keys:
+    file (string): Agent file.
+    is_chance (boolean): True if values are win probabilities.
+    value_is (string): Unit of the values, in words.
+    mean (number, values): Mean value over all openings.
+    in_hand (object of objects by card): Value of a card in hand.
+        copies (list of integers): Possible numbers of copies.
+        mean (list of numbers, values): Mean value for each number of copies.
+        step (number or null, values): Gain by one more copy.
+    revealed (object of objects by card): Value of a revealed card.
+        copies (list of integers): Possible numbers of copies.
+        mean (list of numbers, values): Mean value for each number of copies.
+        step (number or null, values): Gain by one more copy.
+    hands (list of objects): Opening hands, the best first.
+        hand (object of integers by card): Number of copies of each card.
+        probability (number, from 0 to 1): Probability of the hand.
+        value (number, values): Mean value over the revealed cards.
+        plays (object of numbers by action, from 0 to 1): Frequency of each action, averaged over the revealed cards.
+    openings (list of objects): All openings.
+        state (string): State code.
+        hand (object of integers by card): Number of copies of each card in hand.
+        revealed (object of integers by card): Number of copies of each revealed card.
+        probability (number, from 0 to 1): Probability of the opening.
+        value (number, values): Value of the opening.
+    plot (string or null): Plot file.
+    page (string or null): Printable page.
+"""
 
 from pathlib import Path
 

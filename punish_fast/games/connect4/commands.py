@@ -23,7 +23,20 @@ _GAMES, _SEARCHED_GAMES = 2000, 500
 
 
 def solve(game: Connect4, position: str, exact: bool, stage: Stage) -> dict[str, Any]:
-    """Return the report of ``games solve`` on a position."""
+    """Return the report of ``games solve`` on a position.
+
+    JSON keys of ``punish-fast games solve connect4``:
+        *print_stages
+        position (string): Columns played so far.
+        score (integer or null): Score of the position for the player to move. Null with `--value-only`.
+        value (string): Value of the position for the player to move: `win`, `draw` or `loss`.
+        scores (list of optional integers or null): Score of the move in each column. Null for full columns, and with
+            `--value-only`.
+        values (list of optional strings): Value of the move in each column: `win`, `draw` or `loss`. Null for full
+            columns.
+        line (string or null): Columns of perfect play. Null with `--value-only`.
+        nodes (integer): Number of positions searched.
+    """
     state, solver = game.state_of(position), Connect4Solver()
     with stage("kernels"):
         compile_search()
@@ -46,7 +59,24 @@ def solve(game: Connect4, position: str, exact: bool, stage: Stage) -> dict[str,
 
 
 def evaluate(game: Connect4, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
-    """Return the report of ``games evaluate``: shares of good moves in sets of positions, and results of matches."""
+    """Return the report of ``games evaluate``: shares of good moves in sets of positions, and results of matches.
+
+    JSON keys of ``punish-fast games evaluate connect4``:
+        *print_stages
+        agents (list of objects): Agents.
+            agent (string): Name of the agent.
+            simulations (integer or null): Number of MuZero's simulations; 0 for play without a search, null for other
+                agents.
+            sets (object of objects by set): Results in each set of positions with known scores.
+                keeps_value (number, from 0 to 1): Share of positions in which the move keeps the outcome.
+                best_score (number, from 0 to 1): Share of positions in which the move has the best score.
+            games (integer or null): Number of games against random play in each seat. Null for agents that are not
+                networks.
+            first (object or null): Games as the first player. Null for agents that are not networks.
+                *_shares
+            second (object or null): Games as the second player. Null for agents that are not networks.
+                *_shares
+    """
     agents = []
     for name in request.agents or _YARDSTICKS:
         with stage("evaluate", f"evaluate: {name}"):

@@ -31,7 +31,21 @@ class LosingLines:
 
 @dataclass(frozen=True)
 class AgentEvaluation:
-    """Measures of an agent's quality."""
+    """Measures of an agent's quality.
+
+    JSON keys:
+        first (object): Games against random play as the first player.
+            *_shares
+        second (object): Games against random play as the second player.
+            *_shares
+        losing_lines (object): Numbers of lines of play that the agent loses.
+            first (integer or null): Number of lines lost as the first player.
+            second (integer or null): Number of lines lost as the second player.
+        keeps_value (number or null, from 0 to 1): Mean probability that the agent's move keeps the value of the
+                position.
+        keeps_choice (number or null, from 0 to 1): The same probability over the positions in which some move gives
+                away the value.
+    """
 
     # Exact scores against random play, when moving first and when moving second.
     first: Score

@@ -17,7 +17,24 @@ _SHARES = ("win", "tie", "loss")
 
 
 def evaluate(game: Gwent, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
-    """Return the report of ``games evaluate`` with the given decks, or with the default deck and with random decks."""
+    """Return the report of ``games evaluate`` with the given decks, or with the default deck and with random decks.
+
+    JSON keys of ``punish-fast games evaluate gwent``:
+        *print_stages
+        variants (list of objects): Options of the variant for each kind of decks.
+        seed (integer): Random seed.
+        agents (list of objects): Agents.
+            agent (string): Name of the agent.
+            play (string): `built-in`. For a network `greedy` or `mixed`.
+            temperature (number or null): Temperature of mixed play. Null for other play.
+            matches (object of objects of objects by opponent by decks): Matches by decks and opponent.
+                first (object): Games that the agent begins.
+                    *match_report
+                second (object): Games that the opponent begins.
+                    *match_report
+                both (object): All games.
+                    *match_report
+    """
     decks = [game.variant.decks] if request.has_variant else [DEFAULT_DECKS, RANDOM_DECKS]
     games = [Gwent(game.variant._replace(decks=each)) for each in decks]
     n_games, seed, reports = request.games, request.seed, []

@@ -20,7 +20,30 @@ _SHARES = ("win", "tie", "loss", "first")
 
 
 def solve(_game: IncanGold, _position: str, _exact: bool, stage: Stage) -> dict[str, Any]:
-    """Return the report of ``games solve``."""
+    """Return the report of ``games solve``.
+
+    JSON keys of ``punish-fast games solve incan-gold``:
+        *print_stages
+        solo (number, points): Expected points of a single player.
+        against_stayers (number, points): Expected points of one player if two others never leave.
+        equilibrium (number, points): Expected points of each player in equilibrium.
+        worst_equilibrium (number, points): Expected points of each player if the equilibrium with the lowest payoff is
+            played in each state.
+        all_stay (number, from 0 to 1): Probability that all players stay until the second hazard.
+        thresholds (object): Points at which to leave, for 0 to 5 hazards on the board. Null if they cannot be reached.
+            solo (list of optional integers, points): Thresholds of a single player.
+            against_stayers (list of optional integers, points): Thresholds if two others never leave.
+            equilibrium (object): Thresholds in equilibrium.
+                from (list of optional integers, points): Smallest points at which a player leaves in some states.
+                surely (list of optional integers, points): Smallest points from which a player leaves in all states.
+        single_thresholds (object): Best single threshold for all numbers of hazards.
+            solo (object): Threshold of a single player.
+                leave_at (integer, points): Threshold.
+                points (number, points): Expected points.
+            against_stayers (object): Threshold if two others never leave.
+                leave_at (integer, points): Threshold.
+                points (number, points): Expected points.
+    """
     with stage("solo"):
         sets = RoundSets()
         solos = {"solo": solve_solo(sets, 1), "against_stayers": solve_solo(sets, N_PLAYERS)}
@@ -57,7 +80,27 @@ def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int |
 
 
 def evaluate(game: IncanGold, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
-    """Return the report of ``games evaluate``."""
+    """Return the report of ``games evaluate``.
+
+    JSON keys of ``punish-fast games evaluate incan-gold``:
+        *print_stages
+        seed (integer): Random seed.
+        agents (list of objects): Agents.
+            agent (string): Name of the agent.
+            play (string): `built-in`. For a network `greedy` or `mixed`.
+            temperature (number or null): Temperature of mixed play. Null for other play.
+            matches (object of objects by opponent): Matches against two copies of each opponent.
+                *match_report
+                first (number, from 0 to 1): Share of first places, with shared places divided.
+                first_error (number, from 0 to 1): Standard error of `first`.
+            responder (object): Best player who leaves at one threshold, against two copies of the agent.
+                leave_at (integer, points): Threshold.
+                match (object): Match of this player.
+                    *match_report
+                    first (number, from 0 to 1): Share of first places, with shared places divided.
+                    first_error (number, from 0 to 1): Standard error of `first`.
+                tried (list of numbers, from 0 to 1): Share of first places with the thresholds 1 to 40.
+    """
     n_games, seed, vector, reports = request.games, request.seed, vector_game(game), []
     with stage("agents"):
         load, names = partial(load_as, wanted=DqnLearner, game=game), f"{', '.join(NAMES)} with N from 1 to 99"

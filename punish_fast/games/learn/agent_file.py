@@ -1,4 +1,20 @@
-"""Training of agents, and files from which training resumes."""
+"""Training of agents, and files from which training resumes.
+
+Arrays:
+    q (learner, n_tables, n_rows): Values of the actions. `n_tables` is 2.
+    visits (learner, n_tables, n_rows): Number of updates of each value.
+    weights (network and muzero, n_weights): Weights of the network.
+    target (network, n_weights): Weights of the target network.
+    momentum (network and muzero, n_weights): Momentum of the optimizer Adam.
+    variance (network and muzero, n_weights): Variance of the optimizer Adam.
+    snapshots (network and muzero, n_snapshots, n_weights): Weights at the points of the learning curve.
+    action (network and muzero, n_games, n_plies): Actions of the latest games, the oldest first; -1 after their end.
+    is_random (muzero, n_games, n_plies): 1 if an action was not the one chosen by its search.
+    value (muzero, n_games, n_plies): Value of each position according to its search.
+    policy (muzero, n_games, n_plies, n_moves): Policy in each position according to its search.
+    points (league, n_agents, n_agents): Points of the row's agent against the column's agent. The header lists the
+        names in `agents`.
+"""
 
 import json
 import time

@@ -41,6 +41,8 @@ SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 BEST = 0.9
 # Callback for progress: takes the number of finished tasks and the total number of tasks.
 OnTask = Callable[[int, int], None]
+# Dtype and number of dimensions of each array of a round.
+LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
 class LeagueError(PunishFastError, ValueError):
@@ -171,7 +173,7 @@ class _League(NamedTuple):
         """
         path = self.folder / f"round-{number}.h5"
         if path.exists():
-            header, arrays = load_bundle(path, {"league": {"points": ("float64", 2)}})
+            header, arrays = load_bundle(path, LAYOUTS)
             if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
                 raise LeagueError(f"{path}: belongs to different agents; choose another folder")
             return arrays["points"]

@@ -51,6 +51,20 @@ class ExactStrength:
         second. ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats. ``loss_share`` includes
         illegal moves. ``mistakes`` is the number of states in which the network gives away a win or a draw or makes an
         illegal move. ``perfect`` is the share of nonterminal states without mistakes.
+
+        JSON keys:
+            first (object): Games against random play as the first player.
+                *_shares
+            second (object): Games against random play as the second player.
+                *_shares
+            third (object): Games against random play as the third player, in games of three players.
+                *_shares
+            win_share (number, from 0 to 1): Share of games won against random play.
+            draw_share (number, from 0 to 1): Share of games drawn against random play.
+            loss_share (number, from 0 to 1): Share of games lost against random play.
+            mistakes (integer or null): Number of positions in which the agent gives away a win or a draw. Null if
+                unknown.
+            perfect (number or null, from 0 to 1): Share of positions without a mistake. Null if unknown.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -115,7 +129,14 @@ class SampledStrength:
         """Return None, because the evaluation requires an enumeration of the game."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
-        """Return the share of games with each ending for ``own`` in ``seat``. ``other`` plays in all other seats."""
+        """Return the share of games with each ending for ``own`` in ``seat``. ``other`` plays in all other seats.
+
+        JSON keys:
+            win (number, from 0 to 1): Share of games won.
+            draw (number, from 0 to 1): Share of games drawn.
+            loss (number, from 0 to 1): Share of games lost.
+            illegal (number, from 0 to 1): Share of games lost by an illegal move.
+        """
         movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([0, seat])
         # Games against the random player vary even without random openings.

@@ -62,7 +62,34 @@ class Explanation:
         return contrast(best, other, self.scale)
 
     def report(self) -> dict[str, Any]:
-        """Return the explanation as a JSON-like object."""
+        """Return the explanation as a JSON-like object.
+
+        JSON keys:
+            state (string): State code.
+            words (string): Position in words.
+            unit (string): Unit of the values: `win` for win probabilities, otherwise `value`.
+            worst (number, values): Value of a loss.
+            best (number, values): Value of a win.
+            actions (list of objects): Legal actions, the best first.
+                action (integer): Action code.
+                name (string): Name of the action.
+                value (number, values): Value of the action.
+                contrast (string or null): Deciding difference from the best action, in words. For the best action, from
+                    the second best. Null if there is only one action.
+                against (list of objects): Outcomes against each action of the enemy.
+                    action (integer): Action code.
+                    name (string): Name of the action.
+                    probability (number, from 0 to 1): Probability of the enemy's action.
+                    value (number, values): Mean value after both actions.
+                    words (string): Outcome in words.
+            hands (list of objects): Possible hands of the enemy.
+                hand (list of integers): Numbers of guard, rush, dodge, strike and punish.
+                probability (number, from 0 to 1): Probability of the hand.
+            answers (list of objects): Possible actions of the enemy.
+                action (integer): Action code.
+                name (string): Name of the action.
+                probability (number, from 0 to 1): Probability of the action.
+        """
         return {
             "state": str(to_decimal(self.view.state)),
             "words": self.words,
