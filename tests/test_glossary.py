@@ -9,7 +9,7 @@ A name carries a term if it is the term, in any spelling or in the plural. Names
 ``punish-fast solve``                  commands
 ``--rules``                            options of commands
 ``--information memory``               values that an option lists
-``"digest"``                           keys of JSON output (docs/json.md)
+``"digest"``                           keys of JSON output (docs/json.md), without the objects around them
 """
 
 import dataclasses
@@ -93,7 +93,7 @@ def choices_of(parameter: Any) -> list[str]:
 
 def json_keys() -> Iterator[str]:
     for cell, *_ in tables_of((DOCS / "json.md").read_text(encoding="utf-8")):
-        yield from (f'"{name}"' for name in code_in(cell) if re.fullmatch(r"\w+", name))
+        yield from (f'"{name}"' for name in re.findall(r"(\w+)`$", cell))
 
 
 def identifier(name: str) -> str:

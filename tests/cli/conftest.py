@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -13,12 +12,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.json_keys import faults_of
 from punish_fast.cli.app import run as run_app
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame.progress import Progress
@@ -32,35 +31,6 @@ from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import save
 
 COMMAND = [sys.executable, "-m", "punish_fast"]
-DOCS = Path(__file__).parents[2] / "docs"
-# Objects whose keys are names of agents, cards, stages, rules, players or datasets, or options of a method.
-BY_NAME = {
-    *("agents", "cards", "changes", "checks", "counts", "discard", "enemy", "enemy_holds_one", "exploiters", "fields"),
-    *("given_up", "hand", "in_hand", "kept", "labels", "methods", "models", "origin", "packages", "plays", "position"),
-    *("possible", "rejected_by_kind", "revealed", "rounds", "rules", "seconds", "shapes", "shares", "training"),
-    *("variant", "warnings_by_kind", "when_possible"),
-}
-
-
-@lru_cache
-def documented(verb: str) -> set[str]:
-    """The names in code in the pages about a verb or family."""
-    pages = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")]
-    about = [page for page in pages if f"punish-fast {verb}" in page]
-    return set(re.findall(r"`(\w+)`", "".join([*about, (DOCS / "json.md").read_text(encoding="utf-8")])))
-
-
-def check_documented(report: Any, verb: str) -> None:
-    """Insist that all keys are documented, and that no number is one that other programs would round."""
-    if isinstance(report, list):
-        for value in report:
-            check_documented(value, verb)
-    elif isinstance(report, dict):
-        assert report.keys() <= documented(verb)
-        for value in (value for key, value in report.items() if key not in BY_NAME):
-            check_documented(value, verb)
-    elif isinstance(report, int | float):
-        assert abs(report) <= 2**53
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +49,7 @@ class Done:
     code: int
     out: str
     err: str
-    verb: str = ""
+    arguments: tuple[str, ...] = ()
     # What was said about kernels that a process compiled.
     compiled: tuple[str, ...] = ()
     # The lines on stderr that suggest the next command.
@@ -97,7 +67,7 @@ class Done:
         assert self.code == 0, self.err
         report = json.loads(self.out)
         assert isinstance(report, dict)
-        check_documented(report, self.verb)
+        assert faults_of(report, self.arguments) == []
         return report
 
     def refused(self, *texts: str, code: int = 2) -> None:
@@ -159,7 +129,7 @@ def run(
         code = run_app([str(argument) for argument in arguments])
         out, err = capfd.readouterr()
         err, _, suggestion = err.partition("Next: ")
-        return Done(code, out, err, str(arguments[0]) if arguments else "", suggestion=suggestion)
+        return Done(code, out, err, tuple(map(str, arguments)), suggestion=suggestion)
 
     yield run_here
     for number, handler in handlers.items():
@@ -185,7 +155,7 @@ def run_apart(*arguments: str | Path, **options: Any) -> Done:
     lines = (child.stderr or "").splitlines(keepends=True)
     compiled = tuple(line for line in lines if line.startswith("compiling kernels"))
     err = "".join(line for line in lines if line not in compiled)
-    return Done(child.returncode, child.stdout, err, str(arguments[0]), compiled)
+    return Done(child.returncode, child.stdout, err, tuple(map(str, arguments)), compiled)
 
 
 @pytest.fixture(scope="session")

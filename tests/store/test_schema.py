@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import datetime
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -11,10 +10,12 @@ import pytest
 from fuzz.damage import editing
 from scipy.sparse import csr_array
 
+from bench.make.key_pages import keys_in
 from punish_fast import __version__
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import to_mapping
 from punish_fast.runtime.errors import ReadError
+from punish_fast.store import schema
 from punish_fast.store.reader import load
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
@@ -97,12 +98,18 @@ def test_log_has_an_entry_for_each_sweep_and_more_for_jacobi(game, tmp_path):
         assert np.isnan(file.attrs["tolerance"])
 
 
-def test_the_page_on_formats_names_every_attribute_and_dataset():
-    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-    assert all(f"| `{name}` |" in text for name in ATTRIBUTES)
-    for name, dataset in DATASETS.items():
-        shape = ", ".join(map(str, dataset.shape))
-        assert re.search(rf"^\| `{name}` \| [^|]* \| {dataset.dtype} `\[{re.escape(shape)}\]` \|", text, re.M), name
+def test_every_attribute_and_dataset_is_documented():
+    for heading, names in (("Root attributes", ATTRIBUTES), ("Datasets", DATASETS)):
+        assert [key.name for key in keys_in(schema.__doc__, heading)] == [*names]
+
+
+def test_files_have_the_documented_datasets_of_their_kind(originals):
+    documented = {key.name: key.type.split(" and ") for key in keys_in(schema.__doc__, "Datasets")}
+    for kind, path in originals.items():
+        with h5py.File(path) as file:
+            found = datasets(file).keys()
+        assert found <= {name for name, kinds in documented.items() if {kind, f"{kind}?"} & {*kinds}}
+        assert found >= {name for name, kinds in documented.items() if kind in kinds}
 
 
 @pytest.mark.parametrize(

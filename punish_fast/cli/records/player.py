@@ -5,7 +5,7 @@ JSON keys:
     player (string): Name of the player.
     games (integer): Number of games that were exported or deleted.
     file (string): Log to which the games were exported, with `--export`.
-    alias (string): New name, with `--anonymise`.
+    alias (string): New name, with `--anonymize`.
     breaths (integer): Number of breaths that were deleted, with `--delete`.
 """
 
