@@ -124,7 +124,7 @@ def is_number(value: object, low: float, high: float) -> bool:
 
 
 def check_allowed(is_allowed: bool, error: type[PunishFastError], name: str, value: object, allowed: str) -> None:
-    """Raise ``error`` unless the value of an option or argument is allowed; the message states what is allowed."""
+    """Raise ``error`` unless the value of an option or argument is allowed, and state the allowed values."""
     if not is_allowed:
         raise error(f"{name}: {value} is not allowed; it must be {allowed}")
 
