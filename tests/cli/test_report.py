@@ -41,11 +41,12 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
     report.print_report(
         {
             "seed": 12345,
+            "output": "x.h5",
             "output_bytes": 82_000,
             "converged": True,
             "policies": None,
             "seconds": {"solve": 0.25, "total": 1.0},
-            "enemy": "random",
+            "enemy": {"kind": "built-in", "name": "random"},
             "states_by_breath": [46, 1462],
             "states": 1510,
             "points": [{"name": "one", "value": None}, {"name": "two", "value": 1 / 3}],
@@ -54,9 +55,9 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
     )
     assert capsys.readouterr().out.splitlines() == [
         "seed              12345",
-        "output bytes      82.0 kB",
+        "output            x.h5 (82.0 kB)",
         "converged         yes",
-        "seconds           solve 0.25, total 1.00",
+        "seconds           1.00",
         "enemy             random",
         "states by breath  46, 1,462",
         "states            1,510, including win and loss",

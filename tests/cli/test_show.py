@@ -224,7 +224,8 @@ def test_a_strategy_shows_the_probability_of_every_action(run, files, space):
         assert [entry["action"] for entry in report["actions"]] == space.action[rows].tolist()
         assert [entry["probability"] for entry in report["actions"]] == policy[rows].tolist()
     lines = run("show", "strategy.h5", KNOWN).out.splitlines()
-    assert [line.split()[-1][-1] for line in lines[-4:]] == ["%"] * 4
+    assert [line.split()[-1][-1] for line in lines[-6:-2]] == ["%"] * 4
+    assert lines[-1].startswith("The most frequent action is strike: ")
 
 
 def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):

@@ -63,11 +63,11 @@ def import_(options: RecordsImportOptions) -> None:
     check_inputs(*options.files)
     check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
     report = import_logs(StateSpace(load_rules(options.rules)), options.files, options.database).as_mapping()
-    result = f"Added {report['imported']:,} of {count(report['games'], 'game')} to {options.database}."
-    options.print(report, result=result, then=("records", "summary", "--db", options.database))
     faults = [f"{file['file']} {file['flaw']}" for file in report["files"] if file["flaw"]]
     if report["rejected"]:
         reason = next(remark["reason"] for remark in report["remarks"] if remark["verdict"] == REJECTED)
         faults.append(f"{count(report['rejected'], 'game')} rejected, the first because: {reason}")
+    result = f"Added {report['imported']:,} of {count(report['games'], 'game')} to {options.database}."
+    options.print(report, result=result, then=() if faults else ("records", "summary", "--db", options.database))
     if faults:
         raise CheckError("; ".join(faults))

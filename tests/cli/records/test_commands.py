@@ -367,7 +367,7 @@ def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7; punish-fast records list")
     run("solve", "--rules", "house.toml", "--discount", "0.9", "--enemy", "agent.h5", "-o", "counter.h5", "-q")
     (reviewing / "agent.h5").rename(reviewing / "old.h5")
-    run(*REVIEW[:-1], "counter.h5").failed_with("agent.h5 does not exist, so the win probabilities")
+    run(*REVIEW[:-1], "counter.h5").failed_with("the enemy agent.h5: no such file, so the win probabilities")
     rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
     (reviewing / "frail.toml").write_text(rules)
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
