@@ -146,8 +146,8 @@ def test_transitions_take_what_their_arrays_do(tiny):
     assert between == pytest.approx(tensor.nbytes - compact.nbytes, abs=64)
     least = tiny.nbytes + tiny.state_ptr.nbytes + tiny.code.nbytes + 2 * compact.reward.nbytes + compact.action.nbytes
     assert plans[MATRIX_FREE].n_bytes > least
-    # Stored transitions are made once, and each of ten sweeps over them takes 7 % of that time.
-    assert plans[MATRIX_FREE].seconds / plans[COMPACT].seconds == pytest.approx(11 / 1.7)
+    # Stored transitions are made once, and each of ten sweeps over them takes 12 % of that time.
+    assert plans[MATRIX_FREE].seconds / plans[COMPACT].seconds == pytest.approx(11 / 2.2)
     assert plans[TENSOR].seconds == plans[COMPACT].seconds > 0
 
 
