@@ -471,12 +471,11 @@ def require_policy(file: SolutionFile) -> None:
 
 
 def _wrong_kind(file: SolutionFile, wanted: str) -> ReadError:
-    kind = {"equilibrium": "a checkpoint of an equilibrium", "agent": "an agent"}.get(file.kind, f"a {file.kind}")
-    cures = {"tensor": f"Solve it first: punish-fast solve {shlex.quote(str(file.path))}"}
-    cures["strategy"] = "Build a tensor first: punish-fast build" if wanted == "a tensor" else "It has no values."
+    cures = {"a tensor": "Build one first: punish-fast build", "an agent": "It has no values."}
     if file.kind == "tensor":
-        wanted = "an agent"
-    return ReadError(f"{file.path} is {kind}, not {wanted}. {cures.get(file.kind, '')}".rstrip())
+        wanted, cures = "an agent", {"an agent": f"Solve it first: punish-fast solve {shlex.quote(str(file.path))}"}
+    kind = "a checkpoint of an equilibrium" if file.kind == "equilibrium" else f"a {file.kind}"
+    return ReadError(f"{file.path} is {kind}, not {wanted}. {cures.get(wanted, '')}".rstrip())
 
 
 @policy_of.register

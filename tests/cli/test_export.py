@@ -50,7 +50,7 @@ def test_what_the_values_are_is_told(run):
 
 def test_what_cannot_be_exported_is_refused(run, files):
     before = sorted(files.iterdir())
-    told = "strategy.h5 is a strategy, not a tensor. Build a tensor first: punish-fast build"
+    told = "strategy.h5 is a strategy, not a tensor. Build one first: punish-fast build"
     run("export", "strategy.h5", "--to", "umb").refused(told)
     run("export", "tensor.h5", "--to", "notebook-json").refused("tensor.h5 is a tensor, not an agent. Solve it")
     run("export", "careful", "--to", "umb").refused("careful: is built in and has no tensor")

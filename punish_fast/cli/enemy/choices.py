@@ -84,10 +84,6 @@ class StrategyOptions(ChoicesOptions):
         check_outputs([output], [self.database, *rules_files(self.rules)], "learn from", endings=HDF5)
         return output
 
-    def result(self, output: Path, report: dict[str, Any]) -> str:
-        """Return the result of a command in one sentence."""
-        return f"{output} is learned from {report['choices']:,} choices in {count(report['games'], 'game')}."
-
 
 def write_strategy(
     output: Path,

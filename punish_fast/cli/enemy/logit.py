@@ -52,4 +52,4 @@ def logit(options: StrategyOptions) -> None:
         "states": space.n_states,
         "seconds": options.stages.clock.seconds_in_all(),
     }
-    options.print(report, result=options.result(output, report), then=("play", output))
+    options.print(report, then=("play", output))

@@ -59,4 +59,4 @@ def parless(options: ParlessOptions) -> None:
         "states": len(counts.state),
         "seconds": options.stages.clock.total(),
     }
-    options.print(report, result=options.result(output, report), then=("play", output))
+    options.print(report, then=("play", output))

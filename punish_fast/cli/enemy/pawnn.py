@@ -117,12 +117,8 @@ def pawnn(options: PawnnOptions) -> None:
         with options.stages.progress.stage("evaluation"):
             report |= write_network(options, space, network, f"PAWNN of {name}", origin | {"mse": mse}, output)
         report["mse"] = mse
-    if output is None:
-        error, then = report["cross_validation"]["test_mse"], ["enemy", "pawnn", "--from", options.source]
-    else:
-        error, then = report["mse"], ["play", output]
-    result = f"Mean squared error of the probabilities{' on held-out states' if output is None else ''}: {error:.2e}."
-    options.print(report | {"seconds": options.stages.clock.seconds_in_all()}, result=result, then=then)
+    then = ("play", output) if output else ("enemy", "pawnn", "--from", options.source)
+    options.print(report | {"seconds": options.stages.clock.seconds_in_all()}, then=then)
 
 
 def _validation_report(rounds: list[Trained]) -> dict[str, Any]:

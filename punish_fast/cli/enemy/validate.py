@@ -103,8 +103,7 @@ def validate(options: ValidateOptions) -> None:
     }
     best = min(models, key=lambda name: models[name]["nats"]["mean"])
     result = f"{best} predicts best: {models[best]['nats']['mean']:.3f} nats per choice."
-    learned = best if best in ("parless", "logit") else "parless"
-    options.print(report, result=result, then=("enemy", learned, "--db", options.db, "--rules", options.rules))
+    options.print(report, result=result, then=("enemy", "logit", "--db", options.db, "--rules", options.rules))
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:

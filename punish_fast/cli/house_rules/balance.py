@@ -92,9 +92,8 @@ def balance(options: BalanceOptions) -> None:
     report["restore"] = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
     given = [word for change in options.set or () for word in ("--set", change)]
-    then = ["balance", *filter(None, [options.rules]), *given, "--base", options.base, "--restore"]
-    if options.restore or report["changed"]["balanced"]:
-        then = ["survey", "--help"]
+    then = ("balance", *filter(None, [options.rules]), *given, "--base", options.base, "--restore")
+    then = ("survey", "--help") if options.restore or report["changed"]["balanced"] else then
     rows = [each.row for each in found.statistics]
     options.print(report, lambda printed: _print_balance(report, rows, printed), then=then)
 

@@ -131,9 +131,7 @@ def survey(options: SurveyOptions) -> None:
         "cluster": cluster and cluster.report,
     }
     result = f"{count(len(found), 'point')} studied; the results are in {options.results}."
-    then = ("survey", options.survey, *([] if options.csv is None else ["--equilibrium"]))
-    then = (*then, "--csv", options.csv or options.survey.with_suffix(".csv").name)
-    options.print(report, _print_report, result=result, then=then)
+    options.print(report, _print_report, result=result, then=("survey", options.survey, "--equilibrium"))
     failed = [each for each in found if each.reason is not None]
     if failed:
         raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")

@@ -12,6 +12,7 @@ from typing import Literal
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.report import count
 from punish_fast.cli.records.selection import SelectionOptions
 
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
@@ -66,8 +67,8 @@ def plot(options: RecordsPlotOptions) -> None:
             say(f"{kind}: {error}")
         else:
             written.append(file)
-    result = f"Drew {len(results):,} games: {', '.join(map(str, written))}."
     report = {"database": options.database, "games": len(results), "files": written}
+    result = f"Wrote {count(len(written), 'plot')} of {count(len(results), 'game')}."
     options.print(report, result=result, then=("records", "summary", "--db", options.db))
 
 
