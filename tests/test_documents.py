@@ -141,7 +141,7 @@ $ punish-fast agents
   house.toml  rules  house
 $ punish-fast solve --rules tiny
 ...
-output             tiny-naive.h5
+output       tiny-naive.h5 (97.2 kB)
 ...
 ```
 ```python
