@@ -15,12 +15,12 @@ Root attributes:
     enemy: Enemy in the model, with at least the key `kind`.
     discount: Discount factor.
     objective: Objective that the values maximize. With `reach-probability`, a win has the value 1 and a loss 0. With
-        `discounted`, a win has the value 1 / (1 - discount), or 1 at discount 1; a loss has minus this value.
-    method: Method of the sweeps; `imported` for values computed by another program.
-    tolerance: Limit of the error bound; NaN if the number of sweeps was fixed or the agent was imported.
+        `discounted`, a win has the value 1 / (1 - discount), or 1 at discount 1. A loss has minus this value.
+    method: Method of the sweeps. `imported` for values computed by another program.
+    tolerance: Limit of the error bound. NaN if the number of sweeps was fixed or the agent was imported.
     sweeps: Number of sweeps.
-    residual: Largest change in the last sweep; NaN if the agent was imported.
-    error_bound: Proven bound on the error of every value; infinite if the agent was imported.
+    residual: Largest change in the last sweep. NaN if the agent was imported.
+    error_bound: Proven bound on the error of every value. Infinite if the agent was imported.
     digest: Digest of the values, 16 hexadecimal digits.
     terminal_values: Values of a win and a loss of an imported agent.
     name: Name of the strategy.
@@ -43,8 +43,8 @@ Datasets:
     /transitions/data (tensor and agent?): Probability of each entry. The entries of a row add up to 1.
     /solution/v (agent and checkpoint): Values of the states. In an agent, each is the largest `q` of its state.
     /solution/q (agent): Values of the rows.
-    /solution/choice (agent?): Index, among the actions of each state, of the action that the agent plays. Without this
-        dataset, it plays the first best action.
+    /solution/choice (agent?): Index, among the actions of each state, of the action that the agent plays. If
+        the dataset is missing, the agent plays the first best action.
     /log/residual (agent): Largest change in each sweep. The last entry equals the attribute `residual`.
     /log/seconds (agent): Duration of each sweep in seconds.
     /log/rmse (agent?): Square root of the sum of squared changes in each sweep of the method `jacobi`.

@@ -50,7 +50,7 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
             probability (number, from 0 to 1): Probability of the action. For a strategy, the mean over all histories.
             lowest (number, from 0 to 1): Lowest probability over all histories, for a strategy.
             highest (number, from 0 to 1): Highest probability over all histories, for a strategy.
-        histories (integer): Number of histories of a strategy that lead to this state; 1 if it is memoryless.
+        histories (integer): Number of histories of a strategy that lead to this state. 1 if it is memoryless.
         objective (string): Objective of an agent.
         value (number, values): Value of the state for an agent.
         win_value (number, values): Value of a win.

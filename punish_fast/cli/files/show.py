@@ -33,8 +33,8 @@ JSON keys:
     iterations (integer): Number of iterations of a checkpoint of `equilibrium`.
     best_response_share (number, from 0 to 1): Share of games of a checkpoint of `equilibrium` that are played against a
         best response.
-    player_digest (string or null): Digest of the policy of an agent or a memoryless strategy, the same in every file;
-        otherwise null.
+    player_digest (string or null): Digest of the policy of an agent or a memoryless strategy, the same in every file.
+        Otherwise null.
 """
 
 from __future__ import annotations

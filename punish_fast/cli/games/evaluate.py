@@ -4,7 +4,7 @@ JSON keys:
     *print_stages
     agents (list of objects): Agents.
         agent (string): Name of the agent.
-        simulations (integer or null): Number of MuZero's simulations; 0 for play without a search, null for other
+        simulations (integer or null): Number of MuZero's simulations. 0 for play without a search, null for other
             agents.
         *AgentEvaluation
 """

@@ -19,7 +19,7 @@ JSON keys:
     judgement (object or null): Strength of a deep Q-network. Null if the game is large or endless.
         *AgentEvaluation
     searches (list of objects): Strength of MuZero for several numbers of simulations.
-        simulations (integer): Number of simulations; 0 for play without a search.
+        simulations (integer): Number of simulations. 0 for play without a search.
         *measure
         judgement (object or null): Strength. Null if the game is large or endless.
             *AgentEvaluation

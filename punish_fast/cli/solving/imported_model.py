@@ -9,13 +9,13 @@ JSON keys:
     rewards (list of strings): Names of the rewards.
     objective (string): Objective, as given.
     discount (number or null): Discount factor. Null if the objective has none.
-    method (string or null): Method that solved discounted rewards; otherwise null.
+    method (string or null): Method that solved discounted rewards. Otherwise null.
     tolerance (number, values): Limit of the error bound.
     error_bound (number or null, values): Proven bound on the error of every value.
     converged (boolean): True if the error bound is within the tolerance.
     initial (list of objects): Initial states.
         state (integer): Index of the state.
-        value (number or string): Value of the objective; `inf` or `-inf` if it is infinite.
+        value (number or string): Value of the objective. `inf` or `-inf` if it is infinite.
         action (string): Name of the best action.
     *work_report
     *check_outputs

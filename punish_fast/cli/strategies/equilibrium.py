@@ -6,7 +6,7 @@ JSON keys:
     full_states (integer): Number of full states.
     successors (integer): Number of transitions between full states.
     memory_bytes (integer, bytes): Memory needed.
-    iterations (integer): Number of iterations, including those of the checkpoint.
+    iterations (integer): Number of iterations, including iterations before the checkpoint.
     exploitability (number or null, percentage points): Exploitability of the strategy. Null if `--time` ended before it
         was measured.
     exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null if `--time` ended

@@ -65,7 +65,7 @@ def evaluate(game: Connect4, request: EvaluationRequest, stage: Stage) -> dict[s
         *print_stages
         agents (list of objects): Agents.
             agent (string): Name of the agent.
-            simulations (integer or null): Number of MuZero's simulations; 0 for play without a search, null for other
+            simulations (integer or null): Number of MuZero's simulations. 0 for play without a search, null for other
                 agents.
             sets (object of objects by set): Results in each set of positions with known scores.
                 keeps_value (number, from 0 to 1): Share of positions in which the move keeps the outcome.

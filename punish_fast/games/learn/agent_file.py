@@ -8,7 +8,7 @@ Arrays:
     momentum (network and muzero, n_weights): Momentum of the optimizer Adam.
     variance (network and muzero, n_weights): Variance of the optimizer Adam.
     snapshots (network and muzero, n_snapshots, n_weights): Weights at the points of the learning curve.
-    action (network and muzero, n_games, n_plies): Actions of the latest games, the oldest first; -1 after their end.
+    action (network and muzero, n_games, n_plies): Actions of the latest games, the oldest first. -1 after their end.
     is_random (muzero, n_games, n_plies): 1 if an action was not the one chosen by its search.
     value (muzero, n_games, n_plies): Value of each position according to its search.
     policy (muzero, n_games, n_plies, n_moves): Policy in each position according to its search.
