@@ -31,7 +31,8 @@ def test_a_cluster_solves_to_the_same_bits(run):
     assert cluster["scheduler"].startswith("tcp://127.0.0.1:")
     for name in ("nnz", "longest_row", "sweeps", "error_bound", "residual"):
         assert done.report[name] == own[name], name
-    text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
+    options = "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "--quiet", "--verbose"
+    text = run("solve", *options, "-o", "c.h5")
     assert re.search("mode +matrix-free\n", text.out) and "workers 1, threads 1" in text.out
     assert text.err == ""
 

@@ -217,7 +217,7 @@ def test_digest_is_equal_exactly_for_equal_bits():
         ({"discount": 0.95, "objective": "reach-probability"}, r"discount: 0\.95 is not allowed with the objective"),
         ({"method": "jacobi", "objective": "reach-probability"}, "method: jacobi is not allowed with the objective"),
         ({"method": "zigzag"}, "method: 'zigzag' is not allowed; it must be one of auto, layered, jacobi"),
-        ({"objective": "draw"}, "objective: 'draw' is not allowed; it must be one of discounted, win-prob"),
+        ({"objective": "draw"}, "objective: 'draw' is not allowed; it must be one of discounted, reach-pr"),
         ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed; it must be a number above 0"),
         ({"tolerance": math.inf}, "tolerance: inf"),
         ({"sweeps": 0}, "sweeps: 0 is not allowed; it must be a whole number from 1"),
