@@ -64,7 +64,7 @@ class MDP(Process):
         >>> indices, data = np.array([0, 1, 1, 0], dtype=np.int32), np.array([0.5, 0.5, 1.0, 1.0])
         >>> reward, action = np.array([1.0, 0.0, -0.5]), np.array([0, 0, 1], dtype=np.uint8)
         >>> MDP(state_ptr, indptr, indices, data, reward, np.zeros(0), layer_ptr, action)
-        MDP(2 states, 3 rows, 4 entries, 1 layers)
+        MDP(2 states, 3 rows, 4 entries)
     """
 
     state_ptr: np.ndarray
@@ -79,7 +79,8 @@ class MDP(Process):
     rows_pay_ends: bool = False
 
     def __repr__(self) -> str:
-        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries, {self.n_layers} layers"
+        sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries"
+        sizes += f", {self.n_layers} layers" if self.n_layers > 1 else ""
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     @property
@@ -236,7 +237,7 @@ class MDP(Process):
             >>> from scipy.sparse import csr_array
             >>> transitions = csr_array([[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
-            MDP(2 states, 3 rows, 4 entries, 1 layers)
+            MDP(2 states, 3 rows, 4 entries)
         """
         from punish_fast.mdp.conversion.construction import from_scipy
 
@@ -265,7 +266,7 @@ class MDP(Process):
             >>> P = [[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]]
             >>> R = np.array([[1.0, 0.5], [0.0, -0.5]])
             >>> MDP.from_dense(P, R)
-            MDP(2 states, 4 rows, 5 entries, 1 layers)
+            MDP(2 states, 4 rows, 5 entries)
         """
         from punish_fast.mdp.conversion.construction import from_dense
 
@@ -289,7 +290,7 @@ class MDP(Process):
             >>> from quantecon.markov import DiscreteDP
             >>> R, Q = np.array([[1.0, -np.inf]]), np.array([[[1.0], [1.0]]])
             >>> MDP.from_quantecon(DiscreteDP(R, Q, beta=0.9))
-            MDP(1 states, 1 rows, 1 entries, 1 layers)
+            MDP(1 states, 1 rows, 1 entries)
         """
         from punish_fast.mdp.conversion.discrete_dp import from_quantecon
 
@@ -314,7 +315,7 @@ class MDP(Process):
         Examples:
             >>> import gymnasium
             >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
-            MDP(16 states, 64 rows, 146 entries, 1 layers)
+            MDP(16 states, 64 rows, 146 entries)
         """
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 

@@ -114,7 +114,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
     print(f"\nhabits that cost most, judged by {reference}{none}")
     for number, habit in enumerate(report["habits"], 1):
         print_text(habit_text(habit, reference), "     ", f"  {number}. ")
-    print(f"\nworst positions, judged by {reference}")
+    print(f"\nworst positions, judged by {reference}{'' if report['positions'] else ': none yet'}")
     for number, position in enumerate(report["positions"], 1):
         print_text(position["words"], "     ", f"  {number}. ")
         won = position["win_probability"]

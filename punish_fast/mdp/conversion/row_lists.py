@@ -45,7 +45,7 @@ def from_rows(
 
         >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {2: 1.0}), (-0.5, {0: 1.0})]], terminals=[0])
         >>> mdp
-        MDP(2 states, 3 rows, 4 entries, 1 layers)
+        MDP(2 states, 3 rows, 4 entries)
         >>> mdp.state_ptr, mdp.reward
         (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
     """
