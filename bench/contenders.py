@@ -1,7 +1,7 @@
 """Solvers to compare: ours, and all others that are available to Python users.
 
-The stopping rule of each guarantees, in exact arithmetic, values within the tolerance of the optimal ones (see its file
-in ``peer/``). Of the others, only Storm computes reachability with a guarantee.
+In exact arithmetic, each solver's stopping rule guarantees discounted values within the tolerance of the optimal ones
+(see its file in ``peer/``). For reachability, only Storm and our solver guarantee the accuracy of the values.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarr
 
 
 def task_of(seed: int) -> tuple[str, str]:
-    """Return kind and objective for a seed; consecutive seeds go through all pairs."""
+    """Return the kind and objective for a seed. Consecutive seeds cycle through all pairs."""
     return list(KINDS)[seed % len(KINDS)], OBJECTIVES[seed // len(KINDS) % len(OBJECTIVES)]
 
 

@@ -141,7 +141,7 @@ def _situation_row(situation: dict[str, Any]) -> list[str]:
 def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
     """Return sentences on plays that are chosen in most states that allow them, the most frequent first."""
     found = [
-        (share, f"{_WHEN[each['grouping']]}{each['situation']}, {_play_text(play)} {100 * share:.0f} times in 100.")
+        (share, f"{_WHEN[each['grouping']]}{each['situation']}{_play_text(play, each)} {100 * share:.0f} times in 100.")
         for each in frequencies
         if each["grouping"] in _WHEN
         for play, share in each["when_possible"].items()
@@ -150,8 +150,9 @@ def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
     return [sentence for _, sentence in sorted(found, key=lambda each: -each[0])]
 
 
-def _play_text(play: str) -> str:
-    return "if a feint is left, feint" if play == "feint" else f"play a {play} in hand"
+def _play_text(play: str, situation: dict[str, Any]) -> str:
+    condition = " and" if situation["grouping"] == "enemy" else ", if"
+    return f"{condition} a feint is left, feint" if play == "feint" else f"{condition} you hold a {play}, play it"
 
 
 def _people(people: dict[str, Any]) -> str:

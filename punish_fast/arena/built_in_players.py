@@ -66,7 +66,7 @@ class BuiltIn:
     def strength(self) -> str:
         """Strength under the standard rules, in words."""
         if self.wins is None:
-            return f"even the best opponent found with the same memory wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
+            return f"the best opponent found with the same memory wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
         return f"wins {100 * self.wins:.0f} of 100 games against Viktor, the veteran"
 
 

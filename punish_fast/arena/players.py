@@ -98,7 +98,7 @@ class Player:
         argument: Argument of the constructor.
         name: Short name: the argument without the folder and the file extension.
         file: File of the player, or None if the player is built in.
-        information: Name of the information model of the file, or ``"memoryless"``.
+        information: Name of the file's information model, or ``"memoryless"`` if the player is built in.
         rules: Rules of the file, or None if the player is built in.
         has_values: True for *naive* and agent files. Their values allow softmax.
     """

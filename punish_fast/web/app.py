@@ -133,7 +133,7 @@ def _refusal(status: int, detail: str) -> JSONResponse:
 
 
 def page_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
-    """Read a file of the page. Return an endpoint that serves it with an ETag."""
+    """Read a file of the web page and return an endpoint that serves it with an ETag."""
     content = path.read_bytes()
     tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

@@ -20,11 +20,11 @@ JSON keys:
     in_hand (object of objects by card): Value of a card in the opening hand.
         copies (list of integers): Possible numbers of copies.
         mean (list of numbers, from 0 to 1): Mean win probability for each number of copies.
-        step (number or null, from -1 to 1): Gain by one more copy.
+        step (number or null, from -1 to 1): Gain from one more copy.
     revealed (object of objects by card): Value of a revealed card.
         copies (list of integers): Possible numbers of copies.
         mean (list of numbers, from 0 to 1): Mean win probability for each number of copies.
-        step (number or null, from -1 to 1): Gain by one more copy.
+        step (number or null, from -1 to 1): Gain from one more copy.
     kept (object of objects by card): Cards kept after a measure.
         share (number or null, from 0 to 1): Share of measures after which the card is kept.
         over_fresh (number or null, from -1 to 1): Gain in win probability over a card from the deck.

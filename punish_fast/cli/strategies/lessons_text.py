@@ -177,7 +177,7 @@ def _print_people(people: dict[str, Any]) -> None:
 def caveats(people: dict[str, Any]) -> list[str]:
     """Return one line for each group of omitted or uncertain choices."""
     reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
-    lines = [f"omitted {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
+    lines = [f"{people[key]:,} choices {reason} were omitted" for key, reason in reasons.items() if people[key]]
     unsure = people["choices"] - people["certain"]
     if unsure:
         unknown = f"for {unsure:,} choices the log does not say which side played which card"

@@ -8,11 +8,11 @@ JSON keys:
     in_hand (object of objects by card): Value of a card in hand.
         copies (list of integers): Possible numbers of copies.
         mean (list of numbers, values): Mean value for each number of copies.
-        step (number or null, values): Gain by one more copy.
+        step (number or null, values): Gain from one more copy.
     revealed (object of objects by card): Value of a revealed card.
         copies (list of integers): Possible numbers of copies.
         mean (list of numbers, values): Mean value for each number of copies.
-        step (number or null, values): Gain by one more copy.
+        step (number or null, values): Gain from one more copy.
     hands (list of objects): Opening hands, the best first.
         hand (object of integers by card): Number of copies of each card.
         probability (number, from 0 to 1): Probability of the hand.

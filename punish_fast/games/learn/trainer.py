@@ -25,7 +25,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 # marks the end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
-# Random streams of a round: games, draws of samples, initial weights, and reanalysis.
+# Random streams of a round: games, replay sampling, initial weights and reanalysis.
 PLAY, LEARN, BEGIN, REANALYZE = range(4)
 # Maximum step count passed to the optimizer, so that the count fits int32. Beyond this count, the learning rate no
 # longer decreases.

@@ -52,7 +52,7 @@ class EliminationOrder(NamedTuple):
     first: np.ndarray  # int64 ``[n_components + 1]``, first position of each component
     dense: np.ndarray  # int64 ``[n_components]``, first position of each component that is left to a dense matrix
     begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
-    end: np.ndarray  # int64 ``[n_states]``, end of each position's list; lists are empty in dense matrices
+    end: np.ndarray  # int64 ``[n_states]``, end of each position's list; empty for positions in a dense matrix
     later: np.ndarray  # int32, later positions connected with each position when it is eliminated
     operations: float  # Cost of ordering and elimination; the unit is a multiplication in a sparse matrix
 

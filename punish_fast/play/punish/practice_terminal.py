@@ -73,7 +73,7 @@ class PracticeTerminal:
         return f"{100 * loss:.1f} points" + (" of win probability" if self.explainer.scale.is_chance else "")
 
     def _replied(self, view: View, answer: str) -> bool:
-        """Show the rules if a user asks for help. Return False for other answers."""
+        """Show the rules and return True if ``answer`` is a request for help. Otherwise return False."""
         if answer in HELP:
             for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
                 self.screen.say(paragraph)

@@ -111,7 +111,7 @@ class ClusterBlocks:
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
             if self._progress is not None:
                 self._progress(layer, len(parts), len(tasks))
-        # A layer without states has no tasks. The median ignores the first tasks, which include compilation.
+        # A layer without states has no tasks. The median is robust to the first tasks, whose times include compilation.
         if paces:
             self._entry_seconds = float(np.median(paces))
         return [part for number in sorted(parts) for part in parts[number]]

@@ -117,7 +117,7 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
-    """Return status, memory, task counts and time of the last heartbeat of each worker, by address."""
+    """Return each worker's status, memory, task counts and last heartbeat time, keyed by address."""
     # The dictionary that Dask returns does not contain workers if the connection to the scheduler is lost.
     return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
