@@ -95,7 +95,7 @@ INHERITED = "    options:\n      inherited_members: true\n"
 OVERVIEW = """# Python reference
 
 Every public name is described on one page. Pages and names are in the order in which you need them. Names of
-`punish_fast.mdp` do not depend on the card game. The other games have no Python interface: use
+`punish_fast.mdp` do not depend on the card game. The other games have no public Python names: use
 [`punish-fast games`](commands.md#games) to play and solve them.
 """
 

@@ -60,9 +60,9 @@ def walk_row(visit, total, entry, enemy, own_row, action, draws, args):
 @inlined_routine
 def add_value(total, enemy_row, entry, n, draw, args):
     """Visitor: add the values of successors, in the first column of ``v``, weighted by the enemy's policy."""
-    full, draws, enemy_weight, v = args
+    full, draws, enemy_policy, v = args
     deck, feints = draw
-    weight = enemy_weight[enemy_row]
+    weight = enemy_policy[enemy_row]
     prefetch_value(full.after, v, np.uint64(v.shape[1]), entry)
     value = 0.0
     for i in range(n if weight > 0.0 else ZERO):

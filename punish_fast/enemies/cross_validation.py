@@ -61,7 +61,7 @@ class GameMean:
         return self.value - Z_95 * self.error, self.value + Z_95 * self.error
 
 
-# A function that maps rows of states and a mask of their legal actions to action probabilities.
+# A function that maps indices of states and a mask of their legal actions to action probabilities.
 Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Learn = Callable[[StateSpace, Located], Predict]
 

@@ -232,15 +232,15 @@ def action_name(action: int) -> str:
     return f"feint with {card}" if action % 10 else card
 
 
-def digits_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal digits (uint8 ``[k, 18]``) of the states in ``rows`` (int ``[k]``, or None for all states)."""
-    code = states.code if rows is None else states.code[np.asarray(rows, dtype=np.int64)]
+def digits_of(states: CodedStates, indices: np.ndarray | None = None) -> np.ndarray:
+    """Return the decimal digits (uint8 ``[k, 18]``) of states (``indices``, int ``[k]``, or all)."""
+    code = states.code if indices is None else states.code[np.asarray(indices, dtype=np.int64)]
     return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
 
 
-def decimals_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal codes (int64 ``[k]``) of the states in ``rows`` (int ``[k]``, or None for all states)."""
-    return digits_of(states, rows) @ _PLACES
+def decimals_of(states: CodedStates, indices: np.ndarray | None = None) -> np.ndarray:
+    """Return the decimal codes (int64 ``[k]``) of states (``indices``, int ``[k]``, or all)."""
+    return digits_of(states, indices) @ _PLACES
 
 
 def split_digits(decimals: np.ndarray) -> np.ndarray:

@@ -230,7 +230,7 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
-    """Connect to a file, or to a new temporary database, if ``path`` is None. SQLite keeps small ones in memory."""
+    """Connect to a file, or to a new temporary database if ``path`` is None. SQLite keeps small ones in memory."""
     address = "" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)

@@ -1,7 +1,7 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
 The colors are based on the palette of Okabe and Ito (2008), which readers with any common form of color blindness can
-distinguish. The lightness of the colors varies so that they also differ in greyscale. Each color has its own marker,
+distinguish. The lightness of the colors varies so that they also differ in grayscale. Each color has its own marker,
 line style and hatch, so no plot relies only on color. Titles are sentences. Shares are shown in per cent.
 """
 

@@ -105,7 +105,7 @@ def _spread(
             failed.set()
             raise
         finally:
-            # Threads that have not begun would find no chunks left, so they are cancelled.
+            # Threads that have not begun would find no chunks left, so they are canceled.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:

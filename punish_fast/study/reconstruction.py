@@ -34,7 +34,7 @@ class Reconstruction(NamedTuple):
     """Possible information states of recorded choices."""
 
     choice: np.ndarray  # int64 ``[m]``, index of the choice, ascending
-    state: np.ndarray  # int64 ``[m]``, row of the state in the policy's information model
+    state: np.ndarray  # int64 ``[m]``, index of the state in the policy's information model
     weight: np.ndarray  # float64 ``[m]``, probability of the state, with the sum 1 for each choice
     n_exact: int  # number of choices with a single possible state
 
@@ -45,7 +45,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     Args:
         play: Self-play of the policy.
         view: Memoryless state space, under the same rules.
-        row: int64 ``[n]``, row of each choice's state in ``view``, or -1 to skip the choice.
+        row: int64 ``[n]``, index of each choice's state in ``view``, or -1 to skip the choice.
         choices: The recorded choices.
     """
     space = play.graph.space
@@ -137,7 +137,7 @@ class _Reconstructor:
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
     def _rows(self, known: set[Cards], number: int) -> list[int]:
-        """Return the rows of the states with remembered cards ``known`` and the statuses of a choice."""
+        """Return the indices of the states with remembered cards ``known`` and the statuses of a choice."""
         breath, row = int(self._digits[number, BREATH]), self._index[number]
         if not known or breath > self._space.rules.breaths:
             return []

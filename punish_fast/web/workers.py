@@ -30,7 +30,7 @@ class Workers:
     """Thread pools, one for each kind of job, so that jobs of different kinds do not wait for each other.
 
     A job waits for earlier jobs of the same kind from the same client, and enters a queue that holds a limited number
-    of jobs from each address. If a request is cancelled, its job is dropped unless it has started.
+    of jobs from each address. If a request is canceled, its job is dropped unless it has started.
 
     Requests are handled in the event loop's thread. No other thread changes shared data.
     """
@@ -54,7 +54,7 @@ class Workers:
             turns.append(turn)
         loop = asyncio.get_running_loop()
         job = self._threads[kind].submit(work)
-        # A running job continues if its request is cancelled, so release its semaphores only when it ends.
+        # A running job continues if its request is canceled, so release its semaphores only when it ends.
         job.add_done_callback(lambda _: _call(loop, turns))
         return await asyncio.wrap_future(job)
 

@@ -159,7 +159,7 @@ def test_results_that_are_finished_are_printed_if_the_rest_is_interrupted(run, m
     done = run("exploit", "random", "--rules", "tiny", *as_json)
     assert done.code == 130
     assert re.search(r"^exploit: belief [\d.]+%, infers the hand from the agent's play$", done.err, re.MULTILINE)
-    assert done.err.endswith("interrupted: only finished results are shown\n")
+    assert (done.err + done.suggestion).endswith("interrupted: only finished results are shown\n")
     finished = (
         json.loads(done.out)["exploiters"] if as_json else re.findall(r"^  ([\w-]+) +[\d.]+%", done.out, re.MULTILINE)
     )

@@ -248,7 +248,7 @@ def test_lines_are_counted_and_agents_judged_by_hand(perfect):
     assert (evaluation.first.loss, evaluation.second.loss, evaluation.first.illegal) == pytest.approx((0, 0, 0))
 
 
-def test_symmetry_changes_no_judgement_of_random_play(perfect):
+def test_symmetry_changes_no_evaluation_of_random_play(perfect):
     folded = solve_game(enumerate_positions(TicTacToe()))
     found = [evaluate_policy(each, each.positions.uniform()) for each in (perfect, folded)]
     for seat in ("first", "second"):

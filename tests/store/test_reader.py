@@ -264,9 +264,13 @@ def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(origi
 def test_kinds_are_not_taken_for_each_other(originals, game):
     for kind, ask, problem in (
         ("tensor", lambda file: file.policy(game.space), "is a tensor, not an agent"),
-        ("tensor", SolutionFile.solution, "is a .*, not an agent"),
-        ("tensor", lambda file: file.terminal_values, "is a .*, not an agent"),
-        ("strategy", SolutionFile.solution, "is a .*, not an agent"),
+        ("tensor", SolutionFile.solution, r"is a tensor, not an agent\. Solve it first: punish-fast solve "),
+        (
+            "tensor",
+            lambda file: file.terminal_values,
+            r"is a tensor, not an agent\. Solve it first: punish-fast solve ",
+        ),
+        ("strategy", SolutionFile.solution, r"is a strategy, not an agent\. It has no values\."),
         ("strategy", SolutionFile.mdp, r"strategy\.h5 is a strategy, not a tensor"),
         ("strategy", lambda file: file.enemy, "enemy: .*not a JSON object"),
         ("agent", SolutionFile.strategy, "kind: .*it must be 'strategy'"),

@@ -52,7 +52,7 @@ class Point:
     rules: Rules
     enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`
     objective: str = "reach-probability"  # objective of the agent (see `punish_fast.mdp.solver.solve`)
-    discount: float = 1.0  # from 0 to 1, which stands for win probabilities
+    discount: float = 1.0  # from 0 to 1 (1 for win probabilities)
 
 
 @dataclass(frozen=True)

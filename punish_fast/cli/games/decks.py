@@ -23,7 +23,7 @@ JSON keys:
         strength (number, from -1 to 1): Wins minus losses against random decks, as a share of games.
         strength_error (number): Standard error of `strength`.
         fresh_games (integer): Number of games against random decks.
-    seconds (object of numbers by stage, seconds): Duration of each stage.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
     output (string or null): Output file.
 """
 

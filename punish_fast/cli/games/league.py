@@ -19,7 +19,7 @@ JSON keys:
                 mistakes (integer): Number of positions in which the agent gives away a win or a draw.
                 perfect (number, from 0 to 1): Share of positions without a mistake.
         points (list of lists of numbers, from 0 to 1): Points of the row's agent against the column's agent.
-    seconds (object of numbers by stage, seconds): Duration of each stage.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
 """
 
 from __future__ import annotations

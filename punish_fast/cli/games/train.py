@@ -16,17 +16,17 @@ JSON keys:
         epsilon (number, from 0 to 1): Share of random moves in training, of a network.
         *measure
         earlier (list of numbers): Points against each earlier snapshot, of a network.
-    judgement (object or null): Strength of a deep Q-network. Null if the game is large or endless.
+    evaluation (object or null): Strength of a deep Q-network. Null if the game is large or endless.
         *AgentEvaluation
     searches (list of objects): Strength of MuZero for several numbers of simulations.
         simulations (integer): Number of simulations. 0 for play without a search.
         *measure
-        judgement (object or null): Strength. Null if the game is large or endless.
+        evaluation (object or null): Strength. Null if the game is large or endless.
             *AgentEvaluation
     digest (string): Digest of the agent.
     output (string): Agent file.
     plot (string or null): Plot file.
-    seconds (object of numbers by stage, seconds): Duration of each stage.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 
 
 def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, or of MuZero by number of simulations. Empty for a table.
+    """Return the evaluation of a deep Q-network, or of MuZero by number of simulations. Empty for a table.
 
     Judgements are omitted if time runs out.
     """
@@ -261,11 +261,11 @@ def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str,
         stage = "evaluate" if simulations is None else f"evaluate: {simulations} simulations, after compiling"
         with suppress(TimeLimitError), time_limit(has_overtime=False), progress.stage(stage):
             check_time()
-            judgement = {"judgement": strength.evaluate(values, trainer.keeps_rules)}
+            evaluation = {"evaluation": strength.evaluate(values, trainer.keeps_rules)}
             if simulations is None:
-                return judgement
-            judged.append({"simulations": simulations} | strength.measure(values, trainer.keeps_rules) | judgement)
-    return {"searches": judged} if trainer.kind == _KINDS["muzero"] else {"judgement": None}
+                return evaluation
+            judged.append({"simulations": simulations} | strength.measure(values, trainer.keeps_rules) | evaluation)
+    return {"searches": judged} if trainer.kind == _KINDS["muzero"] else {"evaluation": None}
 
 
 def _result(report: dict[str, Any]) -> str:

@@ -142,7 +142,7 @@ def run_league(
 def _run_all(function: Callable[[Event, Any], Any], tasks: Sequence[Any], n_threads: int, on_task: OnTask) -> list[Any]:
     """Call ``function(stopped, task)`` for all tasks in threads, and return the results in the order of tasks.
 
-    If a call raises an exception, ``stopped`` is set and calls that have not started are cancelled.
+    If a call raises an exception, ``stopped`` is set and calls that have not started are canceled.
     """
     results, stopped = [], Event()
     pool = ThreadPoolExecutor(n_threads)

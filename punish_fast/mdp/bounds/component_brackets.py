@@ -21,8 +21,9 @@ components, and ``h`` is approximately the maximum expected number of remaining 
 every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might
 continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
 
-The method requires that sweeps converge to ``v*`` from any initial values. Either every policy terminates, or some
-policy terminates and all others have unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
+The method requires that sweeps converge to ``v*`` from any initial values. This holds if every policy terminates,
+or if some policy does and every policy that does not terminate has unbounded cost [Bertsekas and Tsitsiklis 1991,
+Math. Oper. Res. 16].
 """
 
 from dataclasses import replace

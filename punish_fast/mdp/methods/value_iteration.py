@@ -4,7 +4,7 @@ The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_
 a contraction whose modulus is the discount ``g`` [Puterman 1994, ch. 6]. With discount 1, values are total rewards,
 including the reward of the terminal reached, and ``stopping_rule.py`` determines the modulus.
 
-**Schedules.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
+**Methods.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
 and uses new values immediately. If each of ``L`` layers leads only to the next one, and the last layer only to the
 first (a *cycle*), the result of a layered sweep depends only on the values of the first layer, which the sweep
 contracts with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and only they are extrapolated

@@ -35,7 +35,7 @@ def in_short(rules: Rules) -> list[str]:
 
 
 def effect(rules: Rules, kind: int) -> str:
-    """Describe the effect of a card, such as ``deals 2. 1 to a guard; nothing to a dodge or another strike``."""
+    """Describe the effect of a card, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``."""
     effects = clash_effects(rules)
     to = effects.taken[:, kind].tolist()
     full = to[REST]

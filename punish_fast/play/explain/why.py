@@ -34,7 +34,7 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace, require_memoryless
 from punish_fast.store.reader import SolutionFile, final_values, require_states
 
-# Enemy's action, and the cards that the player and the enemy draw (0 is guard. 5 for no feint).
+# Enemy's action, and the cards that the player and the enemy draw (0 is guard, 5 for no feint).
 _Play = tuple[int, int, int]
 _ROUNDING = 1e-9
 

@@ -2,10 +2,10 @@
 
 A layer is a sorted list of blocks. A block contains the states with the same cards. Blocks are of the same *kind*
 if their statuses and the sizes of their hands and discard piles are equal. A layer with thousands of blocks has only
-about a hundred kinds. States are numbered in the order of their codes, so the row of a state is the first row of its
-block plus the rank of its status in blocks of this kind::
+about a hundred kinds. States are numbered in the order of their codes, so the index of a state is the first index of
+its block plus the rank of its status in blocks of this kind::
 
-    row(cards, status) = first[b] + rank[kind[b], status]  b = block of the cards, found in a hash table
+    index(cards, status) = first[b] + rank[kind[b], status]  b = block of the cards, found in a hash table
 
 If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, and lookups
 never collide. Otherwise the hash table has two slots per block and uses linear probing.
@@ -91,7 +91,7 @@ def find_block(layer, cards):
 
 @routine
 def row_of(layer, block, status):
-    """Return the row of a state in the layer."""
+    """Return the index of a state in the layer."""
     return layer.first[block] + layer.rank[layer.kind[block], status]
 
 

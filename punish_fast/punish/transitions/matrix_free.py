@@ -77,7 +77,7 @@ class MatrixFree(Process):
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state, taking row ``r`` with probability ``policy[r]``, and return the largest change."""
-        return float(self._change(row_batches.evaluate, layer, payment, v, out, weight=policy)[0])
+        return float(self._change(row_batches.evaluate, layer, payment, v, out, policy=policy)[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update ``choices`` (see `Backups.close`)."""

@@ -25,7 +25,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 _ONE_CHUNK = (0, 1)
 # Fields of `RowArrays` with one element per state, and with one element per row.
-_OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "weight", "q")
+_OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "policy", "q")
 
 
 class RowArrays(NamedTuple):
@@ -34,7 +34,7 @@ class RowArrays(NamedTuple):
     discount: float = 1.0  # factor by which successors' values are multiplied
     v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read for successors only
     reward: np.ndarray | None = None  # float64 [n_rows], or the game's own rewards if None
-    weight: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
+    policy: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
     choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
     values: np.ndarray | None = None  # float64 [n_states], values of states, updated
@@ -74,9 +74,9 @@ def sweep(made: MadeRows, arrays: RowArrays) -> np.ndarray:
 
 
 def evaluate(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with the weighted mean of its rows, and return float64 ``[3]``, the largest first."""
+    """Back up each state with the weighted mean of its rows. Return float64 ``[3]``, the largest change first."""
     statistics = np.zeros(3)
-    _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.weight, arrays.v, arrays.values, statistics)
+    _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.policy, arrays.v, arrays.values, statistics)
     return statistics
 
 

@@ -50,7 +50,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
     assert [(each["agent"], each["simulations"]) for each in judged] == [("x.h5", 0), ("x.h5", 2), ("random", None)]
     for each, other in zip(judged[:2], whole["searches"], strict=True):
         assert each["first"] == pytest.approx(other["first"])
-        assert each["losing_lines"] == other["judgement"]["losing_lines"]
+        assert each["losing_lines"] == other["evaluation"]["losing_lines"]
         assert each["keeps_value"] == pytest.approx(other["perfect"])
 
 

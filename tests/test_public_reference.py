@@ -199,6 +199,8 @@ def test_examples_hold(module, tmp_path, monkeypatch):
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     tests = [test for test in doctest.DocTestFinder().find(import_module(module)) if test.examples]
     assert tests
-    for test in tests:
-        if all(map(is_runnable, test.examples)):
-            assert runner.run(test).failed == 0, test.name
+    runnable = [test for test in tests if all(map(is_runnable, test.examples))]
+    if not runnable:
+        pytest.skip("a library of every example is not installed")
+    for test in runnable:
+        assert runner.run(test).failed == 0, test.name
