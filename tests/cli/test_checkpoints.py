@@ -45,7 +45,9 @@ def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop):
     assert run("show", "a.checkpoint.h5").code == 0
     (described,) = (each for each in run("agents", "--json").report["files"] if each["file"] == "a.checkpoint.h5")
     assert (described["kind"], described["rules"]) == ("checkpoint", "tiny")
-    run("arena", "a.checkpoint.h5", "random").refused("a.checkpoint.h5 is a checkpoint, not an agent or a strategy")
+    run("arena", "a.checkpoint.h5", "random").refused(
+        "a.checkpoint.h5 is a checkpoint, not an agent. Finish it first: punish-fast solve --from a.checkpoint.h5"
+    )
     go_on()
     before = (folder / "a.checkpoint.h5").read_bytes()
     run(*TINY, "-o", "a.h5").refused("a.checkpoint.h5: left by an earlier run; resume with --from a.checkpoint.h5")
