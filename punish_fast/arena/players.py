@@ -420,7 +420,7 @@ class PlayerGroup:
         """Build the graph of the game, and the players with their policies in its states.
 
         ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``. The
-        kernels of ``groups``, which the caller needs later, are compiled with those of the graph.
+        kernels of ``groups``, which the caller needs later, are compiled with the graph's kernels.
         """
         from punish_fast.duel.graph import GRAPH, GameGraph
 
@@ -436,7 +436,7 @@ class PlayerGroup:
     ) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states.
 
-        The kernels of ``groups`` are compiled with those of the policies. Other processes then compile those of
+        The kernels of ``groups`` are compiled with the policies' kernels. Other processes then compile those of
         ``later``.
         """
         compile_kernels([*self.groups, *groups], threads(), later)

@@ -307,7 +307,7 @@ class MDP(Process):
             normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
 
         Returns:
-            The MDP, with all states in one layer. The action labels are those of the environment.
+            The MDP, with all states in one layer. The environment defines the action labels.
 
         Raises:
             ModelError: If the table is missing or does not define a valid MDP. The message contains the invalid value.
