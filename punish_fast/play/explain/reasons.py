@@ -74,7 +74,7 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """The consequence of more than half of all draws, in words. If no consequence is that likely, return `words`."""
+        """The consequence of more than half of all draws, in words. If none is that likely, return `words`."""
         words, share = next(iter(self._by_words.items()))
         return f"mostly {words}" if 0.5 < share < 1 else self.words
 
