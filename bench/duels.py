@@ -30,8 +30,8 @@ from punish_fast.duel.graph import GameGraph
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import network_of, network_policy
-from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import greedy, softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace

@@ -31,10 +31,10 @@ from scipy.sparse.linalg import splu
 from bench.harness import BenchmarkError, allow, run_child, say
 from bench.processes.seeded import KINDS, LARGEST, Seeded, make
 from bench.report import fact
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime._jit import set_threads
 
 OBJECTIVES = ("0.9", "0.99", "0.999", "0.9999", "total", "reach", "average")

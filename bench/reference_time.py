@@ -26,8 +26,8 @@ import numpy as np
 
 from bench import reference
 from bench.harness import DISCOUNT, TOLERANCE, Check, Measurement, Options, Report, new_report, run_child, say
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build

@@ -107,7 +107,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
 
 def _play(rules: str) -> tuple[dict[str, int], list[float]]:
     """Solve a game against the random player; return its sizes and the seconds of each stage."""
-    from punish_fast.mdp.solver import solve
+    from punish_fast.mdp.objectives.solver import solve
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build

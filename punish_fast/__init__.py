@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.exploitation.best_response import Exploiter, best_response
     from punish_fast.equilibrium.exploitation.upper_bound import UpperBound, upper_bound
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.mdp.comparison import compare_solutions
     from punish_fast.mdp.conversion.objective_text import NamedProcess
-    from punish_fast.mdp.model import MDP, validate
+    from punish_fast.mdp.model.comparison import compare_solutions
+    from punish_fast.mdp.model.mdp import MDP, validate
+    from punish_fast.mdp.model.solution import Solution
     from punish_fast.mdp.objectives.average_reward import average_reward
     from punish_fast.mdp.objectives.finite_horizon import finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-    from punish_fast.mdp.solution import Solution
-    from punish_fast.mdp.solver import evaluate, solve
+    from punish_fast.mdp.objectives.solver import evaluate, solve
     from punish_fast.punish.bots import BotView, policy_from_function
     from punish_fast.punish.codes import State, StateError
     from punish_fast.punish.position import position

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from numba import config
 
 from punish_fast.duel.graph import GameGraph
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.rules import PRESETS, REDEALS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build

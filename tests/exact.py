@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from bench import reference
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.codes import ACTIONS, State
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated
 from tests.mdp.exact_policies import Chain, backed_up, expected, totals
 from tests.mdp.exact_policies import Row as ExactRow

@@ -5,7 +5,7 @@ import pytest
 from exact import random_policy, strategy_of, twin_of
 
 from bench import reference
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.transitions.tensor import build
 
 pytestmark = pytest.mark.kernels

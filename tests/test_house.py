@@ -60,7 +60,7 @@ WIDE_KERNELS = {
     "duel/_best_response.py: respond_full",
     "games/learn/_qlearning.py: _learn_by_author",
     "games/learn/_qlearning.py: _learn_negamax",
-    "mdp/_bellman.py: back_up_rows",
+    "mdp/model/_bellman.py: back_up_rows",
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
 DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/states/_redeal.py: count_deals"}

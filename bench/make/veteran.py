@@ -20,7 +20,7 @@ from bench.harness import say
 from punish_fast.arena import veteran
 from punish_fast.cli.frame.errors import guarded
 from punish_fast.duel.graph import GameGraph
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 from punish_fast.study.selfplay import self_play

@@ -13,9 +13,9 @@ import numpy as np
 
 from bench.peer import Result, Settings, Solve
 from bench.tensor import RULES, load
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime._jit import set_threads
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.peer import Result, Settings, Solve
 from bench.tensor import load
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:

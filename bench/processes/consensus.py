@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.processes.transitions import Moves, explored
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 FLIP, WRITE_TAILS, WRITE_HEADS, READ, TAILS, HEADS = range(6)
 _N_PHASES = 6

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 _MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 _SLIP = 0.1

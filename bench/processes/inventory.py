@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import poisson
 
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 _FIXED, _ITEM, _PRICE, _STORAGE = 4.0, 2.0, 8.0, 0.1
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 REJECT, TO_FIRST, TO_SECOND = range(3)
 _ARRIVAL, _FIRST, _SECOND = 1.0, 0.7, 0.6

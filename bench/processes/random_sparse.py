@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 
 def make(n_states: int, n_actions: int = 4, n_successors: int = 8, seed: int = 1) -> MDP:

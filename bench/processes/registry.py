@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 SIZES = ("small", "middle", "large")
 DISCOUNTS = (0.9, 0.99, 0.999)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 _WEAR = (0.3, 0.4, 0.2, 0.1)
 _RUNNING, _MACHINE, _VISIT = 5.0, 8.0, 6.0

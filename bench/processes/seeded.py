@@ -26,7 +26,7 @@ import numpy as np
 
 from bench.processes import queues
 from bench.processes.transitions import Transitions, matrix_of, process_of
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 LARGEST = 100_000
 _SMALLEST = 1_000

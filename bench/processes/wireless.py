@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.processes.transitions import Moves, explored
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated
 
 _SHORTEST = 2

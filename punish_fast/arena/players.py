@@ -25,9 +25,9 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
-from punish_fast.mdp.policy import PolicyError, check_temperature
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import SWEEPS, solve
+from punish_fast.mdp.arrays.policy import PolicyError, check_temperature
+from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import STATES, StateSpace

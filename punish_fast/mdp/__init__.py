@@ -4,18 +4,18 @@ from punish_fast.runtime.exports import on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
+    from punish_fast.mdp.arrays.row_lists import from_rows
     from punish_fast.mdp.bounds.stopping_rule import SolveError
-    from punish_fast.mdp.comparison import Comparison, Differences, compare_solutions
-    from punish_fast.mdp.conversion.row_lists import from_rows
     from punish_fast.mdp.methods.value_iteration import Log
-    from punish_fast.mdp.model import MDP, ModelError, validate
+    from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
+    from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+    from punish_fast.mdp.model.process import NonzeroCount
+    from punish_fast.mdp.model.solution import BoundedValues, Solution, SolverLimits
     from punish_fast.mdp.objectives.average_reward import AverageReward, average_reward
     from punish_fast.mdp.objectives.finite_horizon import FiniteHorizon, finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-    from punish_fast.mdp.policy import PolicyError, greedy, softmax
-    from punish_fast.mdp.process import NonzeroCount
-    from punish_fast.mdp.solution import BoundedValues, Solution, SolverLimits
-    from punish_fast.mdp.solver import evaluate, solve
+    from punish_fast.mdp.objectives.solver import evaluate, solve
 
 # Processes
 __all__ = ["MDP", "ModelError", "NonzeroCount", "from_rows", "validate"]

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.policy import SUM_TOLERANCE, PolicyError, check_policy
-from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, PolicyError, check_policy
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.punish.codes import ACTIONS, cards_digits, to_decimal
 from punish_fast.punish.states.information import digits_within
 from punish_fast.punish.states.space import StateSpace, must_be_space

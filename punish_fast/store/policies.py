@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.policy import check_policy, first_best
+from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.runtime.errors import ReadError

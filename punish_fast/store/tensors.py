@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.process import Process
-from punish_fast.mdp.solution import DEFAULT_DISCOUNT, Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import first_best
+from punish_fast.mdp.model.mdp import MDP, check_arrays
+from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, Solution
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
@@ -145,7 +145,7 @@ def solve_file(
     """Build or read a process, solve it, and write an agent to ``path``. Store its tensor if ``keep_tensor`` is True.
 
     ``progress`` is called as ``progress("solve", sweeps, error_bound)``. ``options`` are passed to
-    `punish_fast.mdp.solver.solve`.
+    `punish_fast.mdp.objectives.solver.solve`.
     """
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")

@@ -29,8 +29,8 @@ from punish_fast.arena.veteran import veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import Start, search_from
-from punish_fast.mdp.policy import PolicyError, greedy, softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS, RulesError, true_rules
 from punish_fast.punish.states.space import StateSpace

@@ -10,7 +10,7 @@ from punish_fast.arena.simulated_records import check_recording, record_match, r
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.evaluation import simulate
 from punish_fast.duel.graph import DuelError
-from punish_fast.mdp.policy import PolicyError
+from punish_fast.mdp.arrays.policy import PolicyError
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import Selection
 from punish_fast.records.summary import read_results

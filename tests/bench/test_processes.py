@@ -5,8 +5,8 @@ import pytest
 
 from bench.processes import forest, gridworld, inventory, replacement, wireless
 from bench.processes.registry import PROCESSES, REACHABILITY, SIZES
-from punish_fast.mdp.model import validate
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.model.mdp import validate
+from punish_fast.mdp.objectives.solver import solve
 
 
 @cache

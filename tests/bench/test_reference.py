@@ -13,7 +13,7 @@ import pytest
 
 from bench import reference
 from bench.reference import LOSS, NOTEBOOK, REST, TABLETOP, TINY, WIN, Play, State
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish import codes
 from punish_fast.punish.rules import PRESETS
 

@@ -9,7 +9,7 @@ import pytest
 from bench import __main__ as command
 from bench import duels, mdp, plain, rates, reference_time, report
 from bench.harness import Measurement, Options, new_report
-from punish_fast.mdp.policy import softmax
+from punish_fast.mdp.arrays.policy import softmax
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy

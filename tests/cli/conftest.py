@@ -21,8 +21,8 @@ from cli.json_keys import faults_of
 from punish_fast.cli.app import run as run_app
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.mdp.policy import softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from punish_fast.arena.players import Player
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.solver import evaluate
+from punish_fast.mdp.arrays.policy import first_best
+from punish_fast.mdp.objectives.solver import evaluate
 from punish_fast.play.explain.review import win_chances_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

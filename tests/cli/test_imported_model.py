@@ -10,7 +10,7 @@ import pytest
 from store.formats.test_umb_import import archive, numbers, small_model
 
 from punish_fast.mdp.conversion import objective_text as objective
-from punish_fast.mdp.solution import BoundedValues
+from punish_fast.mdp.model.solution import BoundedValues
 
 
 @pytest.fixture

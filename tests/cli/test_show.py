@@ -9,7 +9,7 @@ import pytest
 
 from punish_fast.arena.players import Player
 from punish_fast.cli.strategies.openings_report import letters, plays_text
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import action_name, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, cards_text, to_mapping, true_rules
 from punish_fast.punish.states.openings import openings

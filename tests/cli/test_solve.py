@@ -9,8 +9,8 @@ import pytest
 
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame.errors import clear_progress
-from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import greedy, softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

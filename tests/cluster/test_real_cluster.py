@@ -15,8 +15,8 @@ import pytest
 
 import punish_fast
 from cluster.test_worker_watch import results_of
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, SolverLimits
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.model.solution import DEFAULT_TOLERANCE, SolverLimits
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks

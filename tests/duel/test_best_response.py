@@ -8,7 +8,7 @@ from policies import uniform
 
 import punish_fast as pf
 from punish_fast.duel.graph import GameGraph
-from punish_fast.mdp.policy import PolicyError, greedy
+from punish_fast.mdp.arrays.policy import PolicyError, greedy
 from punish_fast.punish import strategy
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

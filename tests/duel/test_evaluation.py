@@ -8,8 +8,8 @@ from policies import mixed, uniform
 from punish_fast.duel import evaluation as batch_module
 from punish_fast.duel.evaluation import head_to_head, outcome_distribution, simulate, simulator_of
 from punish_fast.duel.graph import DuelError, GameGraph
-from punish_fast.mdp.policy import PolicyError, greedy
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import PolicyError, greedy
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads

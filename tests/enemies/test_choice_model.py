@@ -24,7 +24,7 @@ from punish_fast.enemies.choice_model import (
 from punish_fast.enemies.counts import FoldsError, count_choices, folds_of
 from punish_fast.enemies.entropy import entropies, entropy
 from punish_fast.enemies.parless import parless
-from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.arrays.policy import greedy
 from punish_fast.punish.codes import ACTIONS, decimals_of, digits_of, from_decimal, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -6,8 +6,8 @@ import numpy as np
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.mdp.policy import softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy

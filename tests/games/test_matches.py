@@ -18,7 +18,7 @@ from punish_fast.games.enumeration.retrograde import solve_game
 from punish_fast.games.registry import GAMES, describe, entry_of, game_of, make_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.mdp.policy import check_policy
+from punish_fast.mdp.arrays.policy import check_policy
 
 
 def random_policy(positions, seed):

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.model import MDP, ModelError, validate
+from punish_fast.mdp.arrays.policy import PolicyError, check_policy, greedy, softmax
+from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+from punish_fast.mdp.model.solution import SolverLimits, discount_of
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.policy import PolicyError, check_policy, greedy, softmax
-from punish_fast.mdp.solution import SolverLimits, discount_of
-from punish_fast.mdp.solver import SolveError, evaluate, solve
+from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
 
 pytestmark = pytest.mark.kernels
 

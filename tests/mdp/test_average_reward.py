@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from processes import random_processes
 
 from punish_fast.mdp import SolveError, average_reward, from_rows
-from punish_fast.mdp.chain.component_gains import gain_of_chain
+from punish_fast.mdp.methods.component_gains import gain_of_chain
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from tests.mdp.exact_policies import Chain, class_gain
 
@@ -89,7 +89,7 @@ def test_policy_iteration_narrows_all_components_together(monkeypatch):
     """Pairs of states that seldom switch earn the mean of their rewards, or stay in a state by choice, for 1e6 + k."""
     calls, leak, n = [], 1e-5, 40
     monkeypatch.setattr(
-        "punish_fast.mdp.chain.component_gains.bias_of_best", lambda *args: calls.append(args) or bias_of_best(*args)
+        "punish_fast.mdp.methods.component_gains.bias_of_best", lambda *args: calls.append(args) or bias_of_best(*args)
     )
     states = []
     for k in range(0, n, 2):
@@ -123,8 +123,8 @@ def test_classes_of_equal_gain_are_joined_and_other_components_stay():
 
 
 def test_processes_too_large_for_it_are_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.chain.component_gains.operations", lambda _: np.inf)
-    monkeypatch.setattr("punish_fast.mdp.chain.component_gains.is_small", lambda _: False)
+    monkeypatch.setattr("punish_fast.mdp.methods.component_gains.operations", lambda _: np.inf)
+    monkeypatch.setattr("punish_fast.mdp.methods.component_gains.is_small", lambda _: False)
     states = [[(1.0, {0: 1 - 2.0**-20, 1: 2.0**-20})], [(0.0, {1: 1 - 2.0**-20, 0: 2.0**-20}), (0.1, {1: 1.0})]]
     with pytest.raises(
         SolveError, match=r"^tolerance: 10 sweeps, .* a component of 2 states has an average reward from "

@@ -13,11 +13,11 @@ from processes import random_processes
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 from scipy.special import gammaln
 
-from punish_fast.mdp.conversion.construction import narrowed
-from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.conversion.row_sums import ROUNDING, max_row_sum_error
-from punish_fast.mdp.model import MDP, ModelError, validate
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.construction import narrowed
+from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.arrays.row_sums import ROUNDING, max_row_sum_error
+from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
 

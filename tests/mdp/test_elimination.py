@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
+from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.chain.elimination import Elimination, components, operations, patience
-from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 
 pytestmark = pytest.mark.kernels
 

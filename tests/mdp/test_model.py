@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numba import config
 from processes import compacted, empty_process
 
-from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.conversion.row_sums import max_row_sum_error
-from punish_fast.mdp.model import MDP, ModelError, check_arrays, validate
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.arrays.row_sums import max_row_sum_error
+from punish_fast.mdp.model.mdp import MDP, ModelError, check_arrays, validate
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime.errors import ExtraError
 from punish_fast.runtime.parallel import cumulated
 
@@ -215,9 +215,9 @@ def test_offsets_outside_the_data_are_refused(mdp, data_ptr):
 
 
 def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows)
+    monkeypatch.setattr("punish_fast.mdp.model.mdp._MOST_ROWS", mdp.n_rows)
     check_arrays(mdp)
-    monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows - 1)
+    monkeypatch.setattr("punish_fast.mdp.model.mdp._MOST_ROWS", mdp.n_rows - 1)
     with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows; the maximum is {mdp.n_rows - 1}"):
         check_arrays(mdp)
 

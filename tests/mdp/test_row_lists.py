@@ -13,9 +13,9 @@ from processes import random_processes
 from scipy.sparse import coo_array, csr_array
 
 from mdp.test_construction import assert_same, dense, rewards, tables
-from punish_fast.mdp.conversion.row_lists import from_rows
-from punish_fast.mdp.model import MDP, ModelError, validate
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+from punish_fast.mdp.objectives.solver import solve
 
 FINE = [(0.0, {1: 1.0})]
 

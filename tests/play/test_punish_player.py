@@ -5,7 +5,7 @@ import pytest
 from policies import uniform
 
 from punish_fast.arena.players import Player
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.play.punish.punish_player import TEMPERATURES, PunishPlayer
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import decimals_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playing import RULES, some_games, with_side
 
-from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.mdp.objectives.solver import evaluate, solve
 from punish_fast.play.explain.review import chances_of, judge_of, read_game, review
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS, cards_text

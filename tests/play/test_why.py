@@ -8,7 +8,7 @@ from policies import mixed
 
 from bench import reference
 from punish_fast.arena.players import Player, PlayerError
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.play.explain.coach import Coach, enemy_hands
 from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
 from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of

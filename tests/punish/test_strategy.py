@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from policies import mixed, uniform
 
 from punish_fast.duel.graph import GameGraph
-from punish_fast.mdp.policy import PolicyError
+from punish_fast.mdp.arrays.policy import PolicyError
 from punish_fast.punish.bots import BotView, policy_from_function
 from punish_fast.punish.codes import action_name, to_decimal
 from punish_fast.punish.rules import PRESETS

@@ -6,9 +6,9 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from policies import mixed, uniform
 
-from punish_fast.mdp.model import MDP, check_arrays, validate
-from punish_fast.mdp.policy import PolicyError
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import PolicyError
+from punish_fast.mdp.model.mdp import MDP, check_arrays, validate
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import TransitionPattern, build, build_compact

@@ -25,7 +25,7 @@ from punish_fast.equilibrium.exploitation.exploiters import exploit
 from punish_fast.equilibrium.regret_iteration import RESPONSES
 from punish_fast.equilibrium.restricted_game import restrict
 from punish_fast.equilibrium.solver import LEARNING, Equilibrium, _Part
-from punish_fast.mdp.solver import SWEEPS, evaluate, solve
+from punish_fast.mdp.objectives.solver import SWEEPS, evaluate, solve
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import MATCH, play_ahead
 from punish_fast.punish.states.space import StateSpace
@@ -320,7 +320,7 @@ from punish_fast.punish import _codes
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import MATCH, play_ahead
 from punish_fast.runtime import _jit
-from punish_fast.mdp import _policy
+from punish_fast.mdp.arrays import _policy
 import numpy as np
 with install_listener("numba:compile", RecordingListener()) as found:
     assert _codes.pair_digit(1, 2) == 7

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import softmax
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import softmax
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build

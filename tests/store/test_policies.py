@@ -5,7 +5,7 @@ from policies import mixed
 
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
-from punish_fast.mdp.policy import PolicyError, first_best
+from punish_fast.mdp.arrays.policy import PolicyError, first_best
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import to_finer_model

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from fuzz.damage import change, editing, put, remove, set_attribute
 
-from punish_fast.mdp.policy import PolicyError
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import PolicyError
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.punish.codes import encode
 from punish_fast.punish.rules import PRESETS, true_rules

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import greedy, softmax
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of, policy_of_table, uniform_policy

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from bench.make.key_pages import keys_in
 from punish_fast import __version__
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import to_mapping
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store import schema

@@ -28,7 +28,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.solution import DEFAULT_DISCOUNT, OBJECTIVES
+from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import BY_CARD, FIELDS, Rules, RulesError, from_mapping, load_rules
 from punish_fast.runtime.errors import PunishFastError, brief, check_allowed, is_number
@@ -51,7 +51,7 @@ class Point:
 
     rules: Rules
     enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`
-    objective: str = "reach-probability"  # objective of the agent (see `punish_fast.mdp.solver.solve`)
+    objective: str = "reach-probability"  # objective of the agent (see `punish_fast.mdp.objectives.solver.solve`)
     discount: float = 1.0  # from 0 to 1 (1 for win probabilities)
 
 

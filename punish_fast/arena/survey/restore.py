@@ -18,7 +18,7 @@ from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS, Balance, decidi
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, validate_rules
 from punish_fast.punish.states.openings import openings, worth_of_cards

@@ -20,9 +20,9 @@ from punish_fast.duel.graph import GameGraph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import IterationStatus, Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.mdp.process import Process
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import Rules, to_mapping, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.arena.players import Player
-    from punish_fast.mdp.comparison import Comparison
-    from punish_fast.mdp.solution import Solution
+    from punish_fast.mdp.model.comparison import Comparison
+    from punish_fast.mdp.model.solution import Solution
     from punish_fast.punish.states.space import StateSpace
 
 # Maximum number of disagreements in the report.
@@ -104,7 +104,7 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
     """
     import numpy as np
 
-    from punish_fast.mdp.policy import first_best
+    from punish_fast.mdp.arrays.policy import first_best
     from punish_fast.play.explain.review import win_chances_of
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.reader import require_states

@@ -8,7 +8,7 @@ import numpy as np
 from punish_fast.arena.players import Player, naive_solution
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import count, print_table, print_text
-from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text

@@ -107,7 +107,7 @@ def _self_test() -> dict[str, bool]:
     """Solve the tiny game. Return True or False for each check of the result against known figures."""
     import numpy as np
 
-    from punish_fast.mdp.solver import SWEEPS, solve
+    from punish_fast.mdp.objectives.solver import SWEEPS, solve
     from punish_fast.punish.codes import from_decimal
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import TENSOR, build

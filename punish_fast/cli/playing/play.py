@@ -150,7 +150,7 @@ class _Session:
     """Successive games between the same players."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
-        from punish_fast.mdp.solver import SWEEPS
+        from punish_fast.mdp.objectives.solver import SWEEPS
         from punish_fast.play.punish.game_data import GameData
         from punish_fast.play.punish.match import MATCH, play_ahead
         from punish_fast.play.punish.screen import Screen, open_console

@@ -18,7 +18,7 @@ from punish_fast.runtime.limits import parse_size
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
-    from punish_fast.mdp.process import Process
+    from punish_fast.mdp.model.process import Process
     from punish_fast.punish.codes import CodedStates
     from punish_fast.store.reader import SolutionFile
     from punish_fast.store.tensors import ModelSource
@@ -54,7 +54,7 @@ class ModelOptions(ComputeOptions):
 
         If `may_exceed` is True, list the states even if they exceed the memory limit, to report the memory needed.
         """
-        from punish_fast.mdp.solver import SWEEPS
+        from punish_fast.mdp.objectives.solver import SWEEPS
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
         from punish_fast.punish.transitions.tensor import TENSOR
@@ -143,7 +143,7 @@ def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | 
     counting would then take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model.mdp import MDP
     from punish_fast.punish.states.openings import openings
 
     if name_of(states.rules) in PRESETS or not isinstance(mdp := transitions(), MDP):

@@ -12,8 +12,8 @@ from punish_fast.store.schema import enemy_text
 if TYPE_CHECKING:
     import numpy as np
 
-    from punish_fast.mdp.process import Process
-    from punish_fast.mdp.solution import Solution
+    from punish_fast.mdp.model.process import Process
+    from punish_fast.mdp.model.solution import Solution
     from punish_fast.store.tensors import ModelSource
 
 # If the user sets no tolerance, missing the default tolerance is an error only if the error bound exceeds this fraction
@@ -65,8 +65,8 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
         best_deal (string): Cards of the best opening.
     """
     from punish_fast.mdp.bounds.stopping_rule import SolveError
-    from punish_fast.mdp.model import MDP
-    from punish_fast.mdp.solver import evaluate
+    from punish_fast.mdp.model.mdp import MDP
+    from punish_fast.mdp.objectives.solver import evaluate
     from punish_fast.punish.rules import cards_text
     from punish_fast.punish.states.openings import openings
 

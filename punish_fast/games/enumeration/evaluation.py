@@ -15,7 +15,7 @@ from punish_fast.games.contract import GameError
 from punish_fast.games.enumeration.matches import Score, best_response, both_scores
 from punish_fast.games.enumeration.positions import Positions
 from punish_fast.games.enumeration.retrograde import PerfectPlay
-from punish_fast.mdp.policy import SUM_TOLERANCE, greedy
+from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, greedy
 
 # Win probabilities are rounded to this number of decimal places before they are compared.
 _DIGITS = 12

@@ -3,7 +3,7 @@
 A game against a known policy is a Markov decision process. The process has two states for each nonterminal position:
 one with us to move, with a row for each action, and one with the enemy to move, with a single row that contains the
 probability of each successor. The terminals are win, draw and loss. An endless game does not count as a win, so the
-maximum win probability is a least fixed point. ``mdp/solver.py`` bounds it from both sides.
+maximum win probability is a least fixed point. ``mdp/objectives/solver.py`` bounds it from both sides.
 """
 
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ import numpy as np
 
 from punish_fast.games.enumeration.positions import Positions
 from punish_fast.mdp.graph.row_selection import states_of_rows
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated
 

@@ -19,7 +19,7 @@ from punish_fast.games.contract import Game, MoveValue, Oracle
 from punish_fast.games.enumeration import _retrograde
 from punish_fast.games.enumeration._retrograde import DRAW, ENDLESS, LOSS, WIN
 from punish_fast.games.enumeration.positions import Positions, enumerate_positions
-from punish_fast.mdp.policy import first_best, greedy
+from punish_fast.mdp.arrays.policy import first_best, greedy
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import cumulated
 

@@ -26,7 +26,7 @@ from punish_fast.games.learn.hyperparameters import (
     hyperparameter,
 )
 from punish_fast.games.learn.trainer import check_curve, check_games, check_seed, digest_of
-from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.arrays.policy import greedy
 from punish_fast.runtime.errors import check_allowed, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 

@@ -22,7 +22,7 @@ from punish_fast.games.enumeration.matches import both_scores, pair_points
 from punish_fast.games.enumeration.positions import Positions, enumerate_positions
 from punish_fast.games.enumeration.retrograde import PerfectPlay, solve_game
 from punish_fast.games.episodes import SEATS, ValueMover, Values, play, random_mover, retrace
-from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.arrays.policy import greedy
 
 # Number of games in a match (divided equally among the seats) and, for each game, the maximum number of plies and the
 # number of random opening moves.

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.process import Payment, Process, RowChoices
+from punish_fast.mdp.model.process import Payment, Process, RowChoices
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model.mdp import MDP
 
 _MOST_SWEEPS = 1000
 

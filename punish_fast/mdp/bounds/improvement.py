@@ -34,15 +34,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp._bellman import Tensor
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import _improvement
 from punish_fast.mdp.bounds._improvement import Candidates, Greedy
 from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
 from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.process import (
+from punish_fast.mdp.model._bellman import Tensor
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import (
     FURTHER_TERMS,
     SMALLEST,
     UNIT_ROUNDOFF,

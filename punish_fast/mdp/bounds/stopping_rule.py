@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.policy import best_values
-from punish_fast.mdp.process import Process
+from punish_fast.mdp.arrays.policy import best_values
+from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import PunishFastError
 
 # Growth of weights at which sweeps stop. A smaller limit would reduce the modulus slightly, but require more sweeps.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp._bellman import AHEAD, ONE
+from punish_fast.mdp.model._bellman import AHEAD, ONE
 from punish_fast.runtime._jit import kernel
 from punish_fast.runtime._prefetch import prefetch
 

@@ -33,7 +33,7 @@ from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model.mdp import MDP
 
 
 # A hub has more neighbors than the larger of a constant and a multiple of the square root of its component's size.

@@ -39,7 +39,7 @@ from punish_fast.mdp.graph.row_selection import (
     states_of_rows,
     terminals_of,
 )
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 from punish_fast.runtime.parallel import cumulated
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.graph import _row_selection
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 

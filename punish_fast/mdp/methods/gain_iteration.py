@@ -28,8 +28,8 @@ import numpy as np
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import UNIT_ROUNDOFF
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 
 # For each pass: the probability of continuing without a restart in each step, and the maximum number of policies.
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))

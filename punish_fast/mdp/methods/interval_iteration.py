@@ -35,7 +35,7 @@ import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import Contraction
 from punish_fast.mdp.methods.value_iteration import Layered
-from punish_fast.mdp.process import Payment, Process
+from punish_fast.mdp.model.process import Payment, Process
 
 # Minimum ratio of a bracket's initial half-width to the last change, because errors are larger than changes.
 _MARGIN = 16.0

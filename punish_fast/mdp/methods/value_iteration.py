@@ -28,13 +28,13 @@ from itertools import pairwise, starmap
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, terminal_values
 from punish_fast.mdp.methods.anderson import Anderson
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import first_best
-from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 
 
 @dataclass

@@ -21,13 +21,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import normalized
+from punish_fast.mdp.arrays.policy import first_best, refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
-from punish_fast.mdp.conversion.construction import normalized
-from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import first_best, refuse_mask
-from punish_fast.mdp.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices, rounding_of_backup
-from punish_fast.mdp.solution import discount_of
+from punish_fast.mdp.model.mdp import MDP, check_arrays
+from punish_fast.mdp.model.process import (
+    FURTHER_TERMS,
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    Payment,
+    RowChoices,
+    rounding_of_backup,
+)
+from punish_fast.mdp.model.solution import discount_of
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0

@@ -45,18 +45,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import normalized
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.chain.component_gains import ComponentGains, component_gains
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
-from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.methods.component_gains import ComponentGains, component_gains
 from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
-from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.process import UNIT_ROUNDOFF
-from punish_fast.mdp.solution import DEFAULT_TOLERANCE, MAX_SWEEPS, BoundedValues, Progress, SolverLimits, check_options
+from punish_fast.mdp.model.mdp import MDP, check_arrays
+from punish_fast.mdp.model.process import UNIT_ROUNDOFF
+from punish_fast.mdp.model.solution import (
+    DEFAULT_TOLERANCE,
+    MAX_SWEEPS,
+    BoundedValues,
+    Progress,
+    SolverLimits,
+    check_options,
+)
 
 
 def reach_probability(

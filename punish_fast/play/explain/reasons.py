@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.punish.codes import State, action_name
 
 _Values = TypeVar("_Values", float, np.ndarray)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import NAMES, Player, PlayerError, naive_solution, recorded_enemy
-from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.play.explain.coach import policy_solution
 from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.session import NoAnswerError

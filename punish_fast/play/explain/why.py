@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.arena.players import Player, recorded_enemy, require_support
 from punish_fast.duel.breath import play_breaths
-from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.play.explain.coach import enemy_choices, win_solution
 from punish_fast.play.explain.reasons import (
     Answer,

@@ -11,8 +11,8 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution, require_support
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solver import SWEEPS
+from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of

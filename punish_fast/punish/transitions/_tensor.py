@@ -52,7 +52,7 @@ class PolicyEnemy(NamedTuple):
 
 
 class TensorRows(NamedTuple):
-    """All or some rows of a tensor, in the format of `punish_fast.mdp.model.MDP`.
+    """All or some rows of a tensor, in the format of `punish_fast.mdp.model.mdp.MDP`.
 
     ``state_ptr`` covers all states. The other pointers and ``reward`` begin with row ``first_row``. ``data_ptr`` is
     ``indptr`` if rows do not share probabilities.

@@ -5,7 +5,7 @@ solved *matrix-free*: a thread makes the rows of a few blocks, backs up the stat
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
-Rows are made (``row_builder.py``) and backed up (``punish_fast/mdp/_bellman.py``) by the same kernels and in the same
+Rows are made (``row_builder.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
 order as in a compact tensor, so values are bitwise identical in all modes.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.process import NonzeroCount, Payment, Process, RowChoices
+from punish_fast.mdp.model.process import NonzeroCount, Payment, Process, RowChoices
 from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions import memory_plan, row_batches
 from punish_fast.punish.transitions.row_batches import Executor, RowArrays, RowBatches, Work
@@ -50,7 +50,7 @@ class MatrixFree(Process):
 
     @property
     def backups(self) -> MatrixFree:
-        """The process itself, which implements `punish_fast.mdp.process.Backups`."""
+        """The process itself, which implements `punish_fast.mdp.model.process.Backups`."""
         return self
 
     @property

@@ -18,8 +18,8 @@ fraction of that time.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import Process
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import Process
 from punish_fast.punish.states.space import MOST_STATES
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.runtime import _jit

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount
+from punish_fast.mdp.model import _bellman
+from punish_fast.mdp.model.process import NonzeroCount
 from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, count_rows, in_order
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each

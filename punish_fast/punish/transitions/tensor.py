@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace, empty_space

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, decimals_of, digits_of
 from punish_fast.punish.rules import Rules

@@ -35,8 +35,8 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.solution import BoundedValues, Solution
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.solution import BoundedValues, Solution
 from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime import __version__

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.model import MDP
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, action_name
 from punish_fast.punish.rules import name_of, to_mapping
 from punish_fast.runtime import __version__

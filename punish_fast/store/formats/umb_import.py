@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.construction import divisors, from_scipy
+from punish_fast.mdp.arrays.construction import divisors, from_scipy
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.model import ModelError
+from punish_fast.mdp.model.mdp import ModelError
 from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members

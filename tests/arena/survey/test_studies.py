@@ -13,8 +13,8 @@ from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.mdp.policy import greedy
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import greedy
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace

@@ -10,8 +10,8 @@ from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punish_fast.mdp.policy import PolicyError
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.arrays.policy import PolicyError
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -13,7 +13,7 @@ import pytest
 
 from punish_fast import __version__
 from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
-from punish_fast.mdp.solver import solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
 from punish_fast.store.formats import umb

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp import _probabilities
-from punish_fast.mdp.conversion.row_sums import (
+from punish_fast.mdp.arrays import _probabilities
+from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.arrays.row_sums import (
     ROUNDING,
     is_accepted,
     largest_entry,
@@ -29,8 +30,7 @@ from punish_fast.mdp.conversion.row_sums import (
     row_name,
     row_sums,
 )
-from punish_fast.mdp.model import MDP, ModelError, check_arrays, check_pointer
-from punish_fast.mdp.policy import refuse_mask
+from punish_fast.mdp.model.mdp import MDP, ModelError, check_arrays, check_pointer
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:

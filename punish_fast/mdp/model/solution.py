@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import softmax, taking
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.policy import softmax, taking
 from punish_fast.runtime.errors import as_float, check_allowed, shown
 
 

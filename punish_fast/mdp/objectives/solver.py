@@ -24,15 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
+from punish_fast.mdp.arrays.construction import normalized
+from punish_fast.mdp.arrays.policy import first_best, refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError, terminal_values
 from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
-from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
-from punish_fast.mdp.model import MDP, check_arrays
-from punish_fast.mdp.policy import first_best, refuse_mask
-from punish_fast.mdp.process import Process
-from punish_fast.mdp.solution import (
+from punish_fast.mdp.model.mdp import MDP, _bellman, check_arrays
+from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.solution import (
     DEFAULT_DISCOUNT,
     DEFAULT_TOLERANCE,
     GENERAL_METHODS,
@@ -141,7 +140,7 @@ def solve(
         if isinstance(mdp, MDP):
             is_plain = method == "auto" and mdp.n_layers == 1 and sweeps is None
             if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
-                from punish_fast.mdp.objectives.discounted_solver import solve_discounted
+                from punish_fast.mdp.methods.discounted_solver import solve_discounted
 
                 return solve_discounted(mdp, discount, method, limits, initial_values)
             if is_plain and discount == 1 and mdp.n_states > 0 and initial_values is None:
@@ -197,8 +196,8 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     """
     from punish_fast.mdp.graph.qualitative import endless_states
     from punish_fast.mdp.methods.component_solver import solve_by_component
+    from punish_fast.mdp.methods.discounted_solver import solve_discounted
     from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
-    from punish_fast.mdp.objectives.discounted_solver import solve_discounted
     from punish_fast.mdp.objectives.reachability import largest_probability
 
     assert isinstance(mdp, MDP) and options.goal is not None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp._bellman import NONE, ONE
+from punish_fast.mdp.model._bellman import NONE, ONE
 from punish_fast.runtime._jit import kernel, routine
 
 # Roundings in a row in addition to one per entry: of the stored probability, the product, the reward and the bound.

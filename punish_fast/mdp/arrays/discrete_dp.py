@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.construction import entries_of, from_pairs, from_table
-from punish_fast.mdp.model import MDP, ModelError
-from punish_fast.mdp.policy import refuse_mask
-from punish_fast.mdp.solution import discount_of
+from punish_fast.mdp.arrays.construction import entries_of, from_pairs, from_table
+from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.model.mdp import MDP, ModelError
+from punish_fast.mdp.model.solution import discount_of
 from punish_fast.runtime.errors import require
 
 

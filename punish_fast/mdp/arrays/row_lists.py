@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.construction import from_scipy
-from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_entry, refused_entry
-from punish_fast.mdp.model import MDP, ModelError
-from punish_fast.mdp.policy import refuse_mask
+from punish_fast.mdp.arrays.construction import from_scipy
+from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.arrays.row_sums import ROUNDING, largest_entry, refused_entry
+from punish_fast.mdp.model.mdp import MDP, ModelError
 from punish_fast.runtime.errors import as_float, shown
 from punish_fast.runtime.parallel import cumulated
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp import _probabilities
+from punish_fast.mdp.arrays import _probabilities
 from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model.mdp import MDP
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12

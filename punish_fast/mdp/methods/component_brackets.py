@@ -31,15 +31,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from punish_fast.mdp._bellman import Tensor
-from punish_fast.mdp.bounds import _component_brackets
-from punish_fast.mdp.bounds._component_brackets import Bounds, ValueRange
 from punish_fast.mdp.graph.end_components import Order
+from punish_fast.mdp.methods import _component_brackets
+from punish_fast.mdp.methods._component_brackets import Bounds, ValueRange
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import UNIT_ROUNDOFF, Payment, RowChoices, tensor_of
-from punish_fast.mdp.solution import SolverLimits
+from punish_fast.mdp.model._bellman import Tensor
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices, tensor_of
+from punish_fast.mdp.model.solution import SolverLimits
 from punish_fast.runtime.parallel import balanced_chunks
 
 # Components of at least this many states are extrapolated.

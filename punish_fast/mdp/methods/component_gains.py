@@ -33,15 +33,15 @@ from math import fsum
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.chain.elimination import Elimination, operations
-from punish_fast.mdp.chain.rational import best_gain, is_small
 from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import TIE
-from punish_fast.mdp.process import SMALLEST, UNIT_ROUNDOFF, Payment
-from punish_fast.mdp.solution import PRECISION, SolverLimits
+from punish_fast.mdp.methods.rational import best_gain, is_small
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
+from punish_fast.mdp.model.solution import PRECISION, SolverLimits
 
 # Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
 _STEP = 0.75

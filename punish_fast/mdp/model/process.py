@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
 from punish_fast.mdp.bounds import _improvement
+from punish_fast.mdp.model import _bellman
 from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 if TYPE_CHECKING:
-    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.model.mdp import MDP
 
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp import _policy
+from punish_fast.mdp.arrays import _policy
 from punish_fast.runtime.errors import PunishFastError, as_float, shown
 from punish_fast.runtime.parallel import for_chunks
 

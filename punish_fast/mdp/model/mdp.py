@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp import _bellman
-from punish_fast.mdp.conversion.row_sums import flaw_of_rows, max_row_sum_error
-from punish_fast.mdp.policy import refuse_mask
-from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups, chunks_of_layers, successors_of_layers
+from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.arrays.row_sums import flaw_of_rows, max_row_sum_error
+from punish_fast.mdp.model import _bellman
+from punish_fast.mdp.model.process import NonzeroCount, Process, StoredBackups, chunks_of_layers, successors_of_layers
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated, for_chunks
@@ -206,7 +206,7 @@ class MDP(Process):
             >>> mdp.to_quantecon(discount=0.9).solve().v.round(4)  # needs QuantEcon
             array([1.8182, 0.    ])
         """
-        from punish_fast.mdp.conversion.discrete_dp import to_quantecon
+        from punish_fast.mdp.arrays.discrete_dp import to_quantecon
 
         return to_quantecon(self, discount)
 
@@ -239,7 +239,7 @@ class MDP(Process):
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
             MDP(2 states, 3 rows, 4 entries)
         """
-        from punish_fast.mdp.conversion.construction import from_scipy
+        from punish_fast.mdp.arrays.construction import from_scipy
 
         return from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize)
 
@@ -268,7 +268,7 @@ class MDP(Process):
             >>> MDP.from_dense(P, R)
             MDP(2 states, 4 rows, 5 entries)
         """
-        from punish_fast.mdp.conversion.construction import from_dense
+        from punish_fast.mdp.arrays.construction import from_dense
 
         return from_dense(P, R, normalize)
 
@@ -292,7 +292,7 @@ class MDP(Process):
             >>> MDP.from_quantecon(DiscreteDP(R, Q, beta=0.9))
             MDP(1 states, 1 rows, 1 entries)
         """
-        from punish_fast.mdp.conversion.discrete_dp import from_quantecon
+        from punish_fast.mdp.arrays.discrete_dp import from_quantecon
 
         return from_quantecon(ddp, normalize)
 
@@ -317,7 +317,7 @@ class MDP(Process):
             >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
             MDP(16 states, 64 rows, 146 entries)
         """
-        from punish_fast.mdp.conversion.row_lists import from_gymnasium
+        from punish_fast.mdp.arrays.row_lists import from_gymnasium
 
         return from_gymnasium(env, normalize)
 
@@ -369,7 +369,7 @@ def validate(mdp: MDP) -> MDP:
         >>> from dataclasses import replace
         >>> validate(replace(mdp, data=np.array([0.5, 1.5, 1.0])))
         Traceback (most recent call last):
-        punish_fast.mdp.model.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a probability ...
+        punish_fast.mdp.model.mdp.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a probability ...
     """
     check_arrays(mdp)
     if flaw := flaw_of_rows(mdp):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.runtime.errors import ArgumentError
 
 # Disagreements up to this fraction of the largest absolute row value count as ties.

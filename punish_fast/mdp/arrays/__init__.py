@@ -1,0 +1,1 @@
+"""Arrays that users pass in: conversion, validation and policies."""

@@ -1,0 +1,1 @@
+"""Markov decision processes, backups, solutions and limits of solvers."""
