@@ -66,8 +66,8 @@ WIDE_KERNELS = {
 DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/states/_redeal.py: count_deals"}
 # The file whose names are packages that are imported on first use.
 LAZY = "runtime/lazy_modules.py"
-# Rooms with circles of imports.
-ROUND_ROOMS = {"mdp"}
+# Folders and files of rooms, from the ground to the top: each imports only those before it.
+FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "objectives", "conversion")}
 # Packages for other games, which the rest of the package does not need, and the files that offer them.
 WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.cli.games")
 DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py"}
@@ -210,12 +210,39 @@ def imports_of_the_wing() -> Iterator[str]:
 
 def circles() -> Iterator[str]:
     """A circle of modules that import each other, anywhere in their files."""
-    names = {module_of(name): name for name in MODULES if room_of(name) not in ROUND_ROOMS}
+    names = {module_of(name): name for name in MODULES}
     imports = {module: {*imports_of(name)} & names.keys() - {module} for module, name in names.items()}
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
         yield f"circle of imports: {', '.join(names[module] for module in error.args[1])}"
+
+
+def folder_imports(room: str) -> dict[str, set[str]]:
+    """The folders of a room, and files beside them that `FLOORS` lists, with those that each imports."""
+    beside = {f"{floor}.py" for floor in FLOORS.get(room, ())}
+    found: dict[str, set[str]] = {}
+    for name in FILES:
+        parts = Path(name).parts
+        if parts[0] == room and (len(parts) > 2 or parts[-1] in beside):
+            others = {module.split(".")[2] for module in imports_of(name) if module.startswith(f"punish_fast.{room}.")}
+            found.setdefault(parts[1].removesuffix(".py"), set()).update(others)
+    return {folder: others & found.keys() - {folder} for folder, others in found.items()}
+
+
+def imports_upwards_within_rooms() -> Iterator[str]:
+    for room in STACK:
+        imports, floors = folder_imports(room), FLOORS.get(room)
+        try:
+            TopologicalSorter(imports).prepare()
+        except CycleError as error:
+            yield f"{room}: circle of folders: {', '.join(error.args[1])}"
+        for folder, others in imports.items() if floors else ():
+            if folder not in floors:
+                yield f"{room}/{folder}: has no place in FLOORS"
+                continue
+            for other in sorted(others - set(floors[: floors.index(folder)])):
+                yield f"{room}/{folder}: imports {other}, which stands above it"
 
 
 def libraries_outside_their_folder() -> Iterator[str]:
@@ -228,8 +255,9 @@ def libraries_outside_their_folder() -> Iterator[str]:
 
 
 def test_imports_follow_the_floor_plan():
-    laws = (imports_upwards, circles, imports_of_other_subjects, other_games_in_punish, imports_of_the_package)
-    report(law() for law in (*laws, imports_of_the_wing, files_beside_the_rooms, libraries_outside_their_folder))
+    laws = (imports_upwards, imports_upwards_within_rooms, circles, imports_of_other_subjects, other_games_in_punish)
+    others = imports_of_the_package, imports_of_the_wing, files_beside_the_rooms, libraries_outside_their_folder
+    report(law() for law in (*laws, *others))
 
 
 def test_everything_else_works_without_other_games(tmp_path):
@@ -398,3 +426,26 @@ def test_imports_within_functions_and_relative_ones_are_seen(monkeypatch, tmp_pa
     source = "from ..punish import rules\nfrom . import model\ndef f():\n    import punish_fast.store\n"
     (tmp_path / "mdp" / "bad.py").write_text(source, encoding="utf-8")
     assert folders_of("mdp/bad.py") == {"punish", "mdp", "store"}
+
+
+def test_circles_and_upward_imports_of_folders_are_seen(monkeypatch, tmp_path):
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    sources = {
+        "mdp/arrays/a.py": "def f():\n    from punish_fast.mdp.model import b\n",
+        "mdp/model/b.py": "from punish_fast.mdp.arrays import a\n",
+        "play/x/c.py": "from punish_fast.play.y import d\n",
+        "play/y/d.py": "from punish_fast.play.x.e import f\n",
+        "play/x/e.py": "",
+    }
+    for name, source in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source, encoding="utf-8")
+    monkeypatch.setitem(globals(), "FILES", list(sources))
+    monkeypatch.setitem(globals(), "MODULES", list(sources))
+    assert [line.split(":")[0] for line in circles()] == ["circle of imports"]
+    # The order of the folders in a circle is arbitrary.
+    assert sorted(line.split(" of ")[0] for line in imports_upwards_within_rooms()) == [
+        "mdp/arrays: imports model, which stands above it",
+        "mdp: circle",
+        "play: circle",
+    ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.contenders import GIVEN, OURS, WHOLE, WIN
 from bench.harness import newest
-from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.runtime.figures import FAINT, INK, LOOKS, MUTED, Look, name_rows, set_headline
 
 if TYPE_CHECKING:

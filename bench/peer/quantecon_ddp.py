@@ -18,13 +18,14 @@ import numpy as np
 
 from bench.peer import Result, Settings, Solve
 from bench.tensor import load
+from punish_fast.mdp.conversion.quantecon import to_quantecon
 from punish_fast.mdp.model.mdp import MDP
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
     """Load the tensor into a ``DiscreteDP``."""
     tensor = load(folder)
-    process = MDP(**tensor._asdict()).to_quantecon(settings["discount"])
+    process = to_quantecon(MDP(**tensor._asdict()), settings["discount"])
     options = {"k": settings["k"]} if "k" in settings else {}
     terminals = tensor.terminal_reward / (1 - settings["discount"])
     start = np.append(np.zeros(tensor.n_states), terminals) if settings.get("knows_terminals") else None

@@ -5,20 +5,20 @@ from punish_fast.runtime.exports import on_first_use
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
-    from punish_fast.mdp.arrays.row_lists import from_rows
-    from punish_fast.mdp.bounds.stopping_rule import SolveError
-    from punish_fast.mdp.methods.value_iteration import Log
+    from punish_fast.mdp.arrays.row_sums import ModelError
+    from punish_fast.mdp.conversion.quantecon import to_quantecon
     from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
-    from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+    from punish_fast.mdp.model.limits import SolveError, SolverLimits
+    from punish_fast.mdp.model.mdp import MDP, from_rows, validate
     from punish_fast.mdp.model.process import NonzeroCount
-    from punish_fast.mdp.model.solution import BoundedValues, Solution, SolverLimits
+    from punish_fast.mdp.model.solution import BoundedValues, Log, Solution
     from punish_fast.mdp.objectives.average_reward import AverageReward, average_reward
     from punish_fast.mdp.objectives.finite_horizon import FiniteHorizon, finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
     from punish_fast.mdp.objectives.solver import evaluate, solve
 
 # Processes
-__all__ = ["MDP", "ModelError", "NonzeroCount", "from_rows", "validate"]
+__all__ = ["MDP", "ModelError", "NonzeroCount", "from_rows", "to_quantecon", "validate"]
 # Solvers and policies
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives

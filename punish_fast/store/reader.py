@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import PolicyError, best_values, first_best, taking
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.mdp import MDP, ModelError, validate
-from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.arrays.row_sums import ModelError
+from punish_fast.mdp.model.mdp import MDP, validate
+from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.errors import StoreError
 from punish_fast.runtime.folders import Place, find_folder

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.mdp.model.process import Process
-from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, Solution
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules, name_of

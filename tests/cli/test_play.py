@@ -20,7 +20,8 @@ from cli.conftest import COMMAND, clean_environment
 from punish_fast.arena.players import Player
 from punish_fast.cli.frame import errors
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream, wants_more
+from punish_fast.cli.playing.table import asks_on, seed_of, table_stream, wants_more
+from punish_fast.cli.records.selection import games_database, played_database
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.match import Finished

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from policies import mixed
 
-from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
+from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.objectives.solver import evaluate, solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions import cluster_blocks, row_batches

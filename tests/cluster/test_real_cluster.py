@@ -15,7 +15,7 @@ import pytest
 
 import punish_fast
 from cluster.test_worker_watch import results_of
-from punish_fast.mdp.model.solution import DEFAULT_TOLERANCE, SolverLimits
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolverLimits
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -9,8 +9,8 @@ from store.formats.test_umb_import import pack, small_model
 
 from fuzz.json_mutations import mutated
 from fuzz.trial import is_refusal
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.conversion.objective_text import NameUnknownError, parse_objective, solve_objective
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import validate
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.formats.umb_import import import_umb

@@ -18,8 +18,7 @@ from random import Random
 import numpy as np
 from scipy.sparse import coo_array
 
-from punish_fast.mdp.arrays.row_lists import from_rows
-from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.runtime.parallel import cumulated
 
 # A row as it is given: its reward, and columns with probabilities, which may be repeated and zero.

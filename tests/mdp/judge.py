@@ -36,12 +36,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.event import install_recorder
 
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, METHODS, SolveError
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import DEFAULT_TOLERANCE, METHODS
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
+from punish_fast.mdp.objectives.solver import evaluate, solve
 from tests.mdp import exact_policies as exact
 from tests.mdp.exact_policies import Chain, Process, Row, Sample, Value, random_sample
 from tests.processes import end_components

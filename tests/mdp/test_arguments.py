@@ -10,13 +10,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from punish_fast.mdp.arrays.policy import PolicyError, check_policy, greedy, softmax
-from punish_fast.mdp.arrays.row_lists import from_rows
-from punish_fast.mdp.model.mdp import MDP, ModelError, validate
-from punish_fast.mdp.model.solution import SolverLimits, discount_of
+from punish_fast.mdp.arrays.row_sums import ModelError
+from punish_fast.mdp.model.limits import SolveError, SolverLimits, discount_of
+from punish_fast.mdp.model.mdp import MDP, from_rows, validate
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
+from punish_fast.mdp.objectives.solver import evaluate, solve
 
 pytestmark = pytest.mark.kernels
 

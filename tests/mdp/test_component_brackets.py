@@ -18,14 +18,13 @@ from processes import (
     valued,
 )
 
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.methods import component_brackets, rational
 from punish_fast.mdp.methods.component_brackets import bracketed
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
-from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import OBJECTIVES, SolverLimits
-from punish_fast.mdp.objectives.solver import SolveError, solve
+from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverLimits
+from punish_fast.mdp.model.mdp import MDP, from_rows
+from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
 

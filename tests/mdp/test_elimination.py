@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.chain import elimination
-from punish_fast.mdp.chain.elimination import Elimination, components, operations, patience
-from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.chain.elimination import Elimination, operations, patience
+from punish_fast.mdp.graph.end_components import components
+from punish_fast.mdp.model.mdp import MDP, from_rows
 
 pytestmark = pytest.mark.kernels
 

@@ -18,16 +18,15 @@ from processes import (
     valued,
 )
 
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.end_components import end_components as find
 from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
-from punish_fast.mdp.model.mdp import validate
-from punish_fast.mdp.model.solution import SWEEP_METHODS
+from punish_fast.mdp.model.limits import SWEEP_METHODS, SolveError
+from punish_fast.mdp.model.mdp import from_rows, validate
 from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.objectives.solver import SolveError, solve
+from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
 

@@ -17,13 +17,13 @@ from processes import (
     total_rewards,
 )
 
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.interval_iteration import Reachability
 from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.solution import GENERAL_METHODS
+from punish_fast.mdp.model.limits import GENERAL_METHODS
+from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.model.solution import Log
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime import _jit
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numba import config
 from processes import compacted, empty_process
 
-from punish_fast.mdp.arrays.row_lists import from_rows
-from punish_fast.mdp.arrays.row_sums import max_row_sum_error
-from punish_fast.mdp.model.mdp import MDP, ModelError, check_arrays, validate
+from punish_fast.mdp.arrays.row_sums import ModelError
+from punish_fast.mdp.conversion.quantecon import to_quantecon
+from punish_fast.mdp.model.mdp import MDP, check_arrays, from_rows, validate
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime.errors import ExtraError
 from punish_fast.runtime.parallel import cumulated
@@ -75,7 +75,7 @@ def quantecon():
 
 @pytest.mark.usefixtures("quantecon")
 def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
-    ddp = mdp.to_quantecon(0.9)
+    ddp = to_quantecon(mdp, 0.9)
     assert (ddp.num_states, ddp.num_sa_pairs, ddp.beta) == (6, 8, 0.9)
     assert ddp.R.tolist() == [*mdp.reward.tolist(), 1.0, -1.0]
     assert ddp.Q.toarray()[:-2].tolist() == mdp.to_scipy().toarray().tolist()
@@ -87,13 +87,13 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
 def test_quantecon_is_optional(mdp, monkeypatch):
     monkeypatch.setitem(sys.modules, "quantecon", None)
     with pytest.raises(ExtraError, match=r"quantecon is not installed\. Install it with: pip install quantecon"):
-        mdp.to_quantecon(0.95)
+        to_quantecon(mdp, 0.95)
 
 
 @pytest.mark.parametrize("discount", [-0.1, 1.1, np.nan])
 def test_quantecon_needs_a_discount_from_0_to_1(mdp, discount):
     with pytest.raises(ValueError, match=rf"^discount: {discount} is not allowed; it must be a number from 0 to 1$"):
-        mdp.to_quantecon(discount)
+        to_quantecon(mdp, discount)
 
 
 def changed(array, index, value):
@@ -171,8 +171,8 @@ def test_largest_deviation_is_that_of_exact_sums(rows):
     mdp = replace(mdp, indptr=cumulated(np.array(lengths)), indices=np.zeros(len(data), dtype=np.int32), data=data)
     exact = max(abs(sum(map(Fraction, row)) - 1) for row in rows)
     for given_mdp in (mdp, compacted(mdp)):
-        assert max_row_sum_error(given_mdp) == pytest.approx(float(exact), rel=1e-15, abs=1e-30)
-    assert max_row_sum_error(replace(mdp, data=np.full(len(data), np.nan))) == np.inf
+        assert given_mdp.max_row_sum_error == pytest.approx(float(exact), rel=1e-15, abs=1e-30)
+    assert replace(mdp, data=np.full(len(data), np.nan)).max_row_sum_error == np.inf
 
 
 @pytest.mark.parametrize("name", ["reward", "terminal_reward"])
@@ -215,9 +215,9 @@ def test_offsets_outside_the_data_are_refused(mdp, data_ptr):
 
 
 def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.model.mdp._MOST_ROWS", mdp.n_rows)
+    monkeypatch.setattr("punish_fast.mdp.model.validation._MOST_ROWS", mdp.n_rows)
     check_arrays(mdp)
-    monkeypatch.setattr("punish_fast.mdp.model.mdp._MOST_ROWS", mdp.n_rows - 1)
+    monkeypatch.setattr("punish_fast.mdp.model.validation._MOST_ROWS", mdp.n_rows - 1)
     with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows; the maximum is {mdp.n_rows - 1}"):
         check_arrays(mdp)
 

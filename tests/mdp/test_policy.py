@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from processes import compacted, ending_processes, exact_values, random_processes, total_rewards
 
 from punish_fast.mdp.arrays.policy import TIE, PolicyError, first_best, greedy, softmax
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.bounds import improvement
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.model.comparison import compare_solutions
-from punish_fast.mdp.model.process import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
+from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.model.process import FURTHER_TERMS, UNIT_ROUNDOFF
+from punish_fast.mdp.model.stored_process import rounding_of_backup
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime.errors import ArgumentError
 

@@ -13,8 +13,9 @@ from processes import random_processes
 from scipy.sparse import coo_array, csr_array
 
 from mdp.test_construction import assert_same, dense, rewards, tables
-from punish_fast.mdp.arrays.row_lists import from_rows
-from punish_fast.mdp.model.mdp import MDP, ModelError, validate
+from punish_fast.mdp.arrays.row_sums import ModelError
+from punish_fast.mdp.conversion.quantecon import to_quantecon
+from punish_fast.mdp.model.mdp import MDP, from_rows, validate
 from punish_fast.mdp.objectives.solver import solve
 
 FINE = [(0.0, {1: 1.0})]
@@ -180,7 +181,7 @@ def test_processes_go_to_quantecon_and_back():
     discrete_dp = pytest.importorskip("quantecon").markov.DiscreteDP
     states = [[(1.0, {0: 0.5, 1: 0.5}), (0.5, {1: 1.0})], [(0.0, {0: 1.0})]]
     mdp = from_rows(states)
-    assert_same(MDP.from_quantecon(mdp.to_quantecon(0.9)), mdp)
+    assert_same(MDP.from_quantecon(to_quantecon(mdp, 0.9)), mdp)
     reward = np.array([[5.0, 10.0], [-1.0, -np.inf]])
     transitions = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [0.5, 0.5]]])
     ddp = discrete_dp(reward, transitions, 0.95)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp.arrays.policy import greedy
-from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
-from punish_fast.mdp.model.mdp import ModelError
-from punish_fast.mdp.model.solution import METHODS, SWEEP_METHODS
-from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
+from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
+from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.objectives.solver import evaluate, solve
 
 pytestmark = pytest.mark.kernels
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from playing import RULES
 
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.punish.states.space import StateSpace
 
 

@@ -7,14 +7,14 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.explain.practice import (
+from punish_fast.play.explain.why import explainer_against
+from punish_fast.play.punish.practice import (
     MOST_OF_RIGHT,
     Question,
     recorded_questions,
     simulated_questions,
     verdict_on,
 )
-from punish_fast.play.explain.why import explainer_against
 from punish_fast.play.punish.practice_terminal import PracticeTerminal
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.play.session import LeaveError

@@ -17,7 +17,7 @@ from scripted import ScriptedPlayer
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
@@ -133,7 +133,7 @@ def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch)
 _NO_CACHE = """
 from numba.core.event import RecordingListener, install_listener
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch, play_ahead
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.rules import PRESETS, true_rules

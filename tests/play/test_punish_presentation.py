@@ -11,7 +11,7 @@ from scripted import ScriptedPlayer
 
 from punish_fast.play.events import Clash, Reveal
 from punish_fast.play.explain.guide import guide, in_short, unhurt
-from punish_fast.play.punish.game_data import View
+from punish_fast.play.game_data import View
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation

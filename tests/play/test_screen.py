@@ -7,7 +7,7 @@ import pytest
 from playing import RULES
 
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
-from punish_fast.play.punish.game_data import View, view_of
+from punish_fast.play.game_data import View, view_of
 from punish_fast.play.punish.screen import Screen, card_style, open_console
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.position import position

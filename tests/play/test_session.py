@@ -13,7 +13,7 @@ from scripted import ScriptedPlayer
 
 from bench import reference
 from punish_fast.play.events import Clash, Damage, End, Exhaustion, Heal, Reshuffle, Reveal
-from punish_fast.play.punish.game_data import GameData, view_of
+from punish_fast.play.game_data import GameData, view_of
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
 from punish_fast.play.words import words_of

@@ -12,7 +12,7 @@ from punish_fast.mdp.objectives.solver import solve
 from punish_fast.play.explain.coach import Coach, enemy_hands
 from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
 from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.codes import StateError

@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from policies import mixed
 
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.objectives.solver import SolveError, evaluate, solve
+from punish_fast.mdp.objectives.solver import evaluate, solve
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions import row_batches

@@ -79,7 +79,7 @@ def fork(child):
 """
 AFTER_A_SOLVE = """
 import numpy as np
-from punish_fast.mdp.arrays.row_lists import from_rows
+from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime._jit import set_threads, threads
 from punish_fast.runtime.parallel import for_each

@@ -26,7 +26,7 @@ from punish_fast.equilibrium.regret_iteration import RESPONSES
 from punish_fast.equilibrium.restricted_game import restrict
 from punish_fast.equilibrium.solver import LEARNING, Equilibrium, _Part
 from punish_fast.mdp.objectives.solver import SWEEPS, evaluate, solve
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import MATCH, play_ahead
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
@@ -317,7 +317,7 @@ def test_a_claim_ends_with_its_process_and_is_not_waited_for_without_limit(files
 COMPILES = """
 from numba.core.event import RecordingListener, install_listener
 from punish_fast.punish import _codes
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import MATCH, play_ahead
 from punish_fast.runtime import _jit
 from punish_fast.mdp.arrays import _policy

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_of
 from punish_fast.duel.graph import DuelError
-from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.runtime.cluster.tasks import finished, submit
 from punish_fast.runtime.deadline import TimeLimitError
 from punish_fast.study.lessons import Stage

@@ -28,7 +28,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, OBJECTIVES
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import change_text, changes_of
 from punish_fast.punish.rules import BY_CARD, FIELDS, Rules, RulesError, from_mapping, load_rules
 from punish_fast.runtime.errors import PunishFastError, brief, check_allowed, is_number

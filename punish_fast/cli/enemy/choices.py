@@ -10,8 +10,13 @@ from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
 from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
 from punish_fast.cli.frame.report import count, rules_report
-from punish_fast.cli.playing.table import played_database
-from punish_fast.cli.records.selection import PlayedDatabaseOption, UntilOption, WithBotsOption, require_games
+from punish_fast.cli.records.selection import (
+    PlayedDatabaseOption,
+    UntilOption,
+    WithBotsOption,
+    played_database,
+    require_games,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -77,7 +77,7 @@ def compare(options: CompareOptions) -> None:
     random.
     """
     from punish_fast.arena.players import Player
-    from punish_fast.mdp import comparison
+    from punish_fast.mdp.model import comparison
 
     players = Player(options.first), Player(options.second)
     states, solutions, choices = _solutions(players)

@@ -7,7 +7,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.play.explain.reasons import Scale
 from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.game_data import GameData
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Rules, cards_text
 from punish_fast.punish.states.space import StateSpace

@@ -41,7 +41,7 @@ def import_(options: ImportOptions) -> None:
     A file of values, in which a loss is negative, becomes an agent. Any other file becomes a strategy. The default
     output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
-    from punish_fast.mdp.model.solution import check_options
+    from punish_fast.mdp.model.limits import check_options
     from punish_fast.store.formats.notebook_json import NotebookStrategy, import_notebook
 
     check_inputs(options.file)

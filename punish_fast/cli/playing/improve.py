@@ -50,8 +50,7 @@ from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.cli.frame.report import count, print_report, print_text
-from punish_fast.cli.playing.table import played_database
-from punish_fast.cli.records.selection import PlayedDatabaseOption, require_games
+from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database, require_games
 
 # Minimum share for a play of the reference player to be listed.
 _LEAST_SHARE = 0.05
@@ -80,8 +79,8 @@ def improve(options: ImproveOptions) -> None:
     """
     from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.improvement import improvement, position_report, worst_positions
     from punish_fast.play.explain.why import explainer_against
+    from punish_fast.play.punish.improvement import improvement, position_report, worst_positions
     from punish_fast.punish.rules import load_rules
     from punish_fast.records.games import Selection, read_choices
     from punish_fast.records.names import clean_name

@@ -37,7 +37,8 @@ from punish_fast.cli.frame.options import (
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream, wants_more
+from punish_fast.cli.playing.table import asks_on, seed_of, table_stream, wants_more
+from punish_fast.cli.records.selection import games_database
 from punish_fast.punish.rules import PRESETS, load_rules, name_of
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.errors import printable
@@ -151,7 +152,7 @@ class _Session:
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.mdp.objectives.solver import SWEEPS
-        from punish_fast.play.punish.game_data import GameData
+        from punish_fast.play.game_data import GameData
         from punish_fast.play.punish.match import MATCH, play_ahead
         from punish_fast.play.punish.screen import Screen, open_console
         from punish_fast.play.session import HumanPlayer, numbered

@@ -41,14 +41,14 @@ from punish_fast.cli.frame.options import (
 from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, played_database, seed_of, table_stream
-from punish_fast.cli.records.selection import require_games
+from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
+from punish_fast.cli.records.selection import played_database, require_games
 from punish_fast.punish.rules import load_rules, name_of
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
-    from punish_fast.play.explain.practice import Question, Verdict
     from punish_fast.play.explain.why import Explainer
+    from punish_fast.play.punish.practice import Question, Verdict
     from punish_fast.play.punish.practice_terminal import PracticeTerminal
 
 
@@ -141,7 +141,7 @@ def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:
     """Return questions by name: of all positions and, at a terminal, of each habit of the player."""
-    from punish_fast.play.explain.practice import recorded_questions, simulated_questions
+    from punish_fast.play.punish.practice import recorded_questions, simulated_questions
     from punish_fast.records.games import read_choices
 
     if options.database is None:
@@ -150,7 +150,7 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
     require_games(options.database, choices, with_bots=True)
     rounds = [("the costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
     if options.player is not None and sys.stdin.isatty():
-        from punish_fast.play.explain.improvement import costly_habits
+        from punish_fast.play.punish.improvement import costly_habits
         from punish_fast.study.deviations import assess_by_values
 
         assessed = assess_by_values(explainer.data.space, explainer.solution.q, explainer.enemy, choices)

@@ -25,7 +25,8 @@ from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report
-from punish_fast.cli.playing.table import DecksOption, games_database
+from punish_fast.cli.playing.table import DecksOption
+from punish_fast.cli.records.selection import games_database
 from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.runtime.errors import printable, require
 

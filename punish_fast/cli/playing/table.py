@@ -1,4 +1,4 @@
-"""Prompts, random seeds and databases of finished games, for commands that play games."""
+"""Prompts and random seeds of commands that play games."""
 
 import secrets
 import sys
@@ -7,13 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, Any, cast
 
-from punish_fast.cli.frame.errors import UsageError, clear_progress, say
+from punish_fast.cli.frame.errors import clear_progress
 from punish_fast.cli.frame.options import option
-from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
-from punish_fast.runtime.folders import find_folder
 
-_STANDARD = "games.db"
 DecksOption = Annotated[
     Path | None,
     option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
@@ -97,27 +94,3 @@ def wants_more(ask: Callable[[str], str]) -> bool:
 def seed_of(seed: int | None) -> int:
     """Return ``seed``, or a random seed if it is None."""
     return secrets.randbelow(1_000_000) if seed is None else seed
-
-
-def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named or the rules' default database. None if no folder can be used."""
-    if named is not None:
-        return named
-    # Each set of rules has its own database.
-    name = _STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db"
-    folder, reason = find_folder("data", holding=name)
-    if folder is None:
-        say(f"warning: games are not saved: {reason}; use --db")
-        return None
-    return folder / name
-
-
-def played_database(named: Path | None) -> Path:
-    """Return the named database, or the default database under tabletop rules. Raise UsageError if that is missing."""
-    if named is not None:
-        return named
-    found = games_database(None, PRESETS["tabletop"])
-    if found is None or not found.exists():
-        cure = "finish a game with punish-fast play, or choose a database with --db"
-        raise UsageError(f"{found or 'database'}: no such file; {cure}")
-    return found

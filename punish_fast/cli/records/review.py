@@ -34,8 +34,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
 from punish_fast.cli.frame.report import print_table, print_text
-from punish_fast.cli.playing.table import played_database
-from punish_fast.cli.records.selection import PlayedDatabaseOption
+from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Options that select recorded games."""
+"""Databases of finished games, and options that select recorded games."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import CommonOptions, option
 from punish_fast.cli.frame.report import count
-from punish_fast.cli.playing.table import played_database
+from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
+from punish_fast.runtime.folders import find_folder
 
 if TYPE_CHECKING:
     from punish_fast.records.games import Choices, Selection
 
+_STANDARD = "games.db"
 PlayedDatabaseOption = Annotated[
     Path | None,
     option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
@@ -25,6 +27,30 @@ PlayedDatabaseOption = Annotated[
 WithBotsOption = Annotated[
     bool, option("Also use human players' choices in games against bots, although they differ from other choices.")
 ]
+
+
+def games_database(named: Path | None, rules: Rules) -> Path | None:
+    """Return the named or the rules' default database. None if no folder can be used."""
+    if named is not None:
+        return named
+    # Each set of rules has its own database.
+    name = _STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db"
+    folder, reason = find_folder("data", holding=name)
+    if folder is None:
+        say(f"warning: games are not saved: {reason}; use --db")
+        return None
+    return folder / name
+
+
+def played_database(named: Path | None) -> Path:
+    """Return the named database, or the default database under tabletop rules. Raise UsageError if that is missing."""
+    if named is not None:
+        return named
+    found = games_database(None, PRESETS["tabletop"])
+    if found is None or not found.exists():
+        cure = "finish a game with punish-fast play, or choose a database with --db"
+        raise UsageError(f"{found or 'database'}: no such file; {cure}")
+    return found
 
 
 def _seconds(text: str) -> int:

@@ -32,7 +32,8 @@ from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound
 from punish_fast.mdp.conversion import objective_text
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, BoundedValues, Solution, check_options
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, check_options
+from punish_fast.mdp.model.solution import BoundedValues, Solution
 from punish_fast.runtime.errors import printable
 from punish_fast.store.formats.npz import export_values
 from punish_fast.store.formats.umb_import import import_umb

@@ -64,7 +64,7 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
         best_opening (number, from 0 to 1): Win probability with the best opening.
         best_deal (string): Cards of the best opening.
     """
-    from punish_fast.mdp.bounds.stopping_rule import SolveError
+    from punish_fast.mdp.model.limits import SolveError
     from punish_fast.mdp.model.mdp import MDP
     from punish_fast.mdp.objectives.solver import evaluate
     from punish_fast.punish.rules import cards_text

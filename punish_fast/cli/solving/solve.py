@@ -65,7 +65,7 @@ def solve(options: SolveOptions) -> None:
 
         solve_imported(options, options.tensor)
         return
-    from punish_fast.mdp.model.solution import SolverLimits
+    from punish_fast.mdp.model.limits import SolverLimits
     from punish_fast.mdp.objectives.solver import SWEEPS
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import initial_values_of, solve_file
@@ -111,7 +111,7 @@ def solve(options: SolveOptions) -> None:
 
 
 def _check(options: SolveOptions) -> None:
-    from punish_fast.mdp.model.solution import check_options
+    from punish_fast.mdp.model.limits import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
         raise UsageError("--tolerance and --sweeps cannot be combined")
@@ -149,7 +149,7 @@ def _stored(options: SolveOptions, path: Path) -> SolutionFile:
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
-    from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
+    from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
     # An agent for the two-player game should maximize its win probability. The notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.method != "jacobi" and options.discount is None
@@ -168,7 +168,7 @@ def _default_output(
     options: SolveOptions, origin: Rules | SolutionFile, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
     """Return the default output path, whose name includes a model, objective or discount other than the notebook's."""
-    from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT
+    from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
         assert enemy is not None

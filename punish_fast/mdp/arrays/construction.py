@@ -1,4 +1,4 @@
-"""Construction of MDPs from the arrays of other libraries.
+"""Arrays of MDPs from those of other libraries.
 
 Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate entries
 of a row are added up with compensated summation, and zeros are removed. A row whose exact sum differs from 1 by more
@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from punish_fast.mdp.arrays import _probabilities
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import (
     ROUNDING,
+    ModelError,
     is_accepted,
     largest_entry,
     refused_entry,
@@ -30,7 +30,6 @@ from punish_fast.mdp.arrays.row_sums import (
     row_name,
     row_sums,
 )
-from punish_fast.mdp.model.mdp import MDP, ModelError, check_arrays, check_pointer
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -38,6 +37,19 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = int(np.iinfo(np.int32).max)
 _LARGEST_LABEL = int(np.iinfo(np.uint32).max)
+
+
+class ModelArrays(NamedTuple):
+    """Checked arrays of an `MDP`, in the order of its attributes. Rows may contain zeros."""
+
+    state_ptr: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    reward: np.ndarray
+    terminal_reward: np.ndarray
+    layer_ptr: np.ndarray
+    action: np.ndarray
 
 
 @np.errstate(all="ignore")
@@ -49,7 +61,7 @@ def from_scipy(
     action: np.ndarray | None = None,
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
-) -> MDP:
+) -> ModelArrays:
     """Implement `MDP.from_scipy`. ``action`` contains row labels, and ``name_of`` returns the name of a row."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
@@ -72,29 +84,20 @@ def from_scipy(
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
     indptr, indices, data = _distributions(matrix, normalize, name_of or (lambda row: row_name(pointer, row)))
-    mdp = MDP(
-        state_ptr=pointer,
-        indptr=indptr,
-        indices=indices,
-        data=data,
-        reward=rewards,
-        terminal_reward=terminals,
-        layer_ptr=np.array([0, n_states], dtype=np.int64),
-        action=narrowed(np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action),
-    ).without_zeros()
-    check_arrays(mdp)
-    return mdp
+    labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
+    layer_ptr = np.array([0, n_states], dtype=np.int64)
+    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels))
 
 
 @np.errstate(all="ignore")
-def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
+def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> ModelArrays:
     """Implement `MDP.from_dense`."""
     matrices = _matrices("P", transitions)
     n_actions, n_states = len(matrices), matrices[0].shape[0]
     return from_table(matrices, _expected(reward, matrices, (n_states, n_actions)), normalize)
 
 
-def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
+def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> ModelArrays:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
     ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. Columns may be duplicates.
@@ -114,7 +117,7 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
 
 def from_pairs(
     transitions: csr_array, reward: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_states: int, normalize: bool
-) -> MDP:
+) -> ModelArrays:
     """Build an MDP from state-action pairs, ordered by state.
 
     ``transitions`` has the shape ``[n_rows, n_states]``. ``pairs`` contains the states and the action labels of the
@@ -144,16 +147,6 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Return the sum of each row, float64 ``[n_rows]``, or 1 if the sum equals 1 up to rounding or is not positive."""
     total, deviation = row_sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
-
-
-def normalized(mdp: MDP) -> MDP:
-    """Return an MDP whose rows add up to 1 except for rounding: ``mdp`` itself, or a copy that is not compact."""
-    if mdp.max_row_sum_error <= ROUNDING:
-        return mdp
-    if mdp.max_row_sum_error == np.inf:
-        raise ModelError("data: a probability is not from 0 to 1")
-    mdp = mdp.expanded()
-    return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
 
 
 def entries_of(name: str, given: Any) -> csr_array:
@@ -305,3 +298,13 @@ def _whole(name: str, given: Any) -> np.ndarray:
     if not is_numeric or (whole != array).any():
         raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be an array of whole numbers in one dimension")
     return np.ascontiguousarray(whole)
+
+
+def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
+    """Check that a pointer array goes from 0 to ``end``, in steps of at least ``least``."""
+    if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
+        raise ModelError(f"{name}: must begin with 0 and end with {end}")
+    wrong = np.flatnonzero(np.diff(ptr) < least)
+    if len(wrong):
+        told = f"entry {wrong[0] + 1} is {ptr[wrong[0] + 1]} after {ptr[wrong[0]]}"
+        raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}, but {told}")

@@ -1,4 +1,4 @@
-"""Conversion from and to QuantEcon's ``quantecon.markov.DiscreteDP``, in both of its forms.
+"""Arrays of MDPs from QuantEcon's ``quantecon.markov.DiscreteDP``, in both of its forms.
 
 In the *product form*, all states have the same actions, with ``R[state, action]`` and ``Q[state, action, successor]``.
 In the *state-action pair form*, pair ``r`` is action ``a_indices[r]`` in state ``s_indices[r]``, with ``R[r]`` and
@@ -9,34 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import entries_of, from_pairs, from_table
+from punish_fast.mdp.arrays.construction import ModelArrays, entries_of, from_pairs, from_table
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.model.mdp import MDP, ModelError
-from punish_fast.mdp.model.solution import discount_of
-from punish_fast.runtime.errors import require
+from punish_fast.mdp.arrays.row_sums import ModelError
 
 
-def to_quantecon(mdp: MDP, discount: float) -> Any:
-    """See `MDP.to_quantecon`."""
-    from scipy.sparse import csr_array, csr_matrix, vstack
-
-    discount = discount_of(discount)
-    require("quantecon")
-    from quantecon.markov import DiscreteDP
-
-    n_terminals = len(mdp.terminal_reward)
-    terminals = np.arange(mdp.n_states, mdp.n_columns)
-    stay = csr_array((np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, mdp.n_columns))
-    return DiscreteDP(
-        np.append(mdp.reward, mdp.terminal_reward),
-        csr_matrix(vstack([mdp.to_scipy(), stay])),
-        discount,
-        s_indices=np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals),
-        a_indices=np.append(mdp.action, np.zeros(n_terminals)).astype(np.int64),
-    )
-
-
-def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
+def from_quantecon(ddp: Any, normalize: bool = False) -> ModelArrays:
     """See `MDP.from_quantecon`."""
     from scipy.sparse import csr_array, issparse
 

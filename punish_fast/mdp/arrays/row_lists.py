@@ -6,15 +6,13 @@ rounding is divided by that sum.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import from_scipy
+from punish_fast.mdp.arrays.construction import ModelArrays, from_scipy
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import ROUNDING, largest_entry, refused_entry
-from punish_fast.mdp.model.mdp import MDP, ModelError
+from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, largest_entry, refused_entry
 from punish_fast.runtime.errors import as_float, shown
 from punish_fast.runtime.parallel import cumulated
 
@@ -24,31 +22,8 @@ def from_rows(
     layers: Sequence[int] | None = None,
     terminals: Sequence[float] = (),
     normalize: bool = False,
-) -> MDP:
-    """Build a small MDP from lists.
-
-    Args:
-        states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
-            probabilities. Successors from ``len(states)`` on are the terminals.
-        layers: Number of states in each layer. By default, all states form one layer.
-        terminals: Reward of each terminal at every step.
-        normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
-
-    Returns:
-        The MDP. The action labels are 0, 1, ... in each state.
-
-    Raises:
-        ModelError: If the lists do not form a valid MDP. The message contains the state, row and value.
-
-    Examples:
-        State 0 has one row, state 1 has two rows, and column 2 is a terminal:
-
-        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {2: 1.0}), (-0.5, {0: 1.0})]], terminals=[0])
-        >>> mdp
-        MDP(2 states, 3 rows, 4 entries)
-        >>> mdp.state_ptr, mdp.reward
-        (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
-    """
+) -> ModelArrays:
+    """Implement `from_rows` of `punish_fast.mdp`."""
     given = _listed("states", states)
     ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
     rows, n_columns = _Rows(), len(given) + len(ends)
@@ -65,16 +40,16 @@ def from_rows(
             rows.add(place, columns, row[1].values(), k)
             rows.reward.append(_number(f"{place}: reward", row[0]))
         rows.end_state(f"state {state}")
-    mdp = rows.process(ends, normalize)
+    arrays = rows.arrays(ends, normalize)
     if layers is None:
-        return mdp
+        return arrays
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
     if min(sizes, default=-1) < 0 or sum(sizes) != len(given):
         raise ModelError(f"layers: {shown(sizes)} is not allowed; sizes must add up to {len(given)} states")
-    return replace(mdp, layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
+    return arrays._replace(layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
 
 
-def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
+def from_gymnasium(env: Any, normalize: bool = False) -> ModelArrays:
     """Implement `MDP.from_gymnasium`."""
     table = getattr(getattr(env, "unwrapped", env), "P", None)
     try:
@@ -104,7 +79,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
             expected = sum(chance / share * reward for chance, reward in zip(p, paid, strict=True))
             rows.reward.append(_number(f"{place}: expected reward", expected))
         rows.end_state(f"P[{state}]")
-    return rows.process([0.0], normalize)
+    return rows.arrays([0.0], normalize)
 
 
 class _Rows:
@@ -134,8 +109,8 @@ class _Rows:
             raise ModelError(f"{place}: there are no rows; every state must have at least one")
         self._state_ptr.append(len(self._names))
 
-    def process(self, terminals: list[float], normalize: bool) -> MDP:
-        """Build an MDP with all rows and a single layer."""
+    def arrays(self, terminals: list[float], normalize: bool) -> ModelArrays:
+        """Return the arrays of an MDP with all rows and a single layer."""
         from scipy.sparse import csr_array
 
         n_states = len(self._state_ptr) - 1

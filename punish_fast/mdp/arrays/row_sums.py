@@ -1,16 +1,12 @@
 """Validation of rows: invalid columns and probabilities, and sums of probabilities other than 1."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import for_chunks
-
-if TYPE_CHECKING:
-    from punish_fast.mdp.model.mdp import MDP
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
@@ -21,6 +17,13 @@ ROUNDING = 2.0**-51
 _LARGEST_COUNT = 1e300
 
 
+class ModelError(PunishFastError, ValueError):
+    """Raised if the input is not a valid Markov decision process.
+
+    The message begins with the invalid array or argument, followed by the row and the value.
+    """
+
+
 def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return each row's sum and its exact sum minus 1, both float64 ``[n_rows]``; not finite if the sum overflows."""
     indptr = indptr.astype(np.int64, copy=False)
@@ -28,39 +31,6 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
     first = indptr[:-1] if data_ptr is None else data_ptr
     for_chunks(_probabilities.sum_rows, indptr, first, np.diff(indptr), data, total, deviation)
     return total, deviation
-
-
-def max_row_sum_error(mdp: MDP) -> float:
-    """Return the largest absolute difference between 1 and the exact sum of a row.
-
-    This takes about as long as a sweep.
-    """
-    _, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
-    # NaN counts as infinite.
-    return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
-
-
-def flaw_of_rows(mdp: MDP) -> str | None:
-    """Describe the first invalid column, probability or row sum, in this order. Return None if all are valid."""
-    lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
-    outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
-    if outside.any():
-        k = int(outside.argmax())
-        place = row_name(mdp.state_ptr, int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
-        return f"indices: {place} leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
-    wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
-    if wrong.any():
-        k = int(wrong.argmax())
-        for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
-            column = mdp.indices[mdp.indptr[row] + k - begins[row]]
-            return f"data: {refused_entry(row_name(mdp.state_ptr, row), column, mdp.data[k], False)}"
-        return f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1"
-    total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
-    off = np.abs(deviation) > SUM_TOLERANCE
-    if off.any():
-        row = int(off.argmax())
-        return f"data: {_describe_sum(row_name(mdp.state_ptr, row), total[row], deviation[row])}"
-    return None
 
 
 def row_name(state_ptr: np.ndarray, row: int) -> str:
@@ -91,9 +61,10 @@ def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> 
     """Return the error message for a row that `is_accepted` rejects."""
     if normalize:
         return f"the probabilities of {place} add up to {float(total)!r}; the sum must be positive and finite"
-    return f"{_describe_sum(place, total, deviation)}; the option normalize divides them by their sum"
+    return f"{describe_sum(place, total, deviation)}; the option normalize divides them by their sum"
 
 
-def _describe_sum(place: str, total: float, deviation: float) -> str:
+def describe_sum(place: str, total: float, deviation: float) -> str:
+    """Return the error message for a row whose sum is not 1."""
     limit = f"{abs(deviation):.3g} {'above' if deviation > 0 else 'below'} 1 (limit: {SUM_TOLERANCE:g})"
     return f"the probabilities of {place} add up to {float(total)!r}, {limit}"

@@ -17,14 +17,12 @@ least ``l``. Sweeps find a policy if they can find values at all: from any ``l <
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import Payment, Process, RowChoices
-
-if TYPE_CHECKING:
-    from punish_fast.mdp.model.mdp import MDP
 
 _MOST_SWEEPS = 1000
 

@@ -42,15 +42,8 @@ from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.process import (
-    FURTHER_TERMS,
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    Payment,
-    RowChoices,
-    rounding_of_backup,
-    tensor_of,
-)
+from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.stored_process import rounding_of_backup, tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 # Sweeps with less work run on one thread. Work is the number of entries plus ten for each state. This much takes twice

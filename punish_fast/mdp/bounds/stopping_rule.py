@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
-from punish_fast.runtime.errors import PunishFastError
 
 # Growth of weights at which sweeps stop. A smaller limit would reduce the modulus slightly, but require more sweeps.
 _GROWTH = 0.1
@@ -40,10 +40,6 @@ _LARGE_REWARD = 1e150
 LARGEST_VALUE = 1e305
 
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-class SolveError(PunishFastError, ValueError):
-    """Raised if an MDP cannot be solved with the given options. The message begins with the option or array."""
 
 
 class LargeValueError(SolveError):

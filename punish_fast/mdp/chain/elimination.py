@@ -23,18 +23,16 @@ in a dense matrix.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.chain import _elimination, _minimum_degree
 from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
 from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
+from punish_fast.mdp.graph.end_components import components
+from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.lazy_modules import csgraph, sparse
-
-if TYPE_CHECKING:
-    from punish_fast.mdp.model.mdp import MDP
-
 
 # A hub has more neighbors than the larger of a constant and a multiple of the square root of its component's size.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
@@ -207,16 +205,6 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
         end = min(begin + _PANEL, m)
         _elimination.reduce_panel(matrix, pivot, begin, end)
         matrix[end:, end:] += matrix[end:, begin:end] @ matrix[begin:end, end:]
-
-
-def components(within: Any) -> np.ndarray:
-    """Return the strongly connected component of each state. No component leads to one with a higher number."""
-    if not within.has_canonical_format:
-        # SciPy's search might not terminate if an entry is stored twice.
-        within = within.copy()
-        within.sum_duplicates()
-    # SciPy numbers a component after its successors; a test checks this.
-    return np.asarray(csgraph.connected_components(within, connection="strong")[1])
 
 
 def closed_classes(chain: Any) -> list[np.ndarray]:

@@ -6,11 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
 from punish_fast.mdp.arrays.policy import flaw_of, refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.graph.row_selection import states_of_rows
-from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.model.mdp import MDP, normalized
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Process
 
 Result = TypeVar("Result")

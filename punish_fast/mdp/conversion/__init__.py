@@ -1,1 +1,1 @@
-"""Conversion of MDPs from lists, from models with named states, and from and to other libraries."""
+"""Conversion of MDPs to other libraries, and objectives as text."""

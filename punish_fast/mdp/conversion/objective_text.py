@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, BoundedValues, Solution, discount_of
+from punish_fast.mdp.model.solution import BoundedValues, Solution
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime.errors import PunishFastError, printable

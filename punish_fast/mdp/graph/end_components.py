@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.chain.elimination import components
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.graph.row_selection import (
     Restriction,
@@ -166,6 +165,16 @@ def _graph(mdp: MDP) -> Any:
 def components_of(mdp: MDP) -> np.ndarray:
     """Return the strongly connected component of each state, ``[n_states]``, numbered in topological order."""
     return components(_graph(mdp))
+
+
+def components(within: Any) -> np.ndarray:
+    """Return the strongly connected component of each state. No component leads to one with a higher number."""
+    if not within.has_canonical_format:
+        # SciPy's search might not terminate if an entry is stored twice.
+        within = within.copy()
+        within.sum_duplicates()
+    # SciPy numbers a component after its successors; a test checks this.
+    return np.asarray(csgraph.connected_components(within, connection="strong")[1])
 
 
 class Order:

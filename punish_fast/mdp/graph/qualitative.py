@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 

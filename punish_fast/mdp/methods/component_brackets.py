@@ -37,9 +37,10 @@ from punish_fast.mdp.methods._component_brackets import Bounds, ValueRange
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model._bellman import Tensor
+from punish_fast.mdp.model.limits import SolverLimits
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices, tensor_of
-from punish_fast.mdp.model.solution import SolverLimits
+from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
 
 # Components of at least this many states are extrapolated.

@@ -39,9 +39,9 @@ from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.methods.rational import best_gain, is_small
+from punish_fast.mdp.model.limits import PRECISION, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
-from punish_fast.mdp.model.solution import PRECISION, SolverLimits
 
 # Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
 _STEP = 0.75

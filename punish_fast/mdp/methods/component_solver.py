@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.elimination import patience
 from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import TransitionGraph, ending_choice, endless_states
@@ -22,8 +21,8 @@ from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
 from punish_fast.mdp.methods.component_brackets import bracketed
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.methods.rational import is_small, solve_certified
+from punish_fast.mdp.model.limits import PRECISION, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import PRECISION, SolverLimits
 
 # As a last resort, accept an error bound of policy iteration up to this fraction of the largest value.
 _LEAST_PRECISION = 1e-3

@@ -14,18 +14,17 @@ from functools import partial
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
 from punish_fast.mdp.bounds.improvement import Closed, Improvement
-from punish_fast.mdp.bounds.stopping_rule import SolveError, terminal_values
+from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.methods.component_solver import settle_ties
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
 from punish_fast.mdp.methods.rational import solve_certified
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import GENERAL_METHODS, PRECISION, Solution, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolveError, SolverLimits
+from punish_fast.mdp.model.mdp import MDP, normalized
+from punish_fast.mdp.model.solution import Log, Solution
 
 # Work, in sweeps over the MDP, after which exact policy iteration is tried: `_CHECKS` if an elimination is cheap, and
 # `_PATIENCE` in any case.

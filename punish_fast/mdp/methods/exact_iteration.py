@@ -40,9 +40,9 @@ from punish_fast.mdp.chain.elimination import Elimination
 from punish_fast.mdp.graph.qualitative import approaching_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.methods._component_brackets import ValueRange
+from punish_fast.mdp.model.limits import SolverLimits
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
-from punish_fast.mdp.model.solution import SolverLimits
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
 

@@ -37,8 +37,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.solution import GENERAL_METHODS
+from punish_fast.mdp.model.limits import GENERAL_METHODS
+from punish_fast.mdp.model.solution import Log
 
 # Target reduction of the span of changes by sweeps, and of the residual by the Krylov method.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01

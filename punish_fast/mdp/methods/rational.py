@@ -24,12 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.elimination import closed_classes
 from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
+from punish_fast.mdp.model.limits import PRECISION, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import PRECISION, SolverLimits
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256

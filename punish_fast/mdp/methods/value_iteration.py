@@ -23,7 +23,6 @@ exactly 1.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise, starmap
 
 import numpy as np
@@ -35,23 +34,7 @@ from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, Lar
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
-
-
-@dataclass
-class Log:
-    """Statistics of each sweep, one list entry for each.
-
-    Attributes:
-        residual: Largest absolute change of a state value.
-        seconds: Duration in seconds.
-        rmse: Euclidean norm of the changes of row values and of the values of terminals (method ``"jacobi"`` only).
-        choice_changes: Number of states whose greedy row changed (method ``"jacobi"`` only).
-    """
-
-    residual: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    rmse: list[float] = field(default_factory=list)
-    choice_changes: list[int] = field(default_factory=list)
+from punish_fast.mdp.model.solution import Log
 
 
 class Iteration:

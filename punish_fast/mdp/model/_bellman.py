@@ -188,3 +188,26 @@ def count_shared(begin, end, indptr, data_ptr, data, lengths):
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
             n += data[k] > 0
         lengths[row] = n
+
+
+@kernel
+def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, unit, smallest, errors):
+    """Set ``errors[chunk]`` to a bound on the rounding error of a backup of the chunk (``stored_process.py``)."""
+    state_ptr, indptr, indices, data, reward = tensor
+    for chunk in range(begin, end):
+        largest = 0.0
+        for state in range(chunks[chunk], chunks[chunk + 1]):
+            best = low = high = -np.inf
+            for row in range(state_ptr[state], state_ptr[state + ONE]):
+                total = terms = 0.0
+                for k in range(indptr[row], indptr[row + ONE]):
+                    worth = data[k] * v[indices[k]]
+                    total += worth
+                    terms += abs(worth)
+                value, terms = reward[row] + discount * total, abs(reward[row]) + discount * terms
+                error = (indptr[row + ONE] - indptr[row] + further_terms) * (unit * terms + smallest)
+                best, low, high = max(best, value), max(low, value - error), max(high, value + error)
+            error = max(high - best, best - low)
+            # Written so that NaN counts as infinite.
+            largest = max(largest, error if error < np.inf else np.inf)
+        errors[chunk] = largest

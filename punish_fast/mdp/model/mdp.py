@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import flaw_of_rows, max_row_sum_error
+from punish_fast.mdp.arrays import construction, discrete_dp, row_lists
+from punish_fast.mdp.arrays.construction import ModelArrays, divisors
+from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
-from punish_fast.mdp.model.process import NonzeroCount, Process, StoredBackups, chunks_of_layers, successors_of_layers
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.mdp.model.process import NonzeroCount
+from punish_fast.mdp.model.stored_process import StoredProcess
+from punish_fast.mdp.model.validation import check_process, flaw_of_rows
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
-# Kernels store row indices as uint32.
-_MOST_ROWS = 2**32 - 1
-
-
-class ModelError(PunishFastError, ValueError):
-    """Raised if the input is not a valid Markov decision process.
-
-    The message begins with the invalid array or argument, followed by the row and the value.
-    """
-
 
 @dataclass(frozen=True, eq=False)
-class MDP(Process):
+class MDP(StoredProcess):
     """A sparse Markov decision process.
 
     A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over
@@ -84,42 +76,20 @@ class MDP(Process):
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     @property
-    def nnz(self) -> int:
-        """Number of entries of all rows, including entries of probability 0."""
-        return len(self.indices)
-
-    @property
     def nbytes(self) -> int:
         """Size in bytes of all arrays except ``terminal_reward`` and ``layer_ptr``."""
         arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action, self.data_ptr)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    @property
-    def backups(self) -> StoredBackups:
-        """Backups of the layers, not cached because a reference cycle would keep the arrays in memory."""
-        return StoredBackups(self)
-
-    @cached_property
-    def longest_rows(self) -> np.ndarray:
-        """Number of entries in the longest row of each layer, int64 ``[n_layers]``."""
-        lengths = np.diff(self.indptr)
-        rows = pairwise(self.state_ptr[self.layer_ptr].tolist())
-        return np.array([lengths[begin:end].max(initial=0) for begin, end in rows], dtype=np.int64)
-
     @cached_property
     def max_row_sum_error(self) -> float:
-        """Largest absolute difference between 1 and the exact sum of a row, or infinity if a sum is not finite."""
-        return max_row_sum_error(self)
+        """Largest absolute difference between 1 and the exact sum of a row, or infinity if a sum is not finite.
 
-    _chunks = cached_property(chunks_of_layers)
-    _successors = cached_property(successors_of_layers)
-
-    @cached_property
-    def is_cycle(self) -> bool:
-        """True if there are several layers and each leads only to the next (the last to the first) or to terminals."""
-        lowest, highest = self._successors.T
-        to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
-        return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
+        This takes about as long as a sweep.
+        """
+        _, deviation = row_sums(self.indptr, self.data, self.data_ptr)
+        # NaN counts as infinite.
+        return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
 
     def count_nonzero(self) -> NonzeroCount:
         """Return the numbers of nonzero probabilities in all rows and in the longest row.
@@ -188,28 +158,6 @@ class MDP(Process):
         indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
         return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
-    def to_quantecon(self, discount: float) -> Any:
-        """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with ``n_columns`` states.
-
-        Terminals become the last states. Each has a single row, labeled 0, that leads back to the terminal and pays
-        its reward. All other rows keep the labels in ``action``.
-
-        Args:
-            discount: Discount factor, from 0 to 1.
-
-        Raises:
-            ExtraError: If QuantEcon is not installed. The message contains the command that installs it.
-            SolveError: If the discount is out of range.
-
-        Examples:
-            >>> mdp = MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0]))
-            >>> mdp.to_quantecon(discount=0.9).solve().v.round(4)  # needs QuantEcon
-            array([1.8182, 0.    ])
-        """
-        from punish_fast.mdp.arrays.discrete_dp import to_quantecon
-
-        return to_quantecon(self, discount)
-
     @classmethod
     def from_scipy(
         cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = (), *, normalize: bool = False
@@ -239,9 +187,7 @@ class MDP(Process):
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
             MDP(2 states, 3 rows, 4 entries)
         """
-        from punish_fast.mdp.arrays.construction import from_scipy
-
-        return from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize)
+        return process_of(construction.from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize))
 
     @classmethod
     def from_dense(cls, P: Any, R: Any, *, normalize: bool = False) -> MDP:  # noqa: N803 - as in pymdptoolbox
@@ -268,9 +214,7 @@ class MDP(Process):
             >>> MDP.from_dense(P, R)
             MDP(2 states, 4 rows, 5 entries)
         """
-        from punish_fast.mdp.arrays.construction import from_dense
-
-        return from_dense(P, R, normalize)
+        return process_of(construction.from_dense(P, R, normalize))
 
     @classmethod
     def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
@@ -292,9 +236,7 @@ class MDP(Process):
             >>> MDP.from_quantecon(DiscreteDP(R, Q, beta=0.9))
             MDP(1 states, 1 rows, 1 entries)
         """
-        from punish_fast.mdp.arrays.discrete_dp import from_quantecon
-
-        return from_quantecon(ddp, normalize)
+        return process_of(discrete_dp.from_quantecon(ddp, normalize))
 
     @classmethod
     def from_gymnasium(cls, env: Any, *, normalize: bool = False) -> MDP:
@@ -317,41 +259,22 @@ class MDP(Process):
             >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
             MDP(16 states, 64 rows, 146 entries)
         """
-        from punish_fast.mdp.arrays.row_lists import from_gymnasium
+        return process_of(row_lists.from_gymnasium(env, normalize))
 
-        return from_gymnasium(env, normalize)
+
+def process_of(arrays: ModelArrays) -> MDP:
+    """Build an MDP from arrays, without entries of probability 0."""
+    mdp = MDP(*arrays).without_zeros()
+    check_process(mdp)
+    return mdp
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, but not columns and probabilities, to save time."""
+    """Check the type of an MDP, and its arrays except for columns and probabilities, to save time."""
     if not isinstance(mdp, MDP):
         ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows"
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
-    for name in ("state_ptr", "indptr", "layer_ptr"):
-        _check_array(name, getattr(mdp, name), np.int64)
-    n_rows = len(mdp.indptr) - 1
-    if n_rows > _MOST_ROWS:
-        raise ModelError(f"indptr: {n_rows:,} rows; the maximum is {_MOST_ROWS:,}")
-    _check_array("terminal_reward", mdp.terminal_reward, np.float64)
-    check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
-    check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
-    check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
-    _check_array("indices", mdp.indices, np.int32, len(mdp.data) if mdp.data_ptr is None else None)
-    _check_array("data", mdp.data, np.float64)
-    _check_array("reward", mdp.reward, np.float64, n_rows)
-    is_wider = mdp.action.dtype in (np.uint16, np.uint32)
-    _check_array("action", mdp.action, mdp.action.dtype if is_wider else np.uint8, n_rows)
-    if mdp.n_layers < 1:
-        raise ModelError("layer_ptr: there is no layer")
-    for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
-        if not np.isfinite(reward).all():
-            raise ModelError(f"{name}: a value is not finite")
-    if mdp.data_ptr is not None:
-        _check_array("data_ptr", mdp.data_ptr, np.int64, n_rows)
-        within = (mdp.data_ptr >= 0) & (mdp.data_ptr <= mdp.indptr[:-1])
-        if not (within & (mdp.data_ptr + np.diff(mdp.indptr) <= len(mdp.data))).all():
-            told = f"must be from 0 to indptr, and each row must end within {len(mdp.data)} probabilities"
-            raise ModelError(f"data_ptr: {told}")
+    check_process(mdp)
 
 
 def validate(mdp: MDP) -> MDP:
@@ -369,7 +292,7 @@ def validate(mdp: MDP) -> MDP:
         >>> from dataclasses import replace
         >>> validate(replace(mdp, data=np.array([0.5, 1.5, 1.0])))
         Traceback (most recent call last):
-        punish_fast.mdp.model.mdp.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a probability ...
+        punish_fast.mdp.arrays.row_sums.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a ...
     """
     check_arrays(mdp)
     if flaw := flaw_of_rows(mdp):
@@ -377,19 +300,44 @@ def validate(mdp: MDP) -> MDP:
     return mdp
 
 
-def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
-    refuse_mask(name, array, ModelError)
-    if array.ndim != 1 or array.dtype != dtype:
-        raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
-    if length is not None and len(array) != length:
-        raise ModelError(f"{name}: has the length {len(array)}; it must be {length}")
+def from_rows(
+    states: Sequence[Sequence[tuple[float, dict[int, float]]]],
+    layers: Sequence[int] | None = None,
+    terminals: Sequence[float] = (),
+    normalize: bool = False,
+) -> MDP:
+    """Build a small MDP from lists.
+
+    Args:
+        states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
+            probabilities. Successors from ``len(states)`` on are the terminals.
+        layers: Number of states in each layer. By default, all states form one layer.
+        terminals: Reward of each terminal at every step.
+        normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
+
+    Returns:
+        The MDP. The action labels are 0, 1, ... in each state.
+
+    Raises:
+        ModelError: If the lists do not form a valid MDP. The message contains the state, row and value.
+
+    Examples:
+        State 0 has one row, state 1 has two rows, and column 2 is a terminal:
+
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {2: 1.0}), (-0.5, {0: 1.0})]], terminals=[0])
+        >>> mdp
+        MDP(2 states, 3 rows, 4 entries)
+        >>> mdp.state_ptr, mdp.reward
+        (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
+    """
+    return process_of(row_lists.from_rows(states, layers, terminals, normalize))
 
 
-def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
-    """Check that a pointer array goes from 0 to ``end``, in steps of at least ``least``."""
-    if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
-        raise ModelError(f"{name}: must begin with 0 and end with {end}")
-    wrong = np.flatnonzero(np.diff(ptr) < least)
-    if len(wrong):
-        told = f"entry {wrong[0] + 1} is {ptr[wrong[0] + 1]} after {ptr[wrong[0]]}"
-        raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}, but {told}")
+def normalized(mdp: MDP) -> MDP:
+    """Return an MDP whose rows add up to 1 except for rounding: ``mdp`` itself, or a copy that is not compact."""
+    if mdp.max_row_sum_error <= ROUNDING:
+        return mdp
+    if mdp.max_row_sum_error == np.inf:
+        raise ModelError("data: a probability is not from 0 to 1")
+    mdp = mdp.expanded()
+    return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))

@@ -23,23 +23,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.methods.component_gains import ComponentGains, component_gains
 from punish_fast.mdp.methods.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
-from punish_fast.mdp.model.mdp import MDP, check_arrays
-from punish_fast.mdp.model.solution import (
+from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
     PRECISION,
     Progress,
+    SolveError,
     SolverLimits,
     check_options,
 )
+from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.objectives.solver import solve
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.

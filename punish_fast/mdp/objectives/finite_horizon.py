@@ -7,11 +7,11 @@ With ``k`` steps to go,
 so the best action depends on the number of remaining steps [Puterman 1994, ch. 4]. Terminals pay their reward at every
 step.
 
-**Error bound.** The rounding error of a backup is at most ``e`` (``process.py``). ``e`` is computed from the largest
-value and reward or, if the result is too large, from the terms of each row, so that large penalties do not matter. The
-policy takes the first row whose value is within ``4 e`` of the best one. The error bound of a step is ``g`` times the
-bound of the next step, plus ``e``, plus the largest difference between the best row and the row taken, so it also holds
-for the values of the policy.
+**Error bound.** The rounding error of a backup is at most ``e`` (``stored_process.py``). ``e`` is computed from the
+largest value and reward or, if the result is too large, from the terms of each row, so that large penalties do not
+matter. The policy takes the first row whose value is within ``4 e`` of the best one. The error bound of a step is ``g``
+times the bound of the next step, plus ``e``, plus the largest difference between the best row and the row taken, so it
+also holds for the values of the policy.
 
 **Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
 the first step takes no more memory than a sweep.
@@ -21,20 +21,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
 from punish_fast.mdp.arrays.policy import first_best, refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
-from punish_fast.mdp.model.mdp import MDP, check_arrays
-from punish_fast.mdp.model.process import (
-    FURTHER_TERMS,
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    Payment,
-    RowChoices,
-    rounding_of_backup,
-)
-from punish_fast.mdp.model.solution import discount_of
+from punish_fast.mdp.model.limits import SolveError, discount_of
+from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.stored_process import rounding_of_backup
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0

@@ -45,8 +45,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
-from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
@@ -54,16 +52,17 @@ from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_s
 from punish_fast.mdp.methods.component_gains import ComponentGains, component_gains
 from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
-from punish_fast.mdp.model.mdp import MDP, check_arrays
-from punish_fast.mdp.model.process import UNIT_ROUNDOFF
-from punish_fast.mdp.model.solution import (
+from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
-    BoundedValues,
     Progress,
+    SolveError,
     SolverLimits,
     check_options,
 )
+from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.process import UNIT_ROUNDOFF
+from punish_fast.mdp.model.solution import BoundedValues
 
 
 def reach_probability(

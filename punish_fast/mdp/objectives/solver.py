@@ -24,14 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import normalized
 from punish_fast.mdp.arrays.policy import first_best, refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError, terminal_values
+from punish_fast.mdp.bounds.stopping_rule import LargeValueError, terminal_values
 from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
-from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
-from punish_fast.mdp.model.mdp import MDP, _bellman, check_arrays
-from punish_fast.mdp.model.process import Process
-from punish_fast.mdp.model.solution import (
+from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
+from punish_fast.mdp.model import _bellman
+from punish_fast.mdp.model.limits import (
     DEFAULT_DISCOUNT,
     DEFAULT_TOLERANCE,
     GENERAL_METHODS,
@@ -40,11 +38,14 @@ from punish_fast.mdp.model.solution import (
     MAX_SWEEPS,
     PRECISION,
     Progress,
-    Solution,
+    SolveError,
     SolverLimits,
     check_options,
     discount_of,
 )
+from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Maximum number of sweeps over layers before other methods are tried.

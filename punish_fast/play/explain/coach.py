@@ -14,10 +14,9 @@ from math import comb, prod
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values, first_best
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.mdp.objectives.solver import evaluate, solve
-from punish_fast.play.punish.game_data import View, rows_of_state
+from punish_fast.play.game_data import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace

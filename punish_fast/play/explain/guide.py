@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from punish_fast.play.punish.game_data import View
+from punish_fast.play.game_data import View
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import DODGE, GUARD, REST, clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules

@@ -25,7 +25,7 @@ from punish_fast.play.explain.reasons import (
     likeliest,
     place_of,
 )
-from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
+from punish_fast.play.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, indices_of, split_digits, state_of_digits, to_decimal

@@ -19,7 +19,7 @@ from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.dealer import DEALS
 from punish_fast.duel.graph import DuelError
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
-from punish_fast.play.punish.game_data import GameData, View, five, unseen_cards
+from punish_fast.play.game_data import GameData, View, five, unseen_cards
 from punish_fast.play.session import PlaySession, SessionPlayer, UndoError
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS

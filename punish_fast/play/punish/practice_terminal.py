@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from punish_fast.play.explain.guide import guide
-from punish_fast.play.explain.practice import Question, Verdict, verdict_on
 from punish_fast.play.explain.why import Explainer
-from punish_fast.play.punish.game_data import View, view_of
+from punish_fast.play.game_data import View, view_of
 from punish_fast.play.punish.moves import ask_move, moves_text
+from punish_fast.play.punish.practice import Question, Verdict, verdict_on
 from punish_fast.play.punish.screen import Screen
 from punish_fast.play.session import HELP, Ask, answer_to
 from punish_fast.punish.codes import action_name

@@ -6,7 +6,7 @@ from typing import Any
 
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide, unhurt
-from punish_fast.play.punish.game_data import View, unseen_cards
+from punish_fast.play.game_data import View, unseen_cards
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.words import resolved_name, with_hearts, words_of
 from punish_fast.punish._actions import REST_ACTION

@@ -16,7 +16,7 @@ from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
-from punish_fast.play.punish.game_data import GameData, View, rows_of_state, shared_data, view_of
+from punish_fast.play.game_data import GameData, View, rows_of_state, shared_data, view_of
 from punish_fast.play.punish.match import MATCH, PunishMatch, play_ahead
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
@@ -36,7 +36,7 @@ from punish_fast.store.reader import require_states
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
-    from punish_fast.play.explain.practice import Question
+    from punish_fast.play.punish.practice import Question
 
 # Temperatures that users can choose from. Each temperature in use takes as much memory as a policy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -235,8 +235,8 @@ class PunishPlayer(Player, ServedPlayer):
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
-        from punish_fast.play.explain.improvement import worst_positions
-        from punish_fast.play.explain.practice import simulated_questions
+        from punish_fast.play.punish.improvement import worst_positions
+        from punish_fast.play.punish.practice import simulated_questions
 
         explainer = self.explainer
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
@@ -244,7 +244,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a user, with the worst positions as practice questions."""
-        from punish_fast.play.explain.improvement import improvement, worst_positions
+        from punish_fast.play.punish.improvement import improvement, worst_positions
 
         explainer = self.coach(None)
         report = improvement(explainer, choices, results, name)

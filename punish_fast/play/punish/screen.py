@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from punish_fast.play.events import Damage, End, Heal, Reveal
-from punish_fast.play.punish.game_data import View
+from punish_fast.play.game_data import View
 from punish_fast.play.words import told_of, words_of
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, Rules

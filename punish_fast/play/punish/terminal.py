@@ -8,7 +8,7 @@ from punish_fast.play.events import Deal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.guide import guide
 from punish_fast.play.explain.why import Explainer, Explanation
-from punish_fast.play.punish.game_data import GameData, View
+from punish_fast.play.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.punish.screen import Screen
 from punish_fast.play.session import HELP, Ask, PlaySession, answer_to

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
-from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model.solution import Solution, check_options
+from punish_fast.mdp.model.limits import check_options
+from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules

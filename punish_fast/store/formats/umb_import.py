@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import divisors, from_scipy
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.conversion.objective_text import NamedProcess
-from punish_fast.mdp.model.mdp import ModelError
+from punish_fast.mdp.model.mdp import process_of
 from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
@@ -178,7 +179,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     shape = len(indptr) - 1, n_states
     try:
         matrix = csr_array((p, target.astype(dtype), indptr.astype(dtype)), shape=shape)
-        mdp = from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize)
+        mdp = process_of(from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize))
     except ModelError as error:
         raise content.fault(f"is not a Markov decision process: {error}") from None
     return NamedProcess(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from punish_fast.mdp.objectives.solver import SolveError
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.formats.notebook_json import read_notebook
 from store.conftest import KNOWN, write

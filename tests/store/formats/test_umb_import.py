@@ -12,8 +12,8 @@ from hypothesis import given
 from mdp.test_construction import assert_same, flat
 from processes import random_processes
 
-from punish_fast.mdp.arrays.row_lists import from_rows
 from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
+from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.formats.umb import export_umb
 from punish_fast.store.formats.umb_import import import_umb

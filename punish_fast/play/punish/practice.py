@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.explain.why import Explainer, Explanation
-from punish_fast.play.punish.game_data import rows_of_state
+from punish_fast.play.game_data import rows_of_state
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import NoAnswerError, PlaySession
 from punish_fast.punish.codes import State, from_decimal, indices_of

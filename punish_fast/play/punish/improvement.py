@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.play.explain.practice import Question, recorded_questions, verdict_on
 from punish_fast.play.explain.why import Explainer
+from punish_fast.play.punish.practice import Question, recorded_questions, verdict_on
 from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import action_name, to_decimal
 from punish_fast.punish.strategy import COLUMN

@@ -1,0 +1,145 @@
+"""Options and limits of solvers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from punish_fast.runtime.errors import PunishFastError, as_float, check_allowed, shown
+
+LAYERED, JACOBI = "layered", "jacobi"
+SWEEP_METHODS = (LAYERED, JACOBI)
+GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
+METHODS = ("auto", *SWEEP_METHODS, *GENERAL_METHODS)
+OBJECTIVES = ("discounted", "reach-probability")
+DEFAULT_DISCOUNT = 0.95
+DEFAULT_TOLERANCE = 1e-10
+# Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
+PRECISION = 1e-9
+# Called with the name of the stage, the number of sweeps or policies, and the error bound.
+Progress = Callable[[str, int, float], None]
+
+
+MAX_SWEEPS = 100_000
+
+
+def keep_quiet(_sweeps: int, _bound: float) -> None:
+    """Ignore progress."""
+
+
+class SolveError(PunishFastError, ValueError):
+    """Raised if an MDP cannot be solved with the given options. The message begins with the option or array."""
+
+
+@dataclass(frozen=True)
+class SolverLimits:
+    """Error bound to reach, limits on the computation, and its callbacks. Pass it to `solve` as ``tolerance``.
+
+    Attributes:
+        tolerance: Error bound to reach, in the unit of the values.
+        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
+            default 100,000.
+        progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
+        is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
+            constant distance fails.
+        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
+        save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
+            changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
+
+    Raises:
+        SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+
+    Examples:
+        Solve in at most 10 sweeps, and keep the values of the last one:
+
+        >>> from punish_fast.mdp import from_rows, solve
+        >>> mdp = from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0])
+        >>> saved = []
+        >>> limits = SolverLimits(tolerance=1e-6, max_sweeps=10, save=lambda v: saved.append(v.copy()))
+        >>> solve(mdp, discount=1, tolerance=limits).v
+        array([3., 2.])
+        >>> saved[-1]
+        array([3., 2.])
+    """
+
+    tolerance: float
+    max_sweeps: int = MAX_SWEEPS
+    progress: Callable[[int, float], None] = field(default_factory=lambda: keep_quiet)
+    is_patient: bool = True
+    initial_values: np.ndarray | None = None
+    save: Callable[[np.ndarray], None] | None = None
+
+    def __post_init__(self) -> None:
+        """Check ``max_sweeps``."""
+        if not _is_whole(self.max_sweeps):
+            raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
+
+    @classmethod
+    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> SolverLimits:
+        """Build limits that report progress under the name of a stage.
+
+        Args:
+            tolerance: Error bound to reach, in the unit of the values.
+            max_sweeps: Maximum number of sweeps.
+            progress: Called as ``progress(stage, sweeps, error_bound)`` after every sweep, or None.
+            stage: Name of the stage.
+
+        Returns:
+            The limits.
+
+        Raises:
+            SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+
+        Examples:
+            >>> limits = SolverLimits.of(1e-6, 100, print, "gain")
+            >>> limits.progress(1, 0.5)
+            gain 1 0.5
+        """
+        return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, stage))
+
+
+def check_options(
+    discount: float | None = None,
+    method: str = "auto",
+    tolerance: float = DEFAULT_TOLERANCE,
+    sweeps: int | None = None,
+    objective: str = "discounted",
+) -> tuple[float | None, float]:
+    """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
+    for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
+        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}")
+    discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
+    if objective == "reach-probability" and discount not in (None, 1):
+        raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
+    if objective == "reach-probability" and method not in ("auto", LAYERED):
+        raise SolveError(f"method: {method} is not allowed with the objective reach-probability; it must be {LAYERED}")
+    if method in GENERAL_METHODS and discount == 1:
+        raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
+    if method in GENERAL_METHODS and sweeps is not None:
+        raise SolveError(f"sweeps: not allowed with {method}; the method must be {LAYERED} or {JACOBI}")
+    check_allowed(0 < bound < math.inf, SolveError, "tolerance", shown(tolerance), "a number above 0")
+    if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
+        raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")
+    return discount, bound
+
+
+def discount_of(given: Any) -> float:
+    """Convert a discount, a real number of any type, to float.
+
+    Raises:
+        SolveError: If the discount is not from 0 to 1, or is not 1 but rounds to 1.
+    """
+    discount = as_float(given)
+    check_allowed(0 <= discount <= 1 and given >= 0, SolveError, "discount", shown(given), "a number from 0 to 1")
+    if discount == 1 and given != 1:
+        raise SolveError(f"discount: {shown(given)} rounds to 1; it must be 1 or at most 1 - 2**-53")
+    return discount
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
