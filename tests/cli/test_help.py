@@ -54,7 +54,7 @@ _COMPILER = ("numba.np.arraymath", "scipy.linalg", "filelock")
 UNUSED = {
     "solve --rules tiny --quiet": (
         *("duel", "enemies", "equilibrium", "games", "play", "study", "web", "records.database"),
-        *("mdp.objectives", "mdp.methods.component_solver", "mdp.chain.rational", "mdp.chain.elimination"),
+        *("mdp.objectives", "mdp.objectives.component_solver", "mdp.chain.rational", "mdp.chain.elimination"),
     ),
     "play naive --rules tiny": (
         *("enemies", "equilibrium", "study", "web", "mdp.objectives", "mdp.chain.rational", "games.registry"),

@@ -21,9 +21,10 @@ from processes import (
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.methods import component_brackets, rational
 from punish_fast.mdp.methods.component_brackets import bracketed
-from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
+from punish_fast.mdp.methods.exact_iteration import solve_exactly
 from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, from_rows
+from punish_fast.mdp.model.outcomes import PROBABILITY, Payoff
 from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
@@ -74,7 +75,7 @@ def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
     k, odds = np.arange(1, n), (1 - p) / p
     known = odds ** (k - n) * (1 - odds**-k) / (1 - odds**-n)
     assert np.abs(solution.v - known).max() <= solution.error_bound <= 1e-6
-    assert solution.reason == "topological"
+    assert solution.reason == "sweeps over components"
     assert [sweeps for _, sweeps, _ in told] == sorted(sweeps for _, sweeps, _ in told)
     assert told[-1] == ("solve", solution.sweeps, solution.error_bound)
 

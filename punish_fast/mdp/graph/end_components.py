@@ -39,6 +39,7 @@ from punish_fast.mdp.graph.row_selection import (
     terminals_of,
 )
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 from punish_fast.runtime.parallel import cumulated
 
@@ -55,17 +56,17 @@ class Quotient:
     row: np.ndarray  # int64 ``[n_quotient_rows]``, original row of each quotient row, or -1 for staying
     inside: np.ndarray  # int64 ``[k]``, original rows of end components
 
-    def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return values of the original states and rows, float64 ``[n_states]`` and ``[n_rows]``, and `lifted_choice`.
+    def lifted(self, found: Exact) -> Exact:
+        """Convert values of the quotient to values of the original MDP.
 
-        In the quotient, ``q`` contains the row values, float64 ``[n_quotient_rows]``, ``v`` the maximum of ``q`` in
-        each state, and ``choice`` the rows taken. States of a component and rows inside it have the component's value.
+        States of a component and rows inside it have the component's value. Row values are converted if they exist.
         """
-        is_row, state = self.row >= 0, states_of_rows(self.original)
-        lifted, rows = v[self.number], np.empty(len(state))
-        rows[self.row[is_row]] = q[is_row]
-        rows[self.inside] = lifted[state[self.inside]]
-        return lifted, rows, self.lifted_choice(choice)
+        v, q = found.v[self.number], None
+        if found.q is not None:
+            is_row, q = self.row >= 0, np.empty(self.original.n_rows)
+            q[self.row[is_row]] = found.q[is_row]
+            q[self.inside] = v[states_of_rows(self.original)[self.inside]]
+        return replace(found, v=v, q=q, choice=self.lifted_choice(found.choice))
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """Convert the policy ``choice`` of the quotient to a policy of the original MDP, int64 ``[n_states]``."""

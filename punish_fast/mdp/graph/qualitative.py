@@ -174,6 +174,21 @@ def endless_states(mdp: MDP) -> np.ndarray:
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
 
 
+def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
+    """Return the error if a run can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
+
+    If ``of_policy`` is True, a policy is evaluated, under which runs must end even without rewards.
+    """
+    allowed, told = "play ends or continues without reward", "can collect rewards forever, so values may be infinite"
+    if of_policy:
+        allowed, told = "play ends", "never ends under this policy"
+    return SolveError(
+        f"discount: 1 is allowed only if {allowed}, but from {endless.sum()} states (the first is number "
+        f"{endless.argmax()}) it {told}; use a discount below 1, total_reward (costs until a goal) or average_reward "
+        "(reward per step)"
+    )
+
+
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
     """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely. Otherwise return a policy that does."""
     ends = terminals_of(mdp)

@@ -17,13 +17,6 @@ _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
-class ValueRange(NamedTuple):
-    """Lower and upper limits on all values."""
-
-    least: float
-    most: float
-
-
 class Bounds(NamedTuple):
     """Bounds on values, and the progress of their proof."""
 

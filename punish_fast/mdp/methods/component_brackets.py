@@ -31,14 +31,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from punish_fast.mdp.chain.elimination import patience
 from punish_fast.mdp.graph.end_components import Order
 from punish_fast.mdp.methods import _component_brackets
-from punish_fast.mdp.methods._component_brackets import Bounds, ValueRange
+from punish_fast.mdp.methods._component_brackets import Bounds
 from punish_fast.mdp.methods.anderson import Anderson
-from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
+from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverLimits
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved, ValueRange
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
@@ -113,6 +115,9 @@ class _Sweeps:
         """Bracket small components in order."""
         # Work in chunks so that interrupts are handled promptly.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
+            if self._limits.is_over:
+                self.is_proved = False
+                return
             self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._limits.max_sweeps)
             place = self._narrow(boundary, begin, end)
             while place < end:
@@ -161,6 +166,8 @@ class _Sweeps:
             self._limits.progress(self.n_sweeps, np.inf)
             if np.abs(values - before).max() <= max(change, 4 * UNIT_ROUNDOFF * np.abs(values).max()):
                 return True
+            if self._limits.is_over:
+                break
             values[:] = np.clip(acceleration.next(before, values.copy()), *value_range)
         return False
 
@@ -186,3 +193,21 @@ class _Sweeps:
             if first == last or n_open == before:
                 break
         return first
+
+
+def sweep_components(problem: Total) -> Exact | Unsolved:
+    """Sweep until all components are bracketed, or until policy iteration would take about as long."""
+    few = min(problem.limits.max_sweeps, patience(problem.mdp))
+    return _solved(problem, replace(problem.limits, max_sweeps=few, is_patient=False))
+
+
+def sweep_components_further(problem: Total) -> Exact | Unsolved:
+    """Sweep up to the maximum number of times."""
+    return _solved(problem, problem.limits)
+
+
+def _solved(problem: Total, limits: SolverLimits) -> Exact | Unsolved:
+    problem.found = found = bracketed(problem.mdp, problem.payoff, limits)
+    if found.error_bound <= limits.tolerance:
+        return found
+    return Unsolved(f"{found.rounds:,} sweeps prove no error bound", found)

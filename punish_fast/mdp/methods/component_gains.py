@@ -7,11 +7,10 @@ the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. 
 
 [Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all satisfy ``(T_a h - h)(s) >= l`` has a gain of at
 least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` narrow this bracket. Keeping a quarter of the old values removes
-periodicity. If 1,000 sweeps are not enough, policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two
-floats to keep differences accurate. If the bracket is still too wide, small components are solved in rational
-arithmetic (``rational.py``), larger chains by their stationary weights, and other
-components by more sweeps. The narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first
-that keeps ``l`` within the tolerance of ``g``.
+periodicity. Policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two floats, so that differences are
+accurate. Small components are also solved in rational arithmetic (``rational.py``), and larger chains by their
+stationary weights. The narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first that
+keeps ``l`` within the tolerance of ``g``.
 
 **Stationary weights.** If a chain seldom moves between groups of states, its bias is many orders of magnitude larger
 than its rewards, and a bias computed in floating point proves nothing. Stationary weights can still be computed to
@@ -28,7 +27,8 @@ rounding each. If ``d`` is the sum of all these errors, the error of the gain ``
 of ``|r - g|``.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from math import fsum
 
 import numpy as np
@@ -41,6 +41,7 @@ from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.methods.rational import best_gain, is_small
 from punish_fast.mdp.model.limits import PRECISION, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
 
 # Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
@@ -80,6 +81,12 @@ class ComponentGains(_Bracket):
 
     part: Restriction  # MDP restricted to the rows of end components
     component: np.ndarray  # int64 ``[n_states of the part]``, index of each state's component
+    reason: str = ""  # names of the rungs tried
+
+    @property
+    def error_bound(self) -> float:
+        """Half the width of the widest bracket."""
+        return float(self.half_width.max(initial=0))
 
     @property
     def gain(self) -> np.ndarray:
@@ -107,25 +114,44 @@ class ComponentGains(_Bracket):
         self.h[states], self.choice[states] = found.h[changed], part.rows[found.choice[changed]]
 
 
-def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverLimits) -> ComponentGains:
-    """Bracket the maximum gain within each maximal end component returned by ``end_components``.
+@dataclass(eq=False)
+class Gains:
+    """Maximum gains within maximal end components to be found, as a problem for the ladder (``ladder.py``)."""
 
-    Args:
-        number: int64 ``[n_states]``, component of each state.
-        inside: int64 ``[k]``, rows of all components.
-        limits: The tolerance, which is the half-width of brackets to reach, and the maximum number of sweeps. A
-            half-width of 1e-9 times the gain is also accepted. Brackets are wider if neither half-width can be reached.
-    """
-    part = restriction(mdp, marks_at(mdp.n_rows, inside), np.empty(0))
-    _, component = np.unique(number[part.states], return_inverse=True)
-    few = replace(limits, max_sweeps=min(limits.max_sweeps, _FEW_SWEEPS))
-    found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
-    _improve(found, limits.tolerance)
-    wide = found.is_wide(limits.tolerance, PRECISION)
-    if wide.any() and limits.max_sweeps > _FEW_SWEEPS:
-        inner, component = found.of(wide)
-        found.take(wide, inner, _swept(inner.mdp, component, limits))
-    return found
+    mdp: MDP
+    number: np.ndarray  # int64 ``[n_states]``, component of each state
+    inside: np.ndarray  # int64 ``[k]``, rows of all components
+    limits: SolverLimits  # the tolerance is the half-width of brackets to reach
+    found: ComponentGains = field(init=False)  # narrowest brackets
+
+    def narrowed(self, precision: float = PRECISION) -> ComponentGains | Unsolved:
+        """Return the brackets, or `Unsolved` if some are wide."""
+        n_wide = int(self.found.is_wide(self.limits.tolerance, precision).sum())
+        return self.found if n_wide == 0 else Unsolved(f"{n_wide:,} components have wide bounds", self.found)
+
+    def wide_components(self) -> Iterator[tuple[np.ndarray, Restriction]]:
+        """Yield a mask of each component with a wide bracket, and the restriction to it, until the time is over."""
+        for k in np.flatnonzero(self.found.is_wide(self.limits.tolerance, PRECISION)):
+            if not self.limits.is_over:
+                marked = np.arange(len(self.found.lower)) == k
+                yield marked, self.found.of(marked)[0]
+
+
+def sweep_gains(problem: Gains) -> ComponentGains | Unsolved:
+    """Bracket the gains by up to 1,000 sweeps over all components together."""
+    few = replace(problem.limits, max_sweeps=min(problem.limits.max_sweeps, _FEW_SWEEPS))
+    part = restriction(problem.mdp, marks_at(problem.mdp.n_rows, problem.inside), np.empty(0))
+    _, component = np.unique(problem.number[part.states], return_inverse=True)
+    problem.found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
+    return problem.narrowed(0.0)
+
+
+def sweep_further(problem: Gains) -> ComponentGains | Unsolved:
+    """Sweep the components with wide brackets up to the maximum number of times."""
+    wide = problem.found.is_wide(problem.limits.tolerance, PRECISION)
+    inner, component = problem.found.of(wide)
+    problem.found.take(wide, inner, _swept(inner.mdp, component, problem.limits))
+    return problem.narrowed()
 
 
 def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
@@ -143,7 +169,8 @@ def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
         h -= h[order[begins]][component]
         half_width = float(width.max()) / 2
         limits.progress(sweeps, half_width)
-        if not half_width > max(_SHARE * limits.tolerance, 4 * UNIT_ROUNDOFF * float(np.abs(out).max())):
+        least = max(_SHARE * limits.tolerance, 4 * UNIT_ROUNDOFF * float(np.abs(out).max()))
+        if limits.is_over or not half_width > least:
             break
     return _bracket(mdp, component, Double(h, np.zeros(len(h))), limits.tolerance)
 
@@ -171,27 +198,42 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
     return _Bracket(earned, upper, relative, choice)
 
 
-def _improve(found: ComponentGains, tolerance: float) -> None:
-    """Narrow brackets by policy iteration and, if they are still wide, by rational arithmetic or stationary weights."""
-    wide, sizes = found.is_wide(tolerance), np.bincount(found.component)
+def improve_gains(problem: Gains) -> ComponentGains | Unsolved:
+    """Narrow brackets by policy iteration, in small components together."""
+    found, limits = problem.found, problem.limits
+    wide, sizes = found.is_wide(limits.tolerance), np.bincount(found.component)
     large = np.flatnonzero(wide & (sizes > _LARGE))
     for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):
-        if not marked.any():
+        if not marked.any() or limits.is_over:
             continue
         part, component = found.of(marked)
         if operations(part.mdp) < np.inf:
             choice = np.searchsorted(part.rows, found.choice[part.states])
             with np.errstate(all="ignore"):
-                bias = bias_of_best(part.mdp, component, choice, tolerance)
-            found.take(marked, part, _bracket(part.mdp, component, bias, tolerance))
-    for k in np.flatnonzero(found.is_wide(tolerance, PRECISION)):
-        part, _ = found.of(marked := np.arange(len(sizes)) == k)
+                bias = bias_of_best(part.mdp, component, choice, limits)
+            found.take(marked, part, _bracket(part.mdp, component, bias, limits.tolerance))
+    return problem.narrowed()
+
+
+def use_fractions_for_gains(problem: Gains) -> ComponentGains | Unsolved:
+    """Narrow the brackets of small components in rational arithmetic."""
+    found = problem.found
+    for marked, part in problem.wide_components():
         if is_small(part.mdp):
             best = best_gain(part.mdp, np.searchsorted(part.rows, found.choice[part.states]))
             found.take(marked, part, _Bracket(*best))
-        elif part.mdp.n_rows == part.mdp.n_states and (bounds := gain_of_chain(part.mdp)) is not None:
+    return problem.narrowed()
+
+
+def weigh_states(problem: Gains) -> ComponentGains | Unsolved:
+    """Narrow the brackets of larger components without choices by their stationary weights."""
+    found = problem.found
+    for marked, part in problem.wide_components():
+        is_chain = part.mdp.n_rows == part.mdp.n_states
+        if is_chain and not is_small(part.mdp) and (bounds := gain_of_chain(part.mdp)) is not None:
             lower, upper = np.array(bounds[:1]), np.array(bounds[1:])
             found.take(marked, part, _Bracket(lower, upper, found.h[part.states], np.arange(part.mdp.n_rows)))
+    return problem.narrowed()
 
 
 # If all numbers are within these limits, products neither overflow nor lose digits.

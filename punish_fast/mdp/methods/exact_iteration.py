@@ -30,18 +30,19 @@ is infinite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.chain import _elimination
 from punish_fast.mdp.chain.elimination import Elimination
-from punish_fast.mdp.graph.qualitative import approaching_choice
+from punish_fast.mdp.graph.qualitative import approaching_choice, ending_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
-from punish_fast.mdp.methods._component_brackets import ValueRange
+from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model.limits import SolverLimits
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
@@ -61,31 +62,6 @@ _LEAST_DIGIT = 2.0**-100
 _FURTHER_ROUNDINGS = 13
 # Number of entries that one thread can read while other threads start.
 _LEAST_WORK = 100_000
-
-
-ANY = ValueRange(-np.inf, np.inf)
-PROBABILITY = ValueRange(0.0, 1.0)
-
-
-class Payoff(NamedTuple):
-    """Rewards of rows and terminals, and limits on the total reward."""
-
-    row: np.ndarray  # float64 [n_rows], rewards of rows
-    end: np.ndarray  # float64 [n_terminals], rewards of terminals, paid once
-    value_range: ValueRange = ANY  # smallest and largest possible total
-    scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
-
-
-@dataclass(frozen=True, eq=False)
-class Exact:
-    """Optimal values and a policy, with an error bound."""
-
-    v: np.ndarray  # float64 [n_states], values
-    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
-    # Upper bound on the error of `v`, and on `v` minus the values of the policy; infinite if no bound could be proved.
-    error_bound: float
-    rounds: int  # number of sweeps plus number of policies evaluated
-    policies: int = 0  # number of policies evaluated; 0 if sweeps were sufficient
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
@@ -171,28 +147,28 @@ class Rows:
 
 def solve_exactly(
     mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
-) -> Exact | None:
+) -> Exact | Unsolved:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
     ``mdp`` must not be compact, and its rewards are ignored. Without a discount, play must end under every policy, or
     it must end under the initial policy ``choice``, and policies that might not end play must have unbounded cost.
     ``limits`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
-    evaluated. Return None if the chain of a policy is too large for an elimination.
+    evaluated. The elimination fails if the chain of a policy is too large.
     """
     found = _iterate(mdp, payoff, choice, limits, discount)
-    if found is None or discount < 1 or np.isfinite(found.error_bound):
+    if isinstance(found, Unsolved) or discount < 1 or np.isfinite(found.error_bound):
         return found
     # Try another initial policy, since play under `choice` might be too long for floating point.
     found = _iterate(mdp, payoff, approaching_choice(mdp), limits, discount)
-    if found is not None and np.isinf(found.error_bound):
+    if isinstance(found, Exact) and np.isinf(found.error_bound):
         # Find an initial policy with a discount to bound the expected length of episodes.
         discounted = _iterate(mdp, payoff, choice, limits, LARGEST_DISCOUNT)
-        if discounted is not None:
+        if isinstance(discounted, Exact):
             found = _iterate(mdp, payoff, discounted.choice, limits, discount)
     return found
 
 
-def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float) -> Exact | None:
+def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float) -> Exact | Unsolved:
     """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
@@ -203,11 +179,13 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits,
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
             limits.progress(rounds, np.inf)
+            if limits.is_over:
+                return Unsolved(f"stopped after {rounds - 1} policies")
             before = v.high
             chain = _Chain(rows, choice, np.abs(ends), elimination)
             elimination = chain.elimination
             if not elimination.is_affordable:
-                return None
+                return Unsolved("the chain of a policy is too large")
             v = chain.evaluated(v)
             gain, error = rows.gains(v)
             best = rows.best(gain - error)
@@ -283,3 +261,25 @@ def _below(chain: _Chain, v: Double, least: float) -> Double | None:
             return candidate
         error = np.maximum(error, rounding)
     return None
+
+
+def eliminate(problem: Total) -> Exact | Unsolved:
+    """Solve by policy iteration, starting with the policy of sweeps."""
+    limits, payoff, found, discount = problem.limits, problem.payoff, problem.found, problem.discount
+    if problem.may_not_end:
+        problem.found = found = replace(found, choice=ending_choice(problem.mdp, found.choice))
+    # With a discount, terminals pay at every step, and half the tolerance is left for ties.
+    end, goal, rounding = payoff.end, limits.tolerance, 0.0
+    if discount < 1:
+        end, goal = end / (1 - discount), goal / 2
+        rounding = 4 * float(np.spacing(np.abs(end).max(initial=0)))
+    told = replace(limits, tolerance=goal, progress=lambda k, bound: limits.progress(found.rounds + k, bound))
+    outcome = solve_exactly(problem.mdp, payoff._replace(end=end), found.choice, told, discount)
+    if isinstance(outcome, Unsolved):
+        return outcome
+    v, bound = np.clip(outcome.v, *payoff.value_range), outcome.error_bound + rounding
+    outcome = replace(outcome, v=v, error_bound=bound, rounds=found.rounds + outcome.rounds)
+    if bound <= max(goal, least_bound(outcome)):
+        return outcome
+    problem.eliminated = outcome
+    return Unsolved(f"{outcome.policies} policies leave an error bound of {bound:.1e}", outcome)

@@ -28,6 +28,7 @@ import numpy as np
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
+from punish_fast.mdp.model.limits import SolverLimits
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 
@@ -36,7 +37,7 @@ _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
 _MOST_REFINEMENTS = 8
 
 
-def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
+def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: SolverLimits) -> Double:
     """Return the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding errors.
 
     Args:
@@ -44,7 +45,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
         component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and all
             states of a component can reach each other.
         choice: int64 ``[n_states]``, rows of the initial policy.
-        tolerance: Maximum distance between the bounds on a component's gain that follow from the bias.
+        limits: The tolerance is the maximum distance between the bounds on a gain that follow from the bias.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = groups(component)
@@ -59,10 +60,10 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
             # In states that play rarely leaves, errors of the bias may exceed the error bounds of the gains.
             size = np.maximum.reduceat(np.abs(h.high)[order], begins)
             upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
-            is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
+            is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= limits.tolerance)
             better = (gain - error)[best] > (gain + error)[choice] + UNIT_ROUNDOFF * size[component]
             better &= is_wide[component]
-            if not better.any():
+            if not better.any() or limits.is_over:
                 break
             choice = np.where(better, best, choice)
     return h

@@ -32,12 +32,15 @@ every method.
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
-from punish_fast.mdp.model.limits import GENERAL_METHODS
+from punish_fast.mdp.chain.elimination import operations, patience
+from punish_fast.mdp.methods.totals import Total, least_bound
+from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverLimits
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.solution import Log
 
 # Target reduction of the span of changes by sweeps, and of the residual by the Krylov method.
@@ -179,18 +182,16 @@ def iterate(
     point: Improvement,
     method: PolicyEvaluations,
     log: Log,
-    max_steps: int,
+    limits: SolverLimits,
     max_sweeps: float = math.inf,
-    progress: Callable[[int, float], None] | None = None,
 ) -> None:
     """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 
     Args:
         point: Initial values. On return, the values of the last backup.
         log: Receives one entry per backup.
-        max_steps: Maximum number of backups, including those already in the log.
+        limits: Maximum number of backups, including those already in the log, and maximum duration.
         max_sweeps: Stop once more than ``max_sweeps * nnz`` entries have been read.
-        progress: Called as ``progress(backups, error_bound)`` after every backup.
     """
     least, n_stalled, patience = np.inf, 0, _PATIENCE
     while True:
@@ -206,8 +207,60 @@ def iterate(
             n_stalled, patience = 0, 2 * patience
         log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
         log.seconds.append(time.perf_counter() - begin)
-        if progress is not None:
-            progress(len(log.seconds), point.bound.error)
-        is_over = len(log.seconds) >= max_steps or point.work > max_sweeps * point.mdp.nnz
+        limits.progress(len(log.seconds), point.bound.error)
+        is_over = limits.is_over or len(log.seconds) >= limits.max_sweeps or point.work > max_sweeps * point.mdp.nnz
         if point.is_done or is_over:
             return
+
+
+# Work, in sweeps over the MDP, after which evaluation stops: `_CHECKS` if an elimination is cheap, and `_MOST_WORK` in
+# any case.
+_CHECKS, _MOST_WORK = (200, 1000), 20_000
+# An elimination is cheap if it takes at most as many operations as the number of entries read so far, or, after more
+# than `_FEW_CHECKS` sweeps, at most this fraction of that number.
+_SHARE_OF_WORK, _FEW_CHECKS = 0.1, 100
+# Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
+_FURTHER_BACKUPS = 8
+
+
+def evaluate_policies(problem: Total) -> Exact | Unsolved:
+    """Alternate evaluations and backups until the goal is reached or an elimination becomes cheap in comparison."""
+    mdp, limits, log = problem.mdp, problem.limits, Log()
+    point = Improvement(mdp, problem.discount, limits.tolerance, limits.initial_values)
+    steps = PolicyEvaluations(problem.methods)
+    problem.evaluation = point, steps, log
+    few = patience(mdp) if problem.eliminates else math.inf
+    for limit in (few, *(k for k in (*_CHECKS, _MOST_WORK) if k > few)):
+        point.most_work = limit * mdp.nnz if limit <= _FEW_CHECKS else math.inf
+        iterate(point, steps, log, limits, limit)
+        cheap = point.work * (1.0 if limit <= _FEW_CHECKS else _SHARE_OF_WORK)
+        is_over = limits.is_over or limit >= _MOST_WORK or len(log.seconds) >= limits.max_sweeps
+        if point.is_done or is_over or operations(mdp, cheap) <= cheap:
+            break
+    return _closed(problem, is_last=not problem.eliminates)
+
+
+def evaluate_further(problem: Total) -> Exact | Unsolved:
+    """Continue until the goal or the maximum number of backups is reached."""
+    point, steps, log = problem.evaluation
+    if point.is_done:
+        return problem.found
+    if len(log.seconds) < problem.limits.max_sweeps:
+        point.most_work = math.inf
+        iterate(point, steps, log, problem.limits)
+    return _closed(problem, is_last=True)
+
+
+def _closed(problem: Total, is_last: bool) -> Exact | Unsolved:
+    """Compute the final values, after further backups if the error bound is just above the goal."""
+    point, steps, log = problem.evaluation
+    closed = point.close()
+    for _ in range(_FURTHER_BACKUPS):
+        if point.goal < closed.error_bound <= 2 * point.goal:
+            point.improve()
+            closed = min(closed, point.close(), key=lambda each: each.error_bound)
+    n, bound = len(log.residual), closed.error_bound
+    problem.found = found = Exact(closed.v, closed.choice, bound, n, 0, closed.q, steps.reason, log)
+    if bound <= point.goal or (point.is_done and (is_last or bound <= least_bound(found))):
+        return found
+    return Unsolved(f"{n:,} backups leave an error bound of {bound:.1e}", found)

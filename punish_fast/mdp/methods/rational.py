@@ -26,9 +26,10 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import closed_classes
 from punish_fast.mdp.graph.end_components import components_of
-from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
-from punish_fast.mdp.model.limits import PRECISION, SolveError, SolverLimits
+from punish_fast.mdp.methods.totals import Total
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
@@ -189,31 +190,6 @@ def solved(equations: Sequence[Equation]) -> Numbers:
     return x
 
 
-def solve_certified(
-    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
-) -> Exact | None:
-    """Find optimal values by policy iteration in floating point, or in fractions if the error bound is too large.
-
-    Arguments are as in `solve_exactly`, except that terminals pay ``payoff.end`` at every step if there is a discount.
-    Return None if nothing was proved.
-    """
-    ends = payoff.end
-    with np.errstate(over="ignore"):
-        worth = ends if discount == 1 else ends / (1 - discount)
-    found = solve_exactly(mdp, payoff._replace(end=worth), choice, limits, discount)
-    if found is not None and discount < 1:
-        rounding = 4 * np.spacing(np.abs(worth).max(initial=0))
-        found = replace(found, error_bound=found.error_bound + float(rounding))
-    if found is not None and found.error_bound <= max(
-        limits.tolerance, PRECISION * float(np.abs(found.v).max(initial=0))
-    ):
-        return found
-    if is_small(mdp):
-        factor = Fraction(1) if discount == 1 else 1 / (1 - Fraction(discount))
-        return best_total(mdp, (payoff.row, [factor * Fraction(x) for x in ends.tolist()]), choice, discount)
-    return found if found is not None and np.isfinite(found.error_bound) else None
-
-
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
     """Maximize the expected total reward plus the value of the terminal reached. The error bound covers rounded inputs.
 
@@ -280,3 +256,17 @@ def _nearest(x: Fraction) -> float:
         return float(x)
     except OverflowError:
         return np.inf if x > 0 else -np.inf
+
+
+def use_fractions(problem: Total) -> Exact | Unsolved:
+    """Solve a small MDP, starting with the policy of sweeps."""
+    if not is_small(problem.mdp):
+        return Unsolved("a component is too large")
+    factor = Fraction(1) if problem.discount == 1 else 1 / (1 - Fraction(problem.discount))
+    payoff, n = problem.payoff, problem.found.rounds
+    ends = [factor * Fraction(x) for x in payoff.end.tolist()]
+    found = best_total(problem.mdp, (payoff.row, ends), problem.found.choice, problem.discount)
+    found = replace(found, v=np.clip(found.v, *payoff.value_range), rounds=n + found.rounds)
+    if found.error_bound < problem.found.error_bound:
+        return found
+    return Unsolved(f"the error bound is {found.error_bound:.1e}", found)

@@ -255,6 +255,14 @@ class Evaluation(Layered):
         super().__init__(mdp, discount)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
+    def close(self) -> None:
+        """Use state values as row values, because each state has one row in the chain of the policy."""
+        self.q = self.v[: self.mdp.n_states].copy()
+
+    def settle(self, _bounds: Sequence[float]) -> float:
+        """Return 0, because the policy is given."""
+        return 0.0
+
     def _closed(self, bound: float) -> float:
         return bound
 

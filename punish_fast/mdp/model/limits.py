@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -44,15 +45,19 @@ class SolverLimits:
         tolerance: Error bound to reach, in the unit of the values.
         max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
             default 100,000.
+        max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is checked after every
+            sweep and before every policy evaluation. The values found until then are returned if they have a proved
+            error bound; otherwise, `SolveError` is raised.
         progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
         is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
             constant distance fails.
         initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
             changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
+        deadline: Value of ``time.monotonic()`` at which the computation stops. Set by `started`.
 
     Raises:
-        SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+        SolveError: If ``max_sweeps`` is not a whole number of at least 1, or ``max_seconds`` is not above 0.
 
     Examples:
         Solve in at most 10 sweeps, and keep the values of the last one:
@@ -69,38 +74,44 @@ class SolverLimits:
 
     tolerance: float
     max_sweeps: int = MAX_SWEEPS
+    max_seconds: float = math.inf
     progress: Callable[[int, float], None] = field(default_factory=lambda: keep_quiet)
     is_patient: bool = True
     initial_values: np.ndarray | None = None
     save: Callable[[np.ndarray], None] | None = None
+    deadline: float = math.inf
 
     def __post_init__(self) -> None:
-        """Check ``max_sweeps``."""
+        """Check ``max_sweeps`` and ``max_seconds``."""
         if not _is_whole(self.max_sweeps):
             raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
+        if not as_float(self.max_seconds) > 0:
+            raise SolveError(f"max_seconds: {shown(self.max_seconds)} is not allowed; it must be a number above 0")
 
-    @classmethod
-    def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None, stage: str = "solve") -> SolverLimits:
-        """Build limits that report progress under the name of a stage.
-
-        Args:
-            tolerance: Error bound to reach, in the unit of the values.
-            max_sweeps: Maximum number of sweeps.
-            progress: Called as ``progress(stage, sweeps, error_bound)`` after every sweep, or None.
-            stage: Name of the stage.
-
-        Returns:
-            The limits.
-
-        Raises:
-            SolveError: If ``max_sweeps`` is not a whole number of at least 1.
+    def started(self) -> SolverLimits:
+        """Return the limits with a deadline ``max_seconds`` from now, unless there is one already.
 
         Examples:
-            >>> limits = SolverLimits.of(1e-6, 100, print, "gain")
-            >>> limits.progress(1, 0.5)
-            gain 1 0.5
+            >>> SolverLimits(1e-6, max_seconds=60).started().is_over
+            False
         """
-        return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, stage))
+        if self.deadline < math.inf:
+            return self
+        return replace(self, deadline=time.monotonic() + float(self.max_seconds))
+
+    @property
+    def is_over(self) -> bool:
+        """True if the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+
+def limits_of(
+    tolerance: float, max_sweeps: int, max_seconds: float = math.inf, progress: Progress | None = None
+) -> SolverLimits:
+    """Check the limits of an objective, and start their clock. Progress is reported under the name ``"solve"``."""
+    _, tolerance = check_options(tolerance=tolerance)
+    told = keep_quiet if progress is None else partial(progress, "solve")
+    return SolverLimits(tolerance, max_sweeps, max_seconds, told).started()
 
 
 def check_options(

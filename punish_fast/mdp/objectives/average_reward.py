@@ -19,16 +19,17 @@ half the width of the bracket, the policy takes the first of these rows, provide
 rounded up. A bracket is irrelevant if leaving its component is at least as good as staying would be at the upper bound.
 """
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.methods.component_gains import ComponentGains, component_gains
-from punish_fast.mdp.methods.component_solver import settle_ties, solve_by_component
-from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
+from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
@@ -36,9 +37,12 @@ from punish_fast.mdp.model.limits import (
     Progress,
     SolveError,
     SolverLimits,
-    check_options,
+    keep_quiet,
+    limits_of,
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.outcomes import Exact, Payoff
+from punish_fast.mdp.objectives.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.objectives.solver import solve
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
@@ -79,6 +83,7 @@ def average_reward(
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
+    max_seconds: float = math.inf,
 ) -> AverageReward:
     """Find the maximum average reward per step, or the average reward of a policy.
 
@@ -92,6 +97,7 @@ def average_reward(
             sufficient.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
+        max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
         Gain and bias of each state, and an optimal policy.
@@ -115,29 +121,36 @@ def average_reward(
         np.float64(1.0)
     """
     check_arrays(mdp)
-    _, tolerance = check_options(tolerance=tolerance)
+    between = limits_of(tolerance, max_sweeps, max_seconds, progress)
+    within = between if progress is None else replace(between, progress=partial(progress, "gain"))
     if policy is not None:
-        of_policy, more = evaluated(mdp, policy, lambda chain: average_reward(chain, tolerance, progress, max_sweeps))
+        of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
         return replace(of_policy, error_bound=of_policy.error_bound + error)
+    return _average_reward(mdp, within, between)
+
+
+def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> AverageReward:
+    """Find the maximum average reward with limits within end components and between them."""
+    tolerance = within.tolerance
+    within, between = (replace(limits, tolerance=tolerance / 2) for limits in (within, between))
     mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
-    within = SolverLimits.of(tolerance / 2, max_sweeps, progress, "gain")
-    gains = component_gains(mdp, quotient.number, quotient.inside, within)
+    climb(problem := Gains(mdp, quotient.number, quotient.inside, within))
+    gains = problem.found
     wide = gains.is_wide(tolerance / 2, PRECISION)
-    if wide.any():
+    if wide.any() and not (within.is_over and np.isfinite(gains.error_bound)):
         k = int(np.where(wide, gains.half_width, -1.0).argmax())
         raise SolveError(
-            f"tolerance: {max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that "
-            f"a component of {int((gains.component == k).sum()):,} states has an average reward from "
+            f"tolerance: {within.max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove "
+            f"only that a component of {int((gains.component == k).sum()):,} states has an average reward from "
             f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; use a larger tolerance or more sweeps"
         )
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
-    between = SolverLimits.of(tolerance / 2, max_sweeps, progress)
     ends = np.zeros(paying.n_states, dtype=bool)
-    found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
+    found = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
     # A bracket is irrelevant if leaving is at least as good as staying at the bracket's upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))
@@ -146,7 +159,7 @@ def average_reward(
     settled = (quotient.row[found.choice] < 0)[quotient.number[inside]]
     choice[inside[settled]] = gains.rows[settled]
     found = replace(found, v=found.v[quotient.number], choice=choice, error_bound=bound)
-    found, earned = _first_of_ties(quotient, gains, found, q, replace(between, tolerance=tolerance))
+    found, earned = _first_of_ties(quotient, gains, found, replace(between, tolerance=tolerance))
     gain = found.v
     if earned is not None:
         residual = earned.bias_residual + float(np.abs(gain - earned.gain).max())
@@ -158,12 +171,14 @@ def average_reward(
 
 
 def _first_of_ties(
-    quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, limits: SolverLimits
+    quotient: Quotient, gains: ComponentGains, found: Exact, limits: SolverLimits
 ) -> tuple[Exact, AverageReward | None]:
     """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
 
     Also return the evaluation of the new policy, or None if the policy is unchanged.
     """
+    q = found.q
+    assert q is not None
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
     # Differences below half the width of a component's bracket count as ties.
@@ -181,7 +196,8 @@ def _first_of_ties(
         return first_marked(mdp.state_ptr, marked)
 
     def evaluate(chain: MDP) -> Exact:
-        earned.append(average_reward(chain, limits.tolerance / 2, max_sweeps=limits.max_sweeps))
+        quiet = replace(limits, tolerance=limits.tolerance / 2, progress=keep_quiet)
+        earned.append(_average_reward(chain, quiet, quiet))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
     best = settle_ties(mdp, values, found, limits.tolerance, first, evaluate)

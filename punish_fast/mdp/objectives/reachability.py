@@ -40,6 +40,7 @@ before it ends, so the minimum is minus infinity in all states from which the co
 positive, staying has a cost. If it might be 0, the MDP is rejected.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -49,20 +50,22 @@ from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
-from punish_fast.mdp.methods.component_gains import ComponentGains, component_gains
-from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total, solve_by_component
-from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
+from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
     Progress,
     SolveError,
     SolverLimits,
-    check_options,
+    keep_quiet,
+    limits_of,
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.solution import BoundedValues
+from punish_fast.mdp.objectives.component_solver import first_of_ties, largest_total, solve_by_component
 
 
 def reach_probability(
@@ -74,6 +77,7 @@ def reach_probability(
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
+    max_seconds: float = math.inf,
 ) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
@@ -89,6 +93,7 @@ def reach_probability(
             sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
+        max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
         Probability of reaching the goal from each state, with bounds, and a policy that attains it.
@@ -108,11 +113,10 @@ def reach_probability(
         (array([0.333333, 0.666667]), array([1, 3]))
     """
     check_arrays(mdp)
-    _, tolerance = check_options(tolerance=tolerance)
+    limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
     mdp = normalized(mdp.expanded() if policy is None else induced_chain(mdp, policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
-    limits = SolverLimits.of(tolerance, max_sweeps, progress)
     solve = largest_probability if maximize else _largest_evasion
     found, is_sure = solve(mdp, goal, stops, limits)
     v, bound = found.v, found.error_bound
@@ -152,17 +156,18 @@ def _bracket(
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]
-    v, bound, work = sure.found[:n].astype(np.float64), 0.0, (0, 0)
+    found = Exact(sure.found[:n].astype(np.float64), mdp.state_ptr[:-1], 0.0, 0, reason="graph")
     choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
     if is_open[:n].any():
         rows = rows_of_states(mdp, is_open[:n])
         part = restriction(mdp, rows, np.array([0.0, 1.0]), sure.found)
         inner = part.mdp.in_one_layer()
         payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
-        found, _ = solve_by_component(inner, endless[part.states], payoff, limits)
-        v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
+        v, found = found.v, solve_by_component(inner, endless[part.states], payoff, limits)
+        v[part.states] = found.v
         choice[part.states] = part.rows[found.choice]
-    return Exact(v, choice, bound, *work), ~is_open[:n]
+        found = replace(found, v=v)
+    return replace(found, choice=choice), ~is_open[:n]
 
 
 # Precisions, as fractions of the largest reward, tried in turn until the sign of a component's gain is known.
@@ -177,6 +182,7 @@ def total_reward(
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
+    max_seconds: float = math.inf,
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
@@ -195,6 +201,7 @@ def total_reward(
             sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
+        max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
         Expected total reward from each state, with bounds, and a policy that attains it.
@@ -215,9 +222,13 @@ def total_reward(
         array([ 2.,  0., inf])
     """
     check_arrays(mdp)
-    _, tolerance = check_options(tolerance=tolerance)
+    limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
     if policy is not None:
-        return _of_policy(mdp, policy, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
+        return _of_policy(mdp, policy, lambda chain: _total_reward(chain, goal, True, limits))
+    return _total_reward(mdp, goal, maximize, limits)
+
+
+def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimits) -> BoundedValues:
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal | terminals_of(mdp)), mdp.n_states
@@ -225,7 +236,7 @@ def total_reward(
         never = graph.never_reach(goal)
         missed = graph.may_reach(never.found).found
         infinite = missed[:n]
-        _refuse_costs(mdp, graph, goal, infinite)
+        _refuse_costs(mdp, graph, goal, infinite, limits)
         leads = ~graph.stays(~missed)
         leads[mdp.state_ptr[:-1][~infinite]] = True
         safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
@@ -239,7 +250,7 @@ def total_reward(
     finite = ~infinite & ~goal[:n]
     if finite.any():
         rows &= rows_of_states(mdp, finite)
-        sign, limits = 1.0 if maximize else -1.0, SolverLimits.of(tolerance, max_sweeps, progress)
+        sign = 1.0 if maximize else -1.0
         part = restriction(mdp, rows, np.zeros(1), reward=sign * mdp.reward)
         found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
@@ -269,11 +280,10 @@ def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact
     inner = replace(limits, tolerance=limits.tolerance / 2)
     if may_not_end:
         quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
-        found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
-        found = replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
+        found = quotient.lifted(largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True))
     else:
         found = largest_total(mdp, _payoff(mdp), inner)
-    return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)[0]
+    return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)
 
 
 def _payoff(mdp: MDP) -> Payoff:
@@ -290,7 +300,7 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     earning = inside[np.isin(number[state_of[inside]], number[earns])]
     if len(earning) == 0:
         return _largest(mdp, limits, may_not_end=True)
-    unbounded = _unbounded(mdp, number, earning)
+    unbounded = _unbounded(mdp, number, earning, limits)
     v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
     choice = unbounded.row
     rest = v == 0
@@ -302,7 +312,9 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     return Exact(v, choice, bound, rounds=0)
 
 
-def _refuse_costs(mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: np.ndarray) -> None:
+def _refuse_costs(
+    mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: np.ndarray, limits: SolverLimits
+) -> None:
     """Raise if some of the ``infinite`` states, bool ``[n_states]``, miss the goal only in loops with costs."""
     if not (infinite.any() and mdp.reward.min() < 0):
         return
@@ -312,7 +324,7 @@ def _refuse_costs(mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: 
     misses = terminals_of(mdp) & ~goal
     misses[free] = True
     if len(rows := inside[~np.isin(number[state_of[inside]], number[free])]):
-        gains, _ = _gains_with_signs(mdp, number, rows)
+        gains, _ = _gains_with_signs(mdp, number, rows, limits)
         misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
     costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
     if costly.any():
@@ -321,23 +333,27 @@ def _refuse_costs(mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: 
         raise SolveError(f"reward: {told}, and every loop costs, so the total is not plus infinity; {cure}")
 
 
-def _gains_with_signs(mdp: MDP, number: np.ndarray, rows: np.ndarray) -> tuple[ComponentGains, np.ndarray]:
+def _gains_with_signs(
+    mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits
+) -> tuple[ComponentGains, np.ndarray]:
     """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
 
     ``rows`` are the rows of the components. Also return a mask of the components whose sign is not known.
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
-        gains = component_gains(mdp, number, rows, SolverLimits(precision * largest))
+        within = replace(limits, tolerance=precision * largest, max_sweeps=MAX_SWEEPS, progress=keep_quiet)
+        climb(problem := Gains(mdp, number, rows, within))
+        gains = problem.found
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
             break
     return gains, is_open
 
 
-def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
+def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverLimits) -> Ways:
     """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
-    gains, is_open = _gains_with_signs(mdp, number, earning)
+    gains, is_open = _gains_with_signs(mdp, number, earning, limits)
     if is_open.any():
         k = int(is_open.argmax())
         low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())

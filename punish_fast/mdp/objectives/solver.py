@@ -5,11 +5,10 @@ reward, including the reward of the terminal reached, and trajectories that neve
 ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward. It ignores all other
 rewards and has no discount.
 
-MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
-``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
-reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds the
-tolerance only if rounding prevents a smaller one. In this case, the bound is at most 1e-9 times the largest value,
-unless rounded probabilities of the MDP cause a larger error or the MDP is too large for policy iteration.
+MDPs with layers are solved by sweeps over layers. If these fail, and for other MDPs, the ladder (``ladder.py``) selects
+the method. The error bound exceeds the tolerance only if rounding prevents a smaller one. In this case, the bound is at
+most 1e-9 times the largest value, unless rounded probabilities of the MDP cause a larger error or the MDP is too large
+for an elimination.
 
 **The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
 discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
@@ -17,17 +16,21 @@ raised by backups of the policy's rows, or of sweeps under the policy (``attainm
 the first of tied rows (``policy.py``, ``component_solver.py``).
 """
 
+import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import first_best, refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import LargeValueError, terminal_values
+from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
-from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
+from punish_fast.mdp.graph.row_selection import first_marked
+from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.layered_sweeps import Layers
+from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import (
     DEFAULT_DISCOUNT,
@@ -36,38 +39,18 @@ from punish_fast.mdp.model.limits import (
     JACOBI,
     LAYERED,
     MAX_SWEEPS,
-    PRECISION,
     Progress,
     SolveError,
     SolverLimits,
     check_options,
     discount_of,
+    limits_of,
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
-
-# Maximum number of sweeps over layers before other methods are tried.
-_PATIENCE = 1000
-# If an MDP has at least `_FEW_STATES` states, sweeps may end with an error bound of `_LEAST_PRECISION` times the
-# largest value.
-_FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
-
-
-class _Options(NamedTuple):
-    """Options of `solve`."""
-
-    objective: str
-    discount: float
-    method: str
-    sweeps: int | None
-    limits: SolverLimits
-
-    @property
-    def goal(self) -> float | None:
-        """Error bound to reach, or None if a number of sweeps was requested."""
-        return self.limits.tolerance if self.sweeps is None else None
 
 
 def solve(
@@ -79,6 +62,7 @@ def solve(
     initial_values: np.ndarray | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
+    max_seconds: float | None = None,
 ) -> Solution:
     """Find the optimal values of a Markov decision process and an optimal policy.
 
@@ -101,13 +85,14 @@ def solve(
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
+        max_seconds: Maximum duration in seconds, unlimited by default (see `SolverLimits`).
 
     Returns:
         Values and policy, with an error bound that holds for both.
 
     Raises:
         SolveError: If an option is out of range, the discount is 1 and a trajectory can collect nonzero rewards
-            forever, a value is too large for floating point, or the maximum number of sweeps is not sufficient.
+            forever, a value is too large for floating point, or a limit is reached before an error bound is proved.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -122,7 +107,9 @@ def solve(
     limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
     mdp = _checked(mdp)
     discount, goal = check_options(discount, method, limits.tolerance, sweeps, objective)
-    limits = replace(limits, tolerance=goal)
+    told = limits.progress if progress is None else partial(progress, "solve")
+    seconds = limits.max_seconds if max_seconds is None else max_seconds
+    limits = replace(limits, tolerance=goal, progress=told, max_seconds=seconds).started()
     if initial_values is not None:
         refuse_mask("initial_values", initial_values, SolveError)
         initial_values = np.asarray(initial_values, dtype=np.float64)
@@ -134,148 +121,111 @@ def solve(
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    if progress is not None:
-        limits = replace(limits, progress=partial(progress, "solve"))
-    options = _Options(objective, discount, method, sweeps, limits)
+    is_flat = method == "auto" and mdp.n_layers == 1 and sweeps is None
     with np.errstate(all="ignore"):
-        if isinstance(mdp, MDP):
-            is_plain = method == "auto" and mdp.n_layers == 1 and sweeps is None
-            if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
-                from punish_fast.mdp.methods.discounted_solver import solve_discounted
-
-                return solve_discounted(mdp, discount, method, limits, initial_values)
-            if is_plain and discount == 1 and mdp.n_states > 0 and initial_values is None:
-                return _solve_without_layers(mdp, None, options)
-        return _solve_by_sweeps(mdp, options, initial_values)
-
-
-def _solve_by_sweeps(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Solution:
-    """Solve by sweeps over layers, or by ``jacobi`` sweeps. Use other methods if these fail."""
-    options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
-    try:
-        iteration = _begin(mdp, options, initial_values)
-    except LargeValueError:
-        if not isinstance(mdp, MDP) or options.goal is None or options.method == JACOBI:
-            raise
-        return _solve_without_layers(mdp, None, options)
-    if (endless := iteration.endless) is None:
-        found = _finish(iteration, options)
-        return found or _solve_instead(mdp, np.zeros(mdp.n_states, dtype=bool), iteration, options)
-    if not isinstance(mdp, MDP):
-        raise SolveError(
-            f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
-            "the discount must be below 1"
-        )
-    from punish_fast.mdp.graph.end_components import collapsed
-    from punish_fast.mdp.methods.component_solver import endless_error
-
-    quotient = collapsed(mdp, endless, pays=options.objective == "discounted")
-    # Values of the quotient cannot be saved, because its states are sets of states.
-    options = options._replace(limits=replace(options.limits, save=None))
-    iteration = _begin(quotient.mdp, options, None if initial_values is None else initial_values[quotient.first])
-    if iteration.endless is not None:
-        raise endless_error(iteration.endless[quotient.number])
-    found = _finish(iteration, options)
-    if found is None:
-        return _solve_instead(mdp, endless, iteration, options)
-    v, q, choice = quotient.lifted(found.v, found.q, found.choice)
-    return replace(found, v=v, q=q, state_ptr=mdp.state_ptr, choice=choice)
-
-
-def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacobi, options: _Options) -> Solution:
-    """Solve without layers after sweeps did not reach the goal, and extend the log of the sweeps."""
-    found, log = _solve_without_layers(mdp, endless, options), iteration.log
-    log.residual.append(found.residual)
-    log.seconds.append(sum(found.log.seconds))
-    return replace(found, log=log, sweeps=len(log.residual))
-
-
-def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
-    """Solve without layers.
-
-    ``endless`` marks the states whose trajectories might never end, or is None if these are unknown.
-    """
-    from punish_fast.mdp.graph.qualitative import endless_states
-    from punish_fast.mdp.methods.component_solver import solve_by_component
-    from punish_fast.mdp.methods.discounted_solver import solve_discounted
-    from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
-    from punish_fast.mdp.objectives.reachability import largest_probability
-
-    assert isinstance(mdp, MDP) and options.goal is not None
-    mdp = mdp.expanded().in_one_layer()
-    if options.discount < 1:
-        return replace(solve_discounted(mdp, options.discount, "auto", options.limits), method=options.method)
-    limits, begin = options.limits, time.perf_counter()
-    if options.objective == "reach-probability":
-        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
-        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
-        q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
-    else:
-        endless = endless_states(mdp) if endless is None else endless
-        payoff = Payoff(mdp.reward, terminal_values(mdp, 1.0))
-        found, q = solve_by_component(mdp, endless, payoff, limits)
+        if isinstance(mdp, MDP) and discount < 1:
+            is_flat = method in GENERAL_METHODS or (is_flat and mdp.data_ptr is None)
+        else:
+            is_flat = is_flat and mdp.n_states > 0 and initial_values is None
+        if isinstance(mdp, MDP) and is_flat:
+            limits = replace(limits, initial_values=initial_values)
+            found = _solve_flat(mdp, discount, limits, objective, GENERAL_METHODS if method == "auto" else (method,))
+        else:
+            method = JACOBI if method == JACOBI else LAYERED
+            found = _solve_layers(Layers(mdp, discount, limits, objective, method, sweeps, initial_values))
+    assert found.q is not None and found.log is not None
     return Solution(
         v=found.v,
-        q=q,
+        q=found.q,
         state_ptr=mdp.state_ptr,
-        objective=options.objective,
-        discount=1.0,
-        method=options.method,
-        tolerance=options.goal,
+        objective=objective,
+        discount=discount,
+        method=method,
+        tolerance=goal if sweeps is None else None,
         sweeps=found.rounds,
-        residual=found.error_bound,
+        residual=found.log.residual[-1],
         error_bound=found.error_bound,
         choice=found.choice,
-        log=Log(residual=[found.error_bound], seconds=[time.perf_counter() - begin]),
+        log=found.log,
         policies=found.policies,
-        reason="topological",
+        reason=found.reason,
     )
 
 
-def _begin(mdp: Process, options: _Options, initial_values: np.ndarray | None) -> Layered | Jacobi:
-    """Return the iteration, ready for its first sweep."""
-    if options.objective == "reach-probability":
-        from punish_fast.mdp.methods.interval_iteration import Reachability
+def _solve_layers(layers: Layers) -> Exact:
+    """Solve by sweeps over layers. If these fail, solve without layers and extend the log of the sweeps."""
+    outcome = climb(layers)
+    if isinstance(outcome, Exact):
+        return outcome
+    if not isinstance(layers.mdp, MDP) or layers.goal is None:
+        raise SolveError(f"max_sweeps: {outcome.reason}; use more, or a discount")
+    mdp, log = layers.mdp, Log()
+    if layers.policy is not None:
+        mdp = induced_chain(mdp, layers.policy)
+    found = _solve_flat(mdp.expanded().in_one_layer(), layers.discount, layers.limits, layers.objective)
+    assert found.log is not None
+    rounds = found.rounds
+    if outcome.found is None:
+        log = found.log
+    else:
+        log = outcome.found.log
+        log.residual.append(found.log.residual[-1])
+        log.seconds.append(sum(found.log.seconds))
+        rounds = len(log.residual)
+    return replace(found, log=log, rounds=rounds, reason=f"{outcome.reason}; {found.reason}")
 
-        return Reachability(mdp, options.goal, initial_values)
-    if options.method == LAYERED:
-        return Layered(mdp, options.discount, initial_values)
-    return Jacobi(mdp, options.discount)
+
+def _solve_flat(
+    mdp: MDP, discount: float, limits: SolverLimits, objective: str, methods: Sequence[str] = GENERAL_METHODS
+) -> Exact:
+    """Solve an MDP without layers. ``methods`` are the permitted methods of policy evaluation."""
+    from punish_fast.mdp.graph.qualitative import endless_states
+    from punish_fast.mdp.methods.exact_iteration import values_of_rows
+    from punish_fast.mdp.objectives.component_solver import solve_by_component
+    from punish_fast.mdp.objectives.reachability import largest_probability
+
+    mdp, begin = normalized(mdp.expanded()), time.perf_counter()
+    if discount < 1:
+        return _discounted(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), limits, discount, methods))
+    if objective == "reach-probability":
+        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
+        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
+        payoff = Payoff(np.zeros(mdp.n_rows), goal[mdp.n_states :].astype(np.float64))
+        found = replace(found, q=values_of_rows(mdp, payoff, found))
+    else:
+        payoff = Payoff(mdp.reward, terminal_values(mdp, 1.0))
+        found = solve_by_component(mdp, endless_states(mdp), payoff, limits)
+    return replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
 
 
-def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
-    """Sweep until the goal is reached. Return None if sweeps fail and other methods can take over."""
-    goal, n_states = options.goal, iteration.mdp.n_states
-    if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
-        option = "sweeps" if goal is None else "method"
-        raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
-    limit = options.limits.max_sweeps if options.sweeps is None else options.sweeps
-    is_stored = isinstance(iteration.mdp, MDP) and goal is not None
-    if is_stored and options.method == LAYERED:
-        limit = min(limit, _PATIENCE)
-    bound = _iterate(iteration, goal, limit, options.limits)
-    if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
-        raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
-    iteration.close()
-    bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
-    precision = PRECISION if n_states < _FEW_STATES else _LEAST_PRECISION
-    if is_stored and not bound <= max(goal or 0.0, precision * float(np.abs(iteration.v[:n_states]).max(initial=0))):
-        return None
-    state_ptr, proved = iteration.mdp.state_ptr, iteration.proved_choice
-    return Solution(
-        v=iteration.v[:n_states].copy(),
-        q=iteration.q,
-        state_ptr=state_ptr,
-        objective=options.objective,
-        discount=iteration.discount,
-        method=options.method,
-        tolerance=goal,
-        sweeps=len(iteration.log.residual),
-        residual=iteration.log.residual[-1],
-        error_bound=bound,
-        choice=first_best(state_ptr, iteration.q) if proved is None else proved,
-        log=iteration.log,
-    )
+def _discounted(problem: Total) -> Exact:
+    """Find discounted rewards. After an elimination, the policy takes the first of tied rows if possible."""
+    from punish_fast.mdp.methods.exact_iteration import values_of_rows
+    from punish_fast.mdp.objectives.component_solver import settle_ties
+
+    mdp, limits, discount, begin = problem.mdp, problem.limits, problem.discount, time.perf_counter()
+    found: Exact | Unsolved = climb(problem)
+    if isinstance(found, Unsolved):
+        if problem.is_large:
+            raise SolveError(f"reward: values can reach {problem.largest_value:g}, too large for this MDP")
+        raise SolveError(
+            f"max_sweeps: {limits.max_sweeps:,} sweeps leave an error bound of {problem.found.error_bound:.1e}; use "
+            f"more, or a tolerance above {limits.tolerance:g}"
+        )
+    if found.q is not None:
+        return found
+
+    def evaluate(chain: MDP) -> Exact | Unsolved:
+        payoff = problem.payoff._replace(row=chain.reward)
+        earned: Exact | Unsolved = climb(Total(chain, payoff, limits, discount, skips_sweeps=True))
+        return earned
+
+    q = values_of_rows(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), found, discount)
+    found = settle_ties(mdp, q, found, limits.tolerance, partial(first_marked, mdp.state_ptr), evaluate)
+    log = Log() if problem.found.log is None else problem.found.log
+    log.residual.append(found.error_bound)
+    log.seconds.append(time.perf_counter() - begin)
+    return replace(found, q=q, rounds=len(log.residual), log=log)
 
 
 def evaluate(
@@ -284,6 +234,7 @@ def evaluate(
     discount: float = DEFAULT_DISCOUNT,
     tolerance: float = DEFAULT_TOLERANCE,
     max_sweeps: int = MAX_SWEEPS,
+    max_seconds: float = math.inf,
 ) -> np.ndarray:
     """Compute the values of a policy.
 
@@ -294,6 +245,7 @@ def evaluate(
         tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
         max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
             default 100,000.
+        max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
         Expected discounted reward from each state, float64 ``[n_states]``, within ``tolerance`` or as close as rounding
@@ -301,7 +253,7 @@ def evaluate(
 
     Raises:
         SolveError: If an option is out of range, ``policy`` is invalid, the discount is 1 and a trajectory might never
-            end under the policy, or ``max_sweeps`` is not sufficient.
+            end under the policy, or a limit is reached before an error bound is proved.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -313,51 +265,18 @@ def evaluate(
         >>> evaluate(mdp, np.array([1.0, 0.2, 0.8]), discount=0.9).round(4)
         array([5.0394, 3.937 ])
     """
-    mdp = _checked(mdp)
-    discount, (_, tolerance) = discount_of(discount), check_options(tolerance=tolerance)
-    policy = checked_policy(mdp, policy)
-    if isinstance(mdp, MDP) and mdp.n_layers == 1:
-        return _evaluate_chain(mdp, policy, discount, tolerance, max_sweeps)
+    mdp, discount = _checked(mdp), discount_of(discount)
+    limits, policy = limits_of(tolerance, max_sweeps, max_seconds), checked_policy(mdp, policy)
     with np.errstate(all="ignore"):
-        iteration = Evaluation(mdp, discount, policy)
-        if iteration.endless is not None:
-            from punish_fast.mdp.methods.component_solver import endless_error
+        if not isinstance(mdp, MDP) or mdp.n_layers > 1:
+            return _solve_layers(Layers(mdp, discount, limits, policy=policy)).v
+        chain = induced_chain(mdp, policy)
+        if discount == 1:
+            from punish_fast.mdp.graph.qualitative import endless_error, endless_states
 
-            raise endless_error(iteration.endless, of_policy=True)
-        limit = min(max_sweeps, _PATIENCE) if isinstance(mdp, MDP) else max_sweeps
-        limits = SolverLimits(tolerance, max_sweeps)
-        bound = _iterate(iteration, tolerance, limit, limits) if iteration.contraction.is_known else np.inf
-    if bound <= max(tolerance, PRECISION * float(np.abs(iteration.v[: mdp.n_states]).max(initial=0))):
-        return iteration.v[: mdp.n_states].copy()
-    if isinstance(mdp, MDP):
-        return _evaluate_chain(mdp, policy, discount, tolerance, max_sweeps)
-    raise SolveError(f"max_sweeps: {limit:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
-
-
-def _evaluate_chain(mdp: MDP, policy: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
-    """Evaluate a policy by solving its chain, an MDP with one row per state and no layers."""
-    from punish_fast.mdp.graph.qualitative import endless_states
-    from punish_fast.mdp.methods.component_solver import endless_error
-
-    chain = induced_chain(mdp, policy)
-    endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
-    if endless.any():
-        raise endless_error(endless, of_policy=True)
-    return solve(chain.in_one_layer(), discount, tolerance=SolverLimits(tolerance, max_sweeps)).v
-
-
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:
-    """Sweep up to ``sweeps`` times until the error bound reaches ``goal`` or its floor. Return the bound."""
-    for n_done in range(1, sweeps + 1):
-        if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
-            break
-        begin = time.perf_counter()
-        iteration.bound = iteration.sweep()
-        iteration.log.seconds.append(time.perf_counter() - begin)
-        limits.progress(n_done, iteration.bound)
-        if limits.save is not None:
-            limits.save(iteration.v[: iteration.mdp.n_states])
-    return iteration.bound
+            if (endless := endless_states(chain)).any():
+                raise endless_error(endless, of_policy=True)
+        return _solve_flat(chain, discount, limits, "discounted").v
 
 
 def _checked(mdp: Process) -> Process:

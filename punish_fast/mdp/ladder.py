@@ -1,0 +1,143 @@
+"""The ladder: the solvers of Markov decision processes, in the order in which they are tried.
+
+An objective (``objectives``) reduces its MDP to a problem of one of three kinds: `Layers`, `Total` or `Gains`. `climb`
+tries the rungs for this kind in order. A rung returns values with an error bound within the tolerance, or `Unsolved`
+with the reason and the values found so far. Rounding can keep the tolerance out of reach, so most rungs also accept a
+bound of 1e-9 times the largest value. If all rungs fail, `climb` returns the best values found, and the objective
+refuses the MDP.
+
+The order is from fast to reliable. Sweeps are fastest in most MDPs, but their number is proportional to the length of
+trajectories, and their rounding errors grow with it. The cost and the accuracy of an elimination do not depend on the
+length of trajectories. Fractions have no rounding errors, but become long in large components.
+
+Rungs:
+    sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or sweeps of all states at once.
+        for: MDPs with layers, processes that compute their transitions, and the methods `layered` and `jacobi`
+        limits: 1,000 sweeps (`jacobi` and computed transitions: the maximum number) and values up to 1e305
+        next: the same MDP without layers, because trajectories may be too long for sweeps
+    policy evaluation (`Total`): Evaluation of greedy policies by sweeps or BiCGSTAB, and backups of all states.
+        for: discounted rewards
+        limits: the work of 50 to 20,000 sweeps, less if an elimination is cheap, and values up to 1e150
+        next: an elimination, because its cost does not depend on the length of trajectories
+    sweeps over components (`Total`): Sweeps over one strongly connected component after another, then over bounds.
+        for: total rewards and probabilities
+        limits: 50 to 1,000 sweeps over a component, fewer if an elimination is cheap
+        next: an elimination, because its cost does not depend on the length of trajectories
+    elimination (`Total`): Policy iteration that evaluates each policy by an elimination without subtractions.
+        for: all of these
+        limits: 100 policies (up to 300 without a discount), 3e7 entries in the factors and 1e10 multiplications
+        next: fractions, because they have no rounding errors
+    fractions (`Total`): Policy iteration in rational arithmetic. The bound contains rounded probabilities only.
+        for: all of these
+        limits: 256 states with at most 32 in a component
+        next: the best bound, or more sweeps
+    bound of the elimination (`Total`): The values of the elimination, if their bound is smaller than that of sweeps.
+        for: discounted rewards
+        limits: none
+        next: more sweeps, because a smaller bound is possible
+    further policy evaluation (`Total`): Continued policy evaluation. A bound set by rounding errors is accepted.
+        for: discounted rewards
+        limits: the maximum number of sweeps
+        next: none
+    further sweeps over components (`Total`): Sweeps with bounds that widen with the number of remaining steps.
+        for: total rewards and probabilities
+        limits: the maximum number of sweeps over a component
+        next: a loose bound
+    loose bound (`Total`): The values of the elimination.
+        for: total rewards and probabilities
+        limits: an error bound of 1e-3 times the largest value
+        next: none
+    sweeps within end components (`Gains`): Sweeps over all end components together.
+        for: average rewards
+        limits: 1,000 sweeps
+        next: policy iteration, because its cost does not depend on how slowly a chain mixes
+    policy iteration for gains (`Gains`): Policy iteration in all end components, with an elimination for each policy.
+        for: average rewards
+        limits: 600 policies, 3e7 entries in the factors and 1e10 multiplications
+        next: fractions, because they have no rounding errors
+    fractions for gains (`Gains`): Policy iteration in rational arithmetic.
+        for: average rewards
+        limits: 32 states in an end component
+        next: stationary weights, because they are accurate in chains of any size
+    stationary weights (`Gains`): Weights of the states, by an elimination without subtractions.
+        for: average rewards in end components without choices
+        limits: 3e7 entries in the factors and 1e10 multiplications
+        next: more sweeps
+    further sweeps within end components (`Gains`): Sweeps over the end components whose bounds are still wide.
+        for: average rewards
+        limits: the maximum number of sweeps
+        next: none
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.methods import component_gains as gains
+from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
+from punish_fast.mdp.methods.component_gains import Gains
+from punish_fast.mdp.methods.exact_iteration import eliminate
+from punish_fast.mdp.methods.layered_sweeps import Layers, sweep_layers
+from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
+from punish_fast.mdp.methods.rational import use_fractions
+from punish_fast.mdp.methods.totals import Total, accept_bound, accept_loose_bound
+from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.model.outcomes import Unsolved
+
+
+class Rung(NamedTuple):
+    """A solver in its place on the ladder."""
+
+    name: str
+    problem: type  # kind of problem
+    run: Callable[[Any], Any]  # returns values with an error bound, or `Unsolved`
+    applies: Callable[[Any], bool] = lambda _: True
+
+
+LADDER = (
+    Rung("sweeps over layers", Layers, sweep_layers),
+    Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies"),
+    Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps == "components"),
+    Rung("elimination", Total, eliminate, lambda p: p.eliminates),
+    Rung("fractions", Total, use_fractions, lambda p: p.eliminates),
+    Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1),
+    Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps == "policies" and p.eliminates),
+    Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps == "components"),
+    Rung("loose bound", Total, accept_loose_bound, lambda p: p.discount == 1),
+    Rung("sweeps within end components", Gains, gains.sweep_gains),
+    Rung("policy iteration for gains", Gains, gains.improve_gains),
+    Rung("fractions for gains", Gains, gains.use_fractions_for_gains),
+    Rung("stationary weights", Gains, gains.weigh_states),
+    Rung("further sweeps within end components", Gains, gains.sweep_further, lambda p: p.limits.max_sweeps > 1000),
+)
+
+
+def climb(problem: Layers | Total | Gains) -> Any:
+    """Try the rungs for a problem in order, and return the first solution, or `Unsolved` with the best values found.
+
+    If the time is over, return the best values found.
+
+    Raises:
+        SolveError: If the time is over and no error bound was proved.
+    """
+    told: list[str] = []
+    best = None
+    for rung in LADDER:
+        if not isinstance(problem, rung.problem) or not rung.applies(problem):
+            continue
+        with np.errstate(all="ignore"):
+            outcome = rung.run(problem)
+        told.append(f"{rung.name}: {outcome.reason}" if outcome.reason else rung.name)
+        if not isinstance(outcome, Unsolved):
+            return replace(outcome, reason="; ".join(told))
+        if outcome.found is not None and not (best and best.error_bound <= outcome.found.error_bound):
+            best = outcome.found
+        if problem.limits.is_over:
+            break
+    if not problem.limits.is_over:
+        return Unsolved("; ".join(told), best)
+    if best is None or best.error_bound == np.inf:
+        raise SolveError(f"max_seconds: no error bound was proved in {problem.limits.max_seconds:g} seconds; use more")
+    return replace(best, reason="; ".join(told))

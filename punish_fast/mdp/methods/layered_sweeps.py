@@ -1,0 +1,132 @@
+"""Sweeps over the layers of an MDP or of a process that computes its transitions, until an error bound is proved.
+
+If a trajectory might never end, end components without rewards are collapsed first (``end_components.py``).
+"""
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.arrays.policy import first_best
+from punish_fast.mdp.bounds.stopping_rule import LargeValueError
+from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
+from punish_fast.mdp.model.limits import JACOBI, LAYERED, PRECISION, SolveError, SolverLimits
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
+from punish_fast.mdp.model.process import Process
+
+# Maximum number of sweeps over layers before other methods are tried.
+_PATIENCE = 1000
+# If an MDP has at least `_FEW_STATES` states, sweeps may end with an error bound of `_LEAST_PRECISION` times the
+# largest value.
+_FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
+
+
+class Layers(NamedTuple):
+    """Optimal values, or values of a policy, to be found by sweeps over layers or by ``jacobi`` sweeps."""
+
+    mdp: Process
+    discount: float
+    limits: SolverLimits
+    objective: str = "discounted"
+    method: str = LAYERED
+    sweeps: int | None = None  # number of sweeps, regardless of the error bound
+    initial_values: np.ndarray | None = None  # float64 [n_states]
+    policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate; None for optimal values
+
+    @property
+    def goal(self) -> float | None:
+        """Error bound to reach, or None if a number of sweeps was requested."""
+        return self.limits.tolerance if self.sweeps is None else None
+
+    @property
+    def may_fail(self) -> bool:
+        """True if other rungs can solve the MDP."""
+        return isinstance(self.mdp, MDP) and self.goal is not None
+
+
+def sweep_layers(problem: Layers) -> Exact | Unsolved:
+    """Sweep until an error bound within the tolerance is proved."""
+    try:
+        iteration = _begin(problem)
+    except LargeValueError as error:
+        if not problem.may_fail or problem.method == JACOBI:
+            raise
+        return Unsolved(str(error))
+    if (endless := iteration.endless) is None:
+        return _swept(iteration, problem)
+    from punish_fast.mdp.graph.end_components import collapsed
+    from punish_fast.mdp.graph.qualitative import endless_error
+
+    if problem.policy is not None:
+        raise endless_error(endless, of_policy=True)
+    if not isinstance(problem.mdp, MDP):
+        raise SolveError(
+            f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
+            "the discount must be below 1"
+        )
+    quotient = collapsed(problem.mdp, endless, pays=problem.objective == "discounted")
+    # Values of the quotient cannot be saved, because its states are sets of states.
+    limits, initial_values = replace(problem.limits, save=None), problem.initial_values
+    initial_values = None if initial_values is None else initial_values[quotient.first]
+    problem = problem._replace(mdp=quotient.mdp, limits=limits, initial_values=initial_values)
+    iteration = _begin(problem)
+    if iteration.endless is not None:
+        raise endless_error(iteration.endless[quotient.number])
+    outcome = _swept(iteration, problem)
+    found = outcome.found if isinstance(outcome, Unsolved) else outcome
+    found = quotient.lifted(found)
+    return replace(outcome, found=found) if isinstance(outcome, Unsolved) else found
+
+
+def _begin(problem: Layers) -> Layered | Jacobi:
+    """Return the iteration, ready for its first sweep."""
+    mdp, discount = problem.mdp, problem.discount
+    if problem.policy is not None:
+        return Evaluation(mdp, discount, problem.policy)
+    if problem.objective == "reach-probability":
+        from punish_fast.mdp.methods.interval_iteration import Reachability
+
+        return Reachability(mdp, problem.goal, problem.initial_values)
+    return Jacobi(mdp, discount) if problem.method == JACOBI else Layered(mdp, discount, problem.initial_values)
+
+
+def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
+    """Sweep until the goal or a limit is reached."""
+    mdp, goal, limits, n_states = problem.mdp, problem.goal, problem.limits, problem.mdp.n_states
+    if not iteration.contraction.is_known and (goal is None or problem.method == JACOBI):
+        option = "sweeps" if goal is None else "method"
+        raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
+    limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
+    if problem.may_fail and problem.method == LAYERED:
+        limit = min(limit, _PATIENCE)
+    bound = _iterate(iteration, goal, limit, limits)
+    is_reached = goal is None or bound <= goal or iteration.is_at_floor
+    iteration.close()
+    bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
+    v, log, proved = iteration.v[:n_states].copy(), iteration.log, iteration.proved_choice
+    state_ptr = mdp.state_ptr if problem.policy is None else np.arange(n_states + 1)
+    choice = first_best(state_ptr, iteration.q) if proved is None else proved
+    found = Exact(v, choice, bound, len(log.residual), 0, iteration.q, log=log)
+    precision = PRECISION if n_states < _FEW_STATES or problem.policy is not None else _LEAST_PRECISION
+    if problem.may_fail:
+        is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
+    return found if is_reached else Unsolved(f"{limit:,} sweeps leave an error bound of {bound:.1e}", found)
+
+
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:
+    """Sweep up to ``sweeps`` times until the error bound reaches ``goal`` or its floor. Return the bound."""
+    for n_done in range(1, sweeps + 1):
+        if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
+            break
+        begin = time.perf_counter()
+        iteration.bound = iteration.sweep()
+        iteration.log.seconds.append(time.perf_counter() - begin)
+        limits.progress(n_done, iteration.bound)
+        if limits.save is not None:
+            limits.save(iteration.v[: iteration.mdp.n_states])
+        if limits.is_over:
+            break
+    return iteration.bound

@@ -1,0 +1,82 @@
+"""Total rewards to be maximized, as a problem for the rungs of the ladder (``ladder.py``)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import discounted
+from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolverLimits
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
+
+# Larger values require an elimination or fractions, because their squares would overflow.
+_LARGE_VALUE = 1e150
+# As a last resort, accept an error bound of an elimination up to this fraction of the largest value.
+_LEAST_PRECISION = 1e-3
+
+
+@dataclass(eq=False)
+class Total:
+    """Maximum expected total reward, including the rewards of terminals.
+
+    Without a discount, every policy must terminate, except that policies with unbounded cost need not if `may_not_end`
+    is True.
+    """
+
+    mdp: MDP  # with one layer, not compact; its rewards are ignored
+    payoff: Payoff
+    limits: SolverLimits
+    discount: float = 1.0
+    methods: Sequence[str] = GENERAL_METHODS  # permitted methods of policy evaluation
+    may_not_end: bool = False
+    skips_sweeps: bool = False
+    found: Exact = field(init=False)  # values found by sweeps, and the policy with which an elimination starts
+    eliminated: Exact | None = None  # values of an elimination whose error bound is too large
+    evaluation: Any = None  # state of policy evaluation, which further policy evaluation continues
+
+    def __post_init__(self) -> None:
+        """Start with the first row of each state."""
+        self.found = Exact(np.zeros(self.mdp.n_states), self.mdp.state_ptr[:-1], np.inf, 0)
+
+    @cached_property
+    def largest_value(self) -> float:
+        """Upper bound on the absolute values with a discount; infinite without one."""
+        return discounted(self.mdp, self.discount, n_steps=1).largest_value if self.discount < 1 else np.inf
+
+    @property
+    def is_large(self) -> bool:
+        """True if values with a discount may be too large for sweeps."""
+        return self.discount < 1 and self.largest_value > _LARGE_VALUE
+
+    @property
+    def eliminates(self) -> bool:
+        """True if an elimination is permitted, because no method was chosen or values are too large for it."""
+        return self.methods == GENERAL_METHODS or self.is_large
+
+    @property
+    def sweeps(self) -> str:
+        """Objects that sweeps may update: policies with a discount, components without, or nothing."""
+        return "" if self.skips_sweeps or self.is_large else "policies" if self.discount < 1 else "components"
+
+
+def least_bound(found: Exact) -> float:
+    """Return the largest error bound that is accepted if rounding keeps the tolerance out of reach."""
+    return PRECISION * float(np.abs(found.v).max(initial=0))
+
+
+def accept_bound(problem: Total) -> Exact | Unsolved:
+    """Return the values of an elimination if their bound is smaller than that of sweeps."""
+    if problem.eliminated is not None and problem.eliminated.error_bound < problem.found.error_bound:
+        return problem.eliminated
+    return Unsolved("sweeps have a smaller bound")
+
+
+def accept_loose_bound(problem: Total) -> Exact | Unsolved:
+    """Return the values of an elimination if their error bound is at most 1e-3 of the largest value."""
+    found = problem.eliminated
+    if found is not None and found.error_bound <= _LEAST_PRECISION / PRECISION * least_bound(found):
+        return found
+    return Unsolved("no elimination has a bound of at most 1e-3 of the largest value")

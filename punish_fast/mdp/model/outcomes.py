@@ -1,0 +1,53 @@
+"""Rewards that a solver maximizes, and what a rung of the ladder (``ladder.py``) returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.model.solution import Log
+
+
+class ValueRange(NamedTuple):
+    """Lower and upper limits on all values."""
+
+    least: float
+    most: float
+
+
+ANY = ValueRange(-np.inf, np.inf)
+PROBABILITY = ValueRange(0.0, 1.0)
+
+
+class Payoff(NamedTuple):
+    """Rewards of rows and terminals, and limits on the total reward."""
+
+    row: np.ndarray  # float64 [n_rows], rewards of rows
+    end: np.ndarray  # float64 [n_terminals], rewards of terminals: paid once or, with a discount, at every step
+    value_range: ValueRange = ANY  # smallest and largest possible total
+    scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Optimal values and a policy, with an error bound."""
+
+    v: np.ndarray  # float64 [n_states], values
+    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
+    # Upper bound on the error of `v`, and on `v` minus the values of the policy; infinite if no bound could be proved.
+    error_bound: float
+    rounds: int  # number of sweeps plus number of policies evaluated
+    policies: int = 0  # number of policies evaluated; 0 if sweeps were sufficient
+    q: np.ndarray | None = None  # float64 [n_rows], values of rows, if they were computed
+    reason: str = ""  # names of the rungs tried
+    log: Log | None = None  # statistics of each sweep, if they were recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Unsolved:
+    """Failure of a rung: the reason, and what was proved before."""
+
+    reason: str
+    found: Any = None  # values found so far with their bound, which may be infinite; None if nothing was computed
