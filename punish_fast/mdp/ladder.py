@@ -69,19 +69,13 @@ Rungs:
         next: none
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.methods import component_gains as gains
-from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
-from punish_fast.mdp.methods.component_gains import Gains
-from punish_fast.mdp.methods.exact_iteration import eliminate
 from punish_fast.mdp.methods.layered_sweeps import Layers, sweep_layers
-from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
-from punish_fast.mdp.methods.rational import use_fractions
 from punish_fast.mdp.methods.totals import Total, accept_bound, accept_loose_bound
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.outcomes import Unsolved
@@ -91,30 +85,40 @@ class Rung(NamedTuple):
     """A solver in its place on the ladder."""
 
     name: str
-    problem: type  # kind of problem
+    problem: Any  # class of the problem
     run: Callable[[Any], Any]  # returns values with an error bound, or `Unsolved`
     applies: Callable[[Any], bool] = lambda _: True
 
 
-LADDER = (
-    Rung("sweeps over layers", Layers, sweep_layers),
-    Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies"),
-    Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps == "components"),
-    Rung("elimination", Total, eliminate, lambda p: p.eliminates),
-    Rung("fractions", Total, use_fractions, lambda p: p.eliminates),
-    Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1),
-    Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps == "policies" and p.eliminates),
-    Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps == "components"),
-    Rung("loose bound", Total, accept_loose_bound, lambda p: p.discount == 1),
-    Rung("sweeps within end components", Gains, gains.sweep_gains),
-    Rung("policy iteration for gains", Gains, gains.improve_gains),
-    Rung("fractions for gains", Gains, gains.use_fractions_for_gains),
-    Rung("stationary weights", Gains, gains.weigh_states),
-    Rung("further sweeps within end components", Gains, gains.sweep_further, lambda p: p.limits.max_sweeps > 1000),
-)
+def rungs() -> Iterator[Rung]:
+    """Yield all rungs in order. Their modules are imported only when they are reached."""
+    yield Rung("sweeps over layers", Layers, sweep_layers, lambda p: not p.is_flat)
+    from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
+
+    yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies")
+    from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
+
+    yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps == "components")
+    from punish_fast.mdp.methods.exact_iteration import eliminate
+
+    yield Rung("elimination", Total, eliminate, lambda p: p.eliminates)
+    from punish_fast.mdp.methods.rational import use_fractions
+
+    yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
+    yield Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1)
+    yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps == "policies" and p.eliminates)
+    yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps == "components")
+    yield Rung("loose bound", Total, accept_loose_bound, lambda p: p.discount == 1)
+    from punish_fast.mdp.methods import component_gains as gains
+
+    yield Rung("sweeps within end components", gains.Gains, gains.sweep_gains)
+    yield Rung("policy iteration for gains", gains.Gains, gains.improve_gains)
+    yield Rung("fractions for gains", gains.Gains, gains.use_fractions_for_gains)
+    yield Rung("stationary weights", gains.Gains, gains.weigh_states)
+    yield Rung("further sweeps within end components", gains.Gains, gains.sweep_further, lambda p: p.sweeps_on)
 
 
-def climb(problem: Layers | Total | Gains) -> Any:
+def climb(problem: Any) -> Any:
     """Try the rungs for a problem in order, and return the first solution, or `Unsolved` with the best values found.
 
     If the time is over, return the best values found.
@@ -124,7 +128,7 @@ def climb(problem: Layers | Total | Gains) -> Any:
     """
     told: list[str] = []
     best = None
-    for rung in LADDER:
+    for rung in rungs():
         if not isinstance(problem, rung.problem) or not rung.applies(problem):
             continue
         with np.errstate(all="ignore"):

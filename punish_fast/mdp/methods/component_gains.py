@@ -124,6 +124,11 @@ class Gains:
     limits: SolverLimits  # the tolerance is the half-width of brackets to reach
     found: ComponentGains = field(init=False)  # narrowest brackets
 
+    @property
+    def sweeps_on(self) -> bool:
+        """True if more sweeps are allowed than were made before policy iteration."""
+        return self.limits.max_sweeps > _FEW_SWEEPS
+
     def narrowed(self, precision: float = PRECISION) -> ComponentGains | Unsolved:
         """Return the brackets, or `Unsolved` if some are wide."""
         n_wide = int(self.found.is_wide(self.limits.tolerance, precision).sum())

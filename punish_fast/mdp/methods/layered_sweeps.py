@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
-from punish_fast.mdp.model.limits import JACOBI, LAYERED, PRECISION, SolveError, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import Process
@@ -31,10 +31,18 @@ class Layers(NamedTuple):
     discount: float
     limits: SolverLimits
     objective: str = "discounted"
-    method: str = LAYERED
+    method: str = "auto"
     sweeps: int | None = None  # number of sweeps, regardless of the error bound
     initial_values: np.ndarray | None = None  # float64 [n_states]
     policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate; None for optimal values
+
+    @property
+    def is_flat(self) -> bool:
+        """True if the MDP is solved without layers."""
+        mdp, is_plain = self.mdp, self.method == "auto" and self.sweeps is None and self.mdp.n_layers == 1
+        if isinstance(mdp, MDP) and self.discount < 1:
+            return self.method in GENERAL_METHODS or (is_plain and mdp.data_ptr is None)
+        return isinstance(mdp, MDP) and is_plain and mdp.n_states > 0 and self.initial_values is None
 
     @property
     def goal(self) -> float | None:
@@ -100,7 +108,7 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
         option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
     limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
-    if problem.may_fail and problem.method == LAYERED:
+    if problem.may_fail and problem.method != JACOBI:
         limit = min(limit, _PATIENCE)
     bound = _iterate(iteration, goal, limit, limits)
     is_reached = goal is None or bound <= goal or iteration.is_at_floor

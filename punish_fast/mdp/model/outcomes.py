@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Exact:
     policies: int = 0  # number of policies evaluated; 0 if sweeps were sufficient
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, if they were computed
     reason: str = ""  # names of the rungs tried
-    log: Log | None = None  # statistics of each sweep, if they were recorded
+    log: Log = field(default_factory=Log)  # statistics of each sweep, if they were recorded
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ the first of tied rows (``policy.py``, ``component_solver.py``).
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -117,31 +116,19 @@ def solve(
             raise SolveError("initial_values: not allowed with the method jacobi")
         if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
             raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
-    if objective == "reach-probability":
-        discount = 1.0
-    elif discount is None:
-        discount = DEFAULT_DISCOUNT
-    is_flat = method == "auto" and mdp.n_layers == 1 and sweeps is None
-    with np.errstate(all="ignore"):
-        if isinstance(mdp, MDP) and discount < 1:
-            is_flat = method in GENERAL_METHODS or (is_flat and mdp.data_ptr is None)
-        else:
-            is_flat = is_flat and mdp.n_states > 0 and initial_values is None
-        if isinstance(mdp, MDP) and is_flat:
-            limits = replace(limits, initial_values=initial_values)
-            found = _solve_flat(mdp, discount, limits, objective, GENERAL_METHODS if method == "auto" else (method,))
-        else:
-            method = JACOBI if method == JACOBI else LAYERED
-            found = _solve_layers(Layers(mdp, discount, limits, objective, method, sweeps, initial_values))
-    assert found.q is not None and found.log is not None
+    if discount is None:
+        discount = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
+    problem = Layers(mdp, discount, limits, objective, method, sweeps, initial_values)
+    found = _solved(problem)
+    assert found.q is not None
     return Solution(
         v=found.v,
         q=found.q,
         state_ptr=mdp.state_ptr,
         objective=objective,
         discount=discount,
-        method=method,
-        tolerance=goal if sweeps is None else None,
+        method=method if method == JACOBI or problem.is_flat else LAYERED,
+        tolerance=problem.goal,
         sweeps=found.rounds,
         residual=found.log.residual[-1],
         error_bound=found.error_bound,
@@ -152,50 +139,43 @@ def solve(
     )
 
 
-def _solve_layers(layers: Layers) -> Exact:
-    """Solve by sweeps over layers. If these fail, solve without layers and extend the log of the sweeps."""
-    outcome = climb(layers)
+def _solved(problem: Layers) -> Exact:
+    """Solve by sweeps over layers or, if these fail or do not apply, as an MDP with one layer."""
+    begin, policy, discount = time.perf_counter(), problem.policy, problem.discount
+    outcome = climb(problem)
     if isinstance(outcome, Exact):
         return outcome
-    if not isinstance(layers.mdp, MDP) or layers.goal is None:
+    if not isinstance(problem.mdp, MDP) or problem.goal is None:
         raise SolveError(f"max_sweeps: {outcome.reason}; use more, or a discount")
-    mdp, log = layers.mdp, Log()
-    if layers.policy is not None:
-        mdp = induced_chain(mdp, layers.policy)
-    found = _solve_flat(mdp.expanded().in_one_layer(), layers.discount, layers.limits, layers.objective)
-    assert found.log is not None
-    rounds = found.rounds
-    if outcome.found is None:
-        log = found.log
-    else:
-        log = outcome.found.log
-        log.residual.append(found.log.residual[-1])
-        log.seconds.append(sum(found.log.seconds))
-        rounds = len(log.residual)
-    return replace(found, log=log, rounds=rounds, reason=f"{outcome.reason}; {found.reason}")
-
-
-def _solve_flat(
-    mdp: MDP, discount: float, limits: SolverLimits, objective: str, methods: Sequence[str] = GENERAL_METHODS
-) -> Exact:
-    """Solve an MDP without layers. ``methods`` are the permitted methods of policy evaluation."""
-    from punish_fast.mdp.graph.qualitative import endless_states
+    from punish_fast.mdp.graph.qualitative import endless_error, endless_states
     from punish_fast.mdp.methods.exact_iteration import values_of_rows
     from punish_fast.mdp.objectives.component_solver import solve_by_component
     from punish_fast.mdp.objectives.reachability import largest_probability
 
-    mdp, begin = normalized(mdp.expanded()), time.perf_counter()
+    mdp = problem.mdp if policy is None else induced_chain(problem.mdp, policy)
+    mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
     if discount < 1:
-        return _discounted(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), limits, discount, methods))
-    if objective == "reach-probability":
+        methods = (problem.method,) if problem.method in GENERAL_METHODS else GENERAL_METHODS
+        limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
+        found = _discounted(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), limits, discount, methods))
+    elif problem.objective == "reach-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
         found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
         payoff = Payoff(np.zeros(mdp.n_rows), goal[mdp.n_states :].astype(np.float64))
         found = replace(found, q=values_of_rows(mdp, payoff, found))
     else:
-        payoff = Payoff(mdp.reward, terminal_values(mdp, 1.0))
-        found = solve_by_component(mdp, endless_states(mdp), payoff, limits)
-    return replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
+        endless = endless_states(mdp)
+        if policy is not None and endless.any():
+            raise endless_error(endless, of_policy=True)
+        found = solve_by_component(mdp, endless, Payoff(mdp.reward, terminal_values(mdp, 1.0)), limits)
+    if discount == 1:
+        found = replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
+    if outcome.found is None:
+        return found
+    log = outcome.found.log
+    log.residual.append(found.log.residual[-1])
+    log.seconds.append(sum(found.log.seconds))
+    return replace(found, log=log, rounds=len(log.residual), reason=f"{outcome.reason}; {found.reason}")
 
 
 def _discounted(problem: Total) -> Exact:
@@ -222,7 +202,7 @@ def _discounted(problem: Total) -> Exact:
 
     q = values_of_rows(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), found, discount)
     found = settle_ties(mdp, q, found, limits.tolerance, partial(first_marked, mdp.state_ptr), evaluate)
-    log = Log() if problem.found.log is None else problem.found.log
+    log = problem.found.log
     log.residual.append(found.error_bound)
     log.seconds.append(time.perf_counter() - begin)
     return replace(found, q=q, rounds=len(log.residual), log=log)
@@ -267,16 +247,7 @@ def evaluate(
     """
     mdp, discount = _checked(mdp), discount_of(discount)
     limits, policy = limits_of(tolerance, max_sweeps, max_seconds), checked_policy(mdp, policy)
-    with np.errstate(all="ignore"):
-        if not isinstance(mdp, MDP) or mdp.n_layers > 1:
-            return _solve_layers(Layers(mdp, discount, limits, policy=policy)).v
-        chain = induced_chain(mdp, policy)
-        if discount == 1:
-            from punish_fast.mdp.graph.qualitative import endless_error, endless_states
-
-            if (endless := endless_states(chain)).any():
-                raise endless_error(endless, of_policy=True)
-        return _solve_flat(chain, discount, limits, "discounted").v
+    return _solved(Layers(mdp, discount, limits, policy=policy)).v
 
 
 def _checked(mdp: Process) -> Process:
