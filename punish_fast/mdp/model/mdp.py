@@ -89,7 +89,8 @@ class MDP(StoredProcess):
         """
         _, deviation = row_sums(self.indptr, self.data, self.data_ptr)
         # NaN counts as infinite.
-        return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
+        largest = float(np.abs(deviation).max(initial=0))
+        return largest if largest < np.inf else np.inf  # NaN counts as infinite
 
     def count_nonzero(self) -> NonzeroCount:
         """Return the numbers of nonzero probabilities in all rows and in the longest row.
