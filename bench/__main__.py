@@ -29,6 +29,7 @@ def parser_of() -> argparse.ArgumentParser:
     names = f"{', '.join(TITLES)} (default: all), or 'page' to write docs/benchmarks.md"
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument("--quick", action="store_true", help="a smoke test: small games and one run")
+    parser.add_argument("--small", action="store_true", help="of mdp, run the small processes of textbooks instead")
     parser.add_argument("--runs", type=int, metavar="N", help=f"repetitions (default: {DEFAULT_RUNS}, quick: 1)")
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the reports to FILE")
@@ -40,7 +41,8 @@ def measure(arguments: argparse.Namespace) -> int:
     runs = arguments.runs or (1 if arguments.quick else DEFAULT_RUNS)
     options = Options(runs, arguments.threads, arguments.quick)
     where, reports, failed = provenance(), [], False
-    for name in dict.fromkeys(arguments.names or TITLES):
+    names = ["small" if name == "mdp" and arguments.small else name for name in arguments.names or TITLES]
+    for name in dict.fromkeys(names):
         try:
             report = import_module(MODULES[name]).run(options)
         except BenchmarkError as error:

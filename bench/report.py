@@ -15,6 +15,7 @@ TITLES = {
     "reference": "The same model in plain Python",
     "peers": "Other solvers on the same tensor",
     "mdp": "Processes that are not Punish",
+    "small": "Small processes of textbooks",
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
@@ -23,6 +24,7 @@ COLUMNS = {
     "reference": (),
     "peers": ("times ours", "peak MB"),
     "mdp": ("1 thread", *(name for name in FAMILIES if name != "pymdptoolbox")),
+    "small": ("entries", "ms", "QuantEcon policy", "QuantEcon modified", "QuantEcon dense", "plain", "best"),
     "scaling": ("states", "nonzeros", "peak MB"),
     "startup": ("peak MB",),
 }

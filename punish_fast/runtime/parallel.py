@@ -61,9 +61,9 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
     Args:
         ptr: ``[n + 1]``, cumulative weights of the items (see `balanced_chunks`).
         origin: Index of the first item, added to ``begin`` and ``end``.
-        alone: Whether to use only the calling thread.
+        alone: Whether to make a single call in the calling thread.
     """
-    ends = origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)
+    ends = origin + (np.unique([0, len(ptr) - 1]) if alone else balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD))
     _spread(kernel, list(pairwise(ends.tolist())), args, alone)
 
 

@@ -58,7 +58,7 @@ def test_play_that_forgets_where_it_began_takes_few_backups_at_any_discount():
 def test_auto_says_what_it_did():
     solution = solve(sparse_process(2000), 0.9)
     assert solution.reason.startswith("policy evaluation: modified-policy-iteration (")
-    assert solve(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), 0.0).reason == "policy evaluation: value-iteration"
+    assert solve(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), 0.0).reason == "««O:policy evaluation: value-¦B:value-¦T:direct policy »»iteration"
 
 
 @pytest.mark.compiled
@@ -100,7 +100,7 @@ def test_layers_are_swept_unless_asked_otherwise():
 @pytest.mark.compiled
 def test_progress_is_told_after_every_backup():
     told: list[tuple[str, int, float]] = []
-    solution = solve(sparse_process(100), 0.9, progress=lambda *what: told.append(what))
+    solution = solve(sparse_process(100), 0.9, GENERAL_METHODS[0], progress=lambda *what: told.append(what))
     assert [n for _, n, _ in told] == list(range(1, solution.sweeps + 1))
     assert told[-1][2] <= solution.tolerance
 

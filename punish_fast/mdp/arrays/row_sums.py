@@ -13,6 +13,8 @@ SUM_TOLERANCE = 1e-12
 # Rows whose sum differs from 1 by more than this are divided by their sum. The division rounds twice, which leaves a
 # difference of at most half this value.
 ROUNDING = 2.0**-51
+# One thread can sum this many entries before other threads have started.
+_LEAST_WORK = 100_000
 # Sums of larger numbers might overflow.
 _LARGEST_COUNT = 1e300
 
@@ -29,7 +31,8 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
     indptr = indptr.astype(np.int64, copy=False)
     total, deviation = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
     first = indptr[:-1] if data_ptr is None else data_ptr
-    for_chunks(_probabilities.sum_rows, indptr, first, np.diff(indptr), data, total, deviation)
+    args = first, np.diff(indptr), data, total, deviation
+    for_chunks(_probabilities.sum_rows, indptr, *args, alone=indptr[-1] < _LEAST_WORK)
     return total, deviation
 
 

@@ -16,8 +16,6 @@ _LEAST_GAIN = 1e-15
 # Cost of reading an entry in a sweep, in multiplications of an elimination.
 _SWEEP_COST = 8.0
 _MOST_REFINEMENTS = 8
-# Number of roundings of a terminal's value.
-_END_ROUNDINGS = 3.0
 # Number of passes that look for states whose successors have known values.
 _PASSES = 4
 _KNOWN = -1
@@ -68,8 +66,8 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
     indices = (np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
     order = Envelope(*indices, np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
     choice[:] = -1
-    _improve(tensor, discount, v, choice, True)
-    _improve(tensor, discount, v, choice, False)
+    _improve(tensor, discount, v, choice, True, 0.0)
+    _improve(tensor, discount, v, choice, False, 0.0)
     n_policies, is_better = 0, True
     while is_better and n_policies < limits.policies:
         work = _evaluate(tensor, discount, limits, left, choice, order, v)
@@ -77,9 +75,9 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         if left < 0:
             return -1, -np.inf, np.inf
         n_policies += 1
-        is_better = _improve(tensor, discount, v, choice, n_policies % 2 == 0)
+        is_better = _improve(tensor, discount, v, choice, n_policies % 2 == 0, _LEAST_GAIN)
         spent = _SWEEP_COST * len(tensor.indices)
-        while is_better and spent < work and _improve(tensor, discount, v, choice, n_policies % 2 == 0):
+        while is_better and spent < work and _improve(tensor, discount, v, choice, n_policies % 2 == 0, _LEAST_GAIN):
             spent += _SWEEP_COST * len(tensor.indices)
     change, error = np.zeros(len(v)), np.empty(limits.rows)
     paid = Tensor(tensor.state_ptr, tensor.indptr, tensor.indices, tensor.data, q)
@@ -103,10 +101,11 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
 
 
 @routine
-def _improve(tensor, discount, v, choice, is_ascending):
+def _improve(tensor, discount, v, choice, is_ascending, least_gain):
     """Update each state from the current values, and return True if a choice changed.
 
-    A choice changes only if another row is better by more than rounding. A choice of -1 always changes.
+    A choice changes only if another row is better by more than ``least_gain`` times the largest value. A choice of -1
+    always changes.
     """
     state_ptr, indptr, indices, data, reward = tensor
     n, largest, is_changed = len(choice), 0.0, False
@@ -122,7 +121,7 @@ def _improve(tensor, discount, v, choice, is_ascending):
             if value > best:
                 best, best_row = value, row
         largest = max(largest, abs(best))
-        if best_row >= 0 and not best <= own + _LEAST_GAIN * largest:
+        if best_row >= 0 and not best <= own + least_gain * largest:
             choice[state], is_changed = best_row, True
         v[state] = best
     return is_changed
@@ -142,18 +141,17 @@ def _find_gains(tensor, discount, limits, v, low, choice, q, error):
     for state in range(n):
         begin, best = np.int64(state_ptr[state]), -np.inf
         for row in range(state_ptr[state], state_ptr[state + 1]):
-            total, size, ends, k, end = 0.0, 0.0, 0.0, indptr[row], indptr[row + 1]
+            total, size, k, end = 0.0, 0.0, indptr[row], indptr[row + 1]
             while k < end:
                 column = indices[k]
                 difference = v[column] - v[state]
                 total += data[k] * (difference + (low[column] - low[state]))
                 size += data[k] * (abs(difference) + abs(low[column]) + abs(low[state]))
-                ends += data[k] * abs(v[column]) if column >= n else 0.0
                 k += ONE
             q[row] = (reward[row] - rest * v[state]) + (discount * total - rest * low[state])
             size = abs(reward[row]) + discount * size + rest * (abs(v[state]) + abs(low[state]))
             roundings = np.float64(end - indptr[row]) + limits.further
-            size = limits.unit * (roundings * size + _END_ROUNDINGS * ends) + roundings * limits.smallest
+            size = roundings * (limits.unit * size + limits.smallest)
             error[np.int64(row) - begin] = size
             is_finite &= abs(q[row]) + size < np.inf
             above, best = max(above, q[row] + size), max(best, q[row])

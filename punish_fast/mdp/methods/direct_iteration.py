@@ -39,6 +39,8 @@ _MOST_STATES, _MOST_READ = 100_000, 4_000_000
 _MOST_POLICIES, _MOST_ENTRIES, _MOST_PRODUCTS = 100, 10_000_000, 1e9
 # Roundings of a gain besides the sum: stored probability (4), differences (3), products, and the bound.
 _FURTHER_ROUNDINGS = 16
+# Roundings of a terminal's value. They change the values of states by no more than that of the terminal.
+_ROUNDINGS_OF_ENDS = 3
 # Share of the tolerance that gains may use. Rounding values to one float uses the rest.
 _SHARE = 0.9
 
@@ -63,6 +65,7 @@ def solve_directly(mdp: MDP, discount: float, limits: SolverLimits) -> Solution 
     if n < 0:
         return "the matrix of a policy is too large"
     bound = max(-least, largest) / (1 - discount) * (1 + 8 * UNIT_ROUNDOFF) + float(np.abs(low).max(initial=0))
+    bound += _ROUNDINGS_OF_ENDS * UNIT_ROUNDOFF * float(np.abs(v[mdp.n_states :]).max(initial=0))
     limits.progress(n, bound)
     if not bound <= limits.tolerance:
         return f"{n} policies prove only an error bound of {bound:.1e}"
