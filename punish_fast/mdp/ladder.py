@@ -15,6 +15,10 @@ Rungs:
         for: MDPs with layers, processes that compute their transitions, and the methods `layered` and `jacobi`
         limits: 1,000 sweeps (`jacobi` and computed transitions: the maximum number) and values up to 1e305
         next: the same MDP without layers, because trajectories may be too long for sweeps
+    direct policy iteration (`Total`): Policy iteration in one thread, with an elimination in the order of the states.
+        for: discounted rewards, if neither a method nor initial values are given
+        limits: 100,000 states, 4e6 entries, 100 policies, 1e7 entries in the factors and 1e9 multiplications
+        next: policy evaluation, because sweeps cost less than an elimination in large MDPs
     policy evaluation (`Total`): Evaluation of greedy policies by sweeps or BiCGSTAB, and backups of all states.
         for: discounted rewards
         limits: the work of 50 to 20,000 sweeps, less if an elimination is cheap, and values up to 1e150
@@ -93,6 +97,11 @@ class Rung(NamedTuple):
 def rungs() -> Iterator[Rung]:
     """Yield all rungs in order. Their modules are imported only when they are reached."""
     yield Rung("sweeps over layers", Layers, sweep_layers, lambda p: not p.is_flat)
+    from punish_fast.mdp.methods.direct_iteration import solve_directly
+
+    yield Rung(
+        "direct policy iteration", Total, lambda p: solve_directly(p.mdp, p.discount, p.limits), lambda p: p.is_plain
+    )
     from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
 
     yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies")

@@ -10,8 +10,9 @@ from processes import error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp import from_rows, solve
 from punish_fast.mdp.methods.direct_iteration import solve_directly
+from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import SolverLimits
-from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.model.outcomes import Exact, Payoff
 
 
 def corridor(n: int, goal: int):
@@ -26,10 +27,14 @@ def corridor(n: int, goal: int):
     return from_rows(cells)
 
 
+def directly(mdp, discount, tolerance):
+    return solve_directly(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), SolverLimits(tolerance), discount))
+
+
 @pytest.mark.parametrize("goal", [0, 10_000, 19_999])
 @pytest.mark.compiled
 def test_a_corridor_takes_few_policies_in_both_directions(goal):
-    found = solve_directly(corridor(20_000, goal), 0.9999, SolverLimits(1e-10))
+    found = directly(corridor(20_000, goal), 0.9999, 1e-10)
     step = 0.9 / (1 - 0.1 * 0.9999)
     distance = np.abs(np.arange(20_000) - goal)
     expected = np.where(distance == 0, 0.0, step * (step * 0.9999) ** (distance - 1.0))
@@ -40,22 +45,22 @@ def test_a_corridor_takes_few_policies_in_both_directions(goal):
 @given(random_processes(), st.sampled_from([0.0, 0.3, 0.9, 1 - 2.0**-20]))
 def test_values_are_within_the_bound_of_exact_ones(process, discount):
     states, _, terminals = process
-    found = solve_directly(from_rows(states, terminals=terminals), discount, SolverLimits(1e-7))
-    assert isinstance(found, Solution)
+    found = directly(from_rows(states, terminals=terminals), discount, 1e-7)
+    assert isinstance(found, Exact)
     assert error(found.v, exact_values(states, terminals, discount)) <= Fraction(found.error_bound) <= Fraction(1e-7)
 
 
 def test_the_bound_depends_on_rewards_and_not_on_values():
     discount = 1 - 2.0**-30
     mdp = from_rows([[(1.0, {0: 0.5, 1: 0.5})], [(1.0, {0: 0.25, 1: 0.75})]])
-    found = solve_directly(mdp, discount, SolverLimits(1e-5))
+    found = directly(mdp, discount, 1e-5)
     assert found.v == pytest.approx(2.0**30, rel=1e-15)
     assert found.error_bound <= 1e-5 < 2.0**30 * 2.0**-53 / (1 - discount)
 
 
 @pytest.mark.compiled
 def test_others_are_left_to_other_methods():
-    assert "matrix" in solve_directly(sparse_process(2000), 0.9, SolverLimits(1e-9))
+    assert "matrix" in directly(sparse_process(2000), 0.9, 1e-9).reason
     mdp = from_rows([[(1e300, {0: 0.5, 1: 0.5})], [(-1e300, {0: 0.5, 1: 0.5})]])
-    assert "error bound" in solve_directly(mdp, 0.9, SolverLimits(1e-9))
+    assert "error bound" in directly(mdp, 0.9, 1e-9).reason
     assert solve(mdp, 0.9).error_bound < 1e300

@@ -114,7 +114,7 @@ _MOST_OPERATIONS = 1e10
 # Number of states of a dense matrix that are eliminated together.
 _PANEL = 64
 # Limits of `patience`, assumed number of policies evaluated, and maximum number of entries for an estimate.
-_LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
+LEAST_PATIENCE, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
 
 class Elimination:
@@ -246,4 +246,4 @@ def patience(mdp: MDP) -> int:
     np.minimum.at(first, np.repeat(np.arange(n), np.diff(others.indptr)), position[others.indices])
     n_hubs = float(is_hub.sum())
     estimate = mdp.nnz + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
-    return int(np.clip(_POLICIES * estimate / max(mdp.nnz, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
+    return int(np.clip(_POLICIES * estimate / max(mdp.nnz, 1), LEAST_PATIENCE, _MOST_SWEEPS))

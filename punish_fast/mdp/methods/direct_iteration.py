@@ -28,10 +28,10 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods._direct_iteration import Limits, iterate_policies
-from punish_fast.mdp.model.limits import SolverLimits
-from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.methods.totals import Total
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
-from punish_fast.mdp.model.solution import Log, Solution
+from punish_fast.mdp.model.solution import Log
 from punish_fast.mdp.model.stored_process import tensor_of
 
 # Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
@@ -45,17 +45,11 @@ _ROUNDINGS_OF_ENDS = 3
 _SHARE = 0.9
 
 
-def solve_directly(mdp: MDP, discount: float, limits: SolverLimits) -> Solution | str:
-    """Find the optimal values and a policy, or return the reason for which no sufficient bound was proved.
-
-    Args:
-        mdp: MDP with a single layer. It must not be compact.
-        discount: Discount factor below 1.
-        limits: Tolerance, maximum number of policies and progress.
-    """
-    begin = time.perf_counter()
+def solve_directly(problem: Total) -> Exact | Unsolved:
+    """Find optimal discounted values, with an error bound within the tolerance."""
+    mdp, discount, limits, begin = problem.mdp, problem.discount, problem.limits, time.perf_counter()
     if mdp.n_states > _MOST_STATES or mdp.nnz > _MOST_READ:
-        return f"it has more than {_MOST_STATES:,} states or {_MOST_READ:,} entries"
+        return Unsolved(f"more than {_MOST_STATES:,} states or {_MOST_READ:,} entries")
     v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
     low, q, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_rows), np.empty(mdp.n_states, dtype=np.int64)
     change = _SHARE * limits.tolerance * (1 - discount)
@@ -63,25 +57,11 @@ def solve_directly(mdp: MDP, discount: float, limits: SolverLimits) -> Solution 
     constants = Limits(*most, _MOST_PRODUCTS, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
     n, least, largest = iterate_policies(tensor_of(mdp), discount, constants, v, low, choice, q)
     if n < 0:
-        return "the matrix of a policy is too large"
+        return Unsolved("the matrix of a policy is too large")
     bound = max(-least, largest) / (1 - discount) * (1 + 8 * UNIT_ROUNDOFF) + float(np.abs(low).max(initial=0))
     bound += _ROUNDINGS_OF_ENDS * UNIT_ROUNDOFF * float(np.abs(v[mdp.n_states :]).max(initial=0))
     limits.progress(n, bound)
     if not bound <= limits.tolerance:
-        return f"{n} policies prove only an error bound of {bound:.1e}"
-    return Solution(
-        v=v[: mdp.n_states],
-        q=q,
-        state_ptr=mdp.state_ptr,
-        objective="discounted",
-        discount=discount,
-        method="auto",
-        tolerance=limits.tolerance,
-        sweeps=n,
-        residual=bound,
-        error_bound=bound,
-        choice=choice,
-        log=Log([bound], [time.perf_counter() - begin]),
-        policies=n,
-        reason="direct policy iteration",
-    )
+        return Unsolved(f"{n} policies leave an error bound of {bound:.1e}")
+    log = Log([bound], [time.perf_counter() - begin])
+    return Exact(v[: mdp.n_states], choice, bound, n, n, q, log=log)

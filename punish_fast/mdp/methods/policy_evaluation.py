@@ -37,7 +37,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
-from punish_fast.mdp.chain.elimination import operations, patience
+from punish_fast.mdp.chain.elimination import LEAST_PATIENCE, operations, patience
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverLimits
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
@@ -229,13 +229,18 @@ def evaluate_policies(problem: Total) -> Exact | Unsolved:
     point = Improvement(mdp, problem.discount, limits.tolerance, limits.initial_values)
     steps = PolicyEvaluations(problem.methods)
     problem.evaluation = point, steps, log
-    few = patience(mdp) if problem.eliminates else math.inf
-    for limit in (few, *(k for k in (*_CHECKS, _MOST_WORK) if k > few)):
+    stages = [LEAST_PATIENCE] if problem.eliminates else [math.inf]
+    while stages:
+        limit = stages.pop(0)
         point.most_work = limit * mdp.nnz if limit <= _FEW_CHECKS else math.inf
         iterate(point, steps, log, limits, limit)
+        if point.is_done or limits.is_over or limit >= _MOST_WORK or len(log.seconds) >= limits.max_sweeps:
+            break
+        if limit == LEAST_PATIENCE:
+            few = patience(mdp)
+            stages = sorted(k for k in {few, *_CHECKS, _MOST_WORK} if k > max(few - 1, limit))
         cheap = point.work * (1.0 if limit <= _FEW_CHECKS else _SHARE_OF_WORK)
-        is_over = limits.is_over or limit >= _MOST_WORK or len(log.seconds) >= limits.max_sweeps
-        if point.is_done or is_over or operations(mdp, cheap) <= cheap:
+        if limit >= few and operations(mdp, cheap) <= cheap:
             break
     return _closed(problem, is_last=not problem.eliminates)
 

@@ -57,6 +57,11 @@ class Total:
         return self.methods == GENERAL_METHODS or self.is_large
 
     @property
+    def is_plain(self) -> bool:
+        """True if there is a discount and neither a method nor initial values were chosen."""
+        return self.sweeps == "policies" and self.eliminates and self.limits.initial_values is None
+
+    @property
     def sweeps(self) -> str:
         """Objects that sweeps may update: policies with a discount, components without, or nothing."""
         return "" if self.skips_sweeps or self.is_large else "policies" if self.discount < 1 else "components"
