@@ -99,9 +99,7 @@ def rungs() -> Iterator[Rung]:
     yield Rung("sweeps over layers", Layers, sweep_layers, lambda p: not p.is_flat)
     from punish_fast.mdp.methods.direct_iteration import solve_directly
 
-    yield Rung(
-        "direct policy iteration", Total, lambda p: solve_directly(p.mdp, p.discount, p.limits), lambda p: p.is_plain
-    )
+    yield Rung("direct policy iteration", Total, solve_directly, lambda p: p.is_plain)
     from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
 
     yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies")

@@ -41,7 +41,8 @@ class Layers(NamedTuple):
         """True if the MDP is solved without layers."""
         mdp, is_plain = self.mdp, self.method == "auto" and self.sweeps is None and self.mdp.n_layers == 1
         if isinstance(mdp, MDP) and self.discount < 1:
-            return self.method in GENERAL_METHODS or (is_plain and mdp.data_ptr is None)
+            is_plain = is_plain and (mdp.data_ptr is None or self.policy is not None)
+            return is_plain or self.method in GENERAL_METHODS
         return isinstance(mdp, MDP) and is_plain and mdp.n_states > 0 and self.initial_values is None
 
     @property
