@@ -134,7 +134,8 @@ def climb(problem: Any) -> Any:
         SolveError: If the time is over and no error bound was proved.
     """
     told: list[str] = []
-    best = None
+    best: Any = None
+    bound = np.inf
     for rung in rungs():
         if not isinstance(problem, rung.problem) or not rung.applies(problem):
             continue
@@ -143,12 +144,10 @@ def climb(problem: Any) -> Any:
         told.append(f"{rung.name}: {outcome.reason}" if outcome.reason else rung.name)
         if not isinstance(outcome, Unsolved):
             return replace(outcome, reason="; ".join(told))
-        if outcome.found is not None and not (best and best.error_bound <= outcome.found.error_bound):
-            best = outcome.found
-        if problem.limits.is_over:
-            break
-    if not problem.limits.is_over:
-        return Unsolved("; ".join(told), best)
-    if best is None or best.error_bound == np.inf:
+        if outcome.found is not None and (best is None or outcome.found.error_bound < bound):
+            best, bound = outcome.found, outcome.found.error_bound
+        if problem.limits.is_over and bound < np.inf:
+            return replace(best, reason="; ".join(told))
+    if told and problem.limits.is_over:
         raise SolveError(f"max_seconds: no error bound was proved in {problem.limits.max_seconds:g} seconds; use more")
-    return replace(best, reason="; ".join(told))
+    return Unsolved("; ".join(told), best)

@@ -29,7 +29,7 @@ _FEW_STATES = 20_000
 _KIND = "solution"
 # Entries of the header and arrays, with the checks of agent files.
 _ENTRIES = {name: ATTRIBUTES[name] for name in ("objective", "discount", "tolerance", "sweeps", "residual")}
-_ENTRIES |= {"error_bound": ATTRIBUTES["error_bound"], "method": Attribute(str, ())}
+_ENTRIES |= {"error_bound": ATTRIBUTES["error_bound"], "method": Attribute(str, ()), "reason": Attribute(str, ())}
 _ARRAYS = {name: DATASETS[f"/solution/{name}"] for name in ("v", "q")} | {"choice": Dataset("int64", ("n_states",))}
 
 

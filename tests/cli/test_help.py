@@ -54,14 +54,14 @@ _COMPILER = ("numba.np.arraymath", "scipy.linalg", "filelock")
 UNUSED = {
     "solve --rules tiny --quiet": (
         *("duel", "enemies", "equilibrium", "games", "play", "study", "web", "records.database"),
-        *("mdp.objectives", "mdp.objectives.component_solver", "mdp.chain.rational", "mdp.chain.elimination"),
+        *("mdp.objectives.reachability", "mdp.methods.exact_iteration", "mdp.methods.rational"),
     ),
     "play naive --rules tiny": (
-        *("enemies", "equilibrium", "study", "web", "mdp.objectives", "mdp.chain.rational", "games.registry"),
+        *("enemies", "equilibrium", "study", "web", "mdp.methods.rational", "games.registry"),
         *("arena.tournament", "duel.evaluation", "play.games", "games.learn"),
     ),
     "serve --check --port 0": (
-        *("enemies", "equilibrium", "study", "mdp.objectives", "mdp.chain.rational", "arena.survey", "records.plots"),
+        *("enemies", "equilibrium", "study", "mdp.methods.rational", "arena.survey", "records.plots"),
         *("arena.tournament", "games.learn.agent_file", "games.learn.dqn", "games.learn.muzero.learner"),
     ),
 }

@@ -115,14 +115,12 @@ class _Sweeps:
         """Bracket small components in order."""
         # Work in chunks so that interrupts are handled promptly.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-            if self._limits.is_over:
-                self.is_proved = False
-                return
             self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._limits.max_sweeps)
             place = self._narrow(boundary, begin, end)
             while place < end:
                 self.prove_one(boundary[place : place + 2])
                 place = self._narrow(boundary, place + 1, end)
+            self.is_proved = self.is_proved and not (self._limits.is_over and end < len(boundary) - 1)
 
     def prove_one(self, boundary: np.ndarray) -> None:
         """Bracket a component that is large or converges slowly."""
@@ -210,4 +208,4 @@ def _solved(problem: Total, limits: SolverLimits) -> Exact | Unsolved:
     problem.found = found = bracketed(problem.mdp, problem.payoff, limits)
     if found.error_bound <= limits.tolerance:
         return found
-    return Unsolved(f"{found.rounds:,} sweeps prove no error bound", found)
+    return Unsolved(f"no error bound after sweep {found.rounds:,}", found)

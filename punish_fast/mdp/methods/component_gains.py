@@ -132,7 +132,7 @@ class Gains:
     def narrowed(self, precision: float = PRECISION) -> ComponentGains | Unsolved:
         """Return the brackets, or `Unsolved` if some are wide."""
         n_wide = int(self.found.is_wide(self.limits.tolerance, precision).sum())
-        return self.found if n_wide == 0 else Unsolved(f"{n_wide:,} components have wide bounds", self.found)
+        return self.found if n_wide == 0 else Unsolved(f"wide bounds in {n_wide:,} components", self.found)
 
     def wide_components(self) -> Iterator[tuple[np.ndarray, Restriction]]:
         """Yield a mask of each component with a wide bracket, and the restriction to it, until the time is over."""

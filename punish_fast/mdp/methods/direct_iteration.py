@@ -62,6 +62,6 @@ def solve_directly(problem: Total) -> Exact | Unsolved:
     bound += _ROUNDINGS_OF_ENDS * UNIT_ROUNDOFF * float(np.abs(v[mdp.n_states :]).max(initial=0))
     limits.progress(n, bound)
     if not bound <= limits.tolerance:
-        return Unsolved(f"{n} policies leave an error bound of {bound:.1e}")
+        return Unsolved(f"error bound {bound:.1e} after policy {n}")
     log = Log([bound], [time.perf_counter() - begin])
     return Exact(v[: mdp.n_states], choice, bound, n, n, q, log=log)

@@ -180,7 +180,7 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits,
         for rounds in range(1, _MOST_ROUNDS + 1):
             limits.progress(rounds, np.inf)
             if limits.is_over:
-                return Unsolved(f"stopped after {rounds - 1} policies")
+                return Unsolved(f"the time was over before policy {rounds}")
             before = v.high
             chain = _Chain(rows, choice, np.abs(ends), elimination)
             elimination = chain.elimination
@@ -282,4 +282,4 @@ def eliminate(problem: Total) -> Exact | Unsolved:
     if bound <= max(goal, least_bound(outcome)):
         return outcome
     problem.eliminated = outcome
-    return Unsolved(f"{outcome.policies} policies leave an error bound of {bound:.1e}", outcome)
+    return Unsolved(f"error bound {bound:.1e} after policy {outcome.policies}", outcome)

@@ -122,7 +122,7 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
     precision = PRECISION if n_states < _FEW_STATES or problem.policy is not None else _LEAST_PRECISION
     if problem.may_fail:
         is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
-    return found if is_reached else Unsolved(f"{limit:,} sweeps leave an error bound of {bound:.1e}", found)
+    return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {len(log.residual):,}", found)
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:

@@ -268,4 +268,4 @@ def _closed(problem: Total, is_last: bool) -> Exact | Unsolved:
     problem.found = found = Exact(closed.v, closed.choice, bound, n, 0, closed.q, steps.reason, log)
     if bound <= point.goal or (point.is_done and (is_last or bound <= least_bound(found))):
         return found
-    return Unsolved(f"{n:,} backups leave an error bound of {bound:.1e}", found)
+    return Unsolved(f"error bound {bound:.1e} after backup {n:,}", found)

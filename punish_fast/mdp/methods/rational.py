@@ -260,8 +260,8 @@ def _nearest(x: Fraction) -> float:
 
 def use_fractions(problem: Total) -> Exact | Unsolved:
     """Solve a small MDP, starting with the policy of sweeps."""
-    if not is_small(problem.mdp):
-        return Unsolved("a component is too large")
+    if problem.limits.is_over or not is_small(problem.mdp):
+        return Unsolved("a component is too large, or the time is over")
     factor = Fraction(1) if problem.discount == 1 else 1 / (1 - Fraction(problem.discount))
     payoff, n = problem.payoff, problem.found.rounds
     ends = [factor * Fraction(x) for x in payoff.end.tolist()]
@@ -269,4 +269,4 @@ def use_fractions(problem: Total) -> Exact | Unsolved:
     found = replace(found, v=np.clip(found.v, *payoff.value_range), rounds=n + found.rounds)
     if found.error_bound < problem.found.error_bound:
         return found
-    return Unsolved(f"the error bound is {found.error_bound:.1e}", found)
+    return Unsolved(f"error bound {found.error_bound:.1e}", found)

@@ -29,7 +29,7 @@ from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
-from punish_fast.mdp.methods.totals import Total
+from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import (
     DEFAULT_DISCOUNT,
@@ -146,7 +146,8 @@ def _solved(problem: Layers) -> Exact:
     if isinstance(outcome, Exact):
         return outcome
     if not isinstance(problem.mdp, MDP) or problem.goal is None:
-        raise SolveError(f"max_sweeps: {outcome.reason}; use more, or a discount")
+        n, bound = outcome.found.rounds, outcome.found.error_bound
+        raise SolveError(f"max_sweeps: {n:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
     from punish_fast.mdp.graph.qualitative import endless_error, endless_states
     from punish_fast.mdp.methods.exact_iteration import values_of_rows
     from punish_fast.mdp.objectives.component_solver import solve_by_component
@@ -247,7 +248,10 @@ def evaluate(
     """
     mdp, discount = _checked(mdp), discount_of(discount)
     limits, policy = limits_of(tolerance, max_sweeps, max_seconds), checked_policy(mdp, policy)
-    return _solved(Layers(mdp, discount, limits, policy=policy)).v
+    found = _solved(Layers(mdp, discount, limits, policy=policy))
+    if limits.is_over and found.error_bound > max(tolerance, least_bound(found)):
+        raise SolveError(f"max_seconds: after {max_seconds:g} seconds, the error bound is {found.error_bound:.1e}")
+    return found.v
 
 
 def _checked(mdp: Process) -> Process:
