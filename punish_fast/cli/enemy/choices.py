@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.report import count, rules_report
 from punish_fast.cli.records.selection import (
     PlayedDatabaseOption,
@@ -86,7 +86,7 @@ class StrategyOptions(ChoicesOptions):
         rules = load_rules(self.rules)
         name = f"{stem}.h5" if name_of(rules) == "tabletop" else f"{rules_stem(rules, self.rules)}-{stem}.h5"
         output = self.output or default_strategy(Path(name), rules, origin)
-        check_outputs([output], [self.database, *rules_files(self.rules)], "learn from", endings=HDF5)
+        self.check_outputs(output, sources=[self.database], endings=HDF5)
         return output
 
 

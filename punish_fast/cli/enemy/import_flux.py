@@ -10,7 +10,7 @@ from pathlib import Path
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, argument, verb
-from punish_fast.cli.frame.outputs import HDF5, check_inputs, check_outputs, default_strategy, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_inputs, default_strategy
 
 
 class ImportFluxOptions(CommonOptions):
@@ -36,7 +36,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     origin = {"method": "import-flux", "file": file.name}
     check_inputs(file)
     output = options.output or default_strategy(Path(f"{file.stem}.h5"), rules, origin)
-    check_outputs([output], [file, *rules_files(options.rules)], "learn from", endings=HDF5)
+    options.check_outputs(output, endings=HDF5)
     layers = read_flux(file)
     try:
         network = network_of(rules, layers)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy
+from punish_fast.cli.frame.outputs import HDF5, default_strategy
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.runtime.errors import printable
@@ -94,7 +94,7 @@ def pawnn(options: PawnnOptions) -> None:
     origin = {"method": "pawnn", "table": name, **asdict(training)}
     if output is None and options.cross_validate is None:
         output = default_strategy(Path(f"{options.source.stem}-pawnn.h5"), file.rules, origin)
-    check_outputs([output], [options.source], "learn from", endings=HDF5)
+    options.check_outputs(output, endings=HDF5)
     with options.stages("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.support(space)))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
-from punish_fast.cli.frame.outputs import default_output, output_beside
+from punish_fast.cli.frame.outputs import default_output
 from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import Rules, load_rules
@@ -70,9 +70,9 @@ def export(options: ExportOptions) -> None:
 
     with options.stages.clock("read"):
         file = Player(options.file) if is_built_in(options.file) else load(options.file)
-    output = output_beside(Path(options.file), _SUFFIXES[options.target], options.output, "export")
-    if options.output is None:
-        default_output(output)
+    suffix = _SUFFIXES[options.target]
+    output = options.output or default_output(Path(options.file).with_suffix(suffix))
+    options.check_outputs(output, endings=[suffix])
     rules = file.rules or load_rules("tabletop")
     if options.target == "notebook-json":
         counts = _export_content(file, rules, output, options.stages.clock)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_inputs, default_output, output_beside, rules_files
+from punish_fast.cli.frame.outputs import HDF5, check_inputs, default_output
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import load_rules, name_of
 
@@ -47,9 +47,10 @@ def import_(options: ImportOptions) -> None:
     check_inputs(options.file)
     check_options(options.discount)
     rules = load_rules(options.rules or "notebook")
-    output = output_beside(options.file, ".h5", options.output, "import", rules_files(options.rules))
+    settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
+    output = options.output or options.file.with_suffix(".h5")
+    options.check_outputs(output, endings=HDF5)
     if options.output is None:
-        settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
         default_output(output, settings, lambda path: settings | _imported_with(path))
     content = import_notebook(options.file, output, rules, discount=options.discount)
     report: dict[str, Any] = {"file": options.file, **rules_report(rules)}

@@ -21,11 +21,11 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, partial
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -33,12 +33,14 @@ import typer
 from typer.core import TyperCommand
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress, say
+from punish_fast.cli.frame.outputs import are_one
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, print_json, print_report, print_text
 from punish_fast.cli.frame.time_limit import limited
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compilation.compile_progress import announce_to
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
+from punish_fast.runtime.files import check_output
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
 
@@ -305,6 +307,41 @@ class CommonOptions:
     def stages(self) -> Stages:
         """Stopwatch and progress reports of the running command, created when the command begins."""
         return Stages(self.quiet)
+
+    def check_outputs(
+        self, *outputs: Path | None, sources: Iterable[Path | None] = (), endings: Sequence[str] = ()
+    ) -> None:
+        """Check that every output can be written and replaces neither an input nor another output.
+
+        Args:
+            outputs: Files to write, in addition to the option ``plot``. Each may be None.
+            sources: Files to read, in addition to the files that other options name. Each may be None or missing.
+            endings: Allowed file extensions of ``outputs``. Any ending is allowed by default.
+
+        JSON keys:
+            output (string): Output file, if a file was written.
+            output_bytes (integer, bytes): Size of the output file.
+        """
+        plot = getattr(self, "plot", None)
+        if plot is not None:
+            from punish_fast.runtime.figures import check_picture
+
+            check_picture(plot)
+        written = [path for path in (*outputs, plot) if path is not None]
+        options = [each for value in vars(self).values() for each in (value if isinstance(value, list) else [value])]
+        named = [each for each in options if isinstance(each, str | Path) and all(each is not path for path in written)]
+        # A database that is being written consists of several files.
+        parts = ("", "-wal", "-shm", "-journal")
+        read = [Path(f"{path}{part}") for path in (*named, *sources) if path is not None for part in parts]
+        for output in written:
+            check_output(output)
+            if any(are_one(output, source) for source in read):
+                raise UsageError(f"{output}: is an input file and will not be replaced")
+            if endings and output != plot and output.suffix.lower() not in endings:
+                raise UsageError(f"{output}: the name of this file must end in {' or '.join(endings)}")
+        for first, second in combinations(written, 2):
+            if are_one(first, second):
+                raise UsageError(f"{second}: would be written twice; choose another name for one of them")
 
     def work_report(self, output: Path | None = None) -> dict[str, Any]:
         """Return the report fields that describe the computation and its output file.

@@ -1,16 +1,15 @@
 """Default names of output files, and checks of output files before any work is done."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import plain
-from punish_fast.punish.rules import PRESETS, Rules, name_of, unique_name
+from punish_fast.punish.rules import Rules, name_of, unique_name
 from punish_fast.runtime.errors import ReadError
-from punish_fast.runtime.files import check_output, fault_of_input
+from punish_fast.runtime.files import fault_of_input
 
 # File name endings of agents, tensors, strategies and checkpoints.
 HDF5 = (".h5", ".hdf5")
@@ -58,21 +57,6 @@ def rules_stem(rules: Rules, option: str | None) -> str:
     return Path(option).stem if option is not None and name.startswith("house-") else name
 
 
-def output_beside(source: Path, suffix: str, output: Path | None, verb: str, others: Sequence[Path] = ()) -> Path:
-    """Return the file to write: ``output``, or ``source`` with another suffix.
-
-    Args:
-        source: The file to read.
-        suffix: Suffix of the file to write, including the dot.
-        output: The user's choice, or None.
-        verb: Verb in error messages: "the file to VERB".
-        others: Other input files that must not be replaced.
-    """
-    output = output or source.with_suffix(suffix)
-    check_outputs([output], [source, *others], verb, endings=HDF5 if suffix in HDF5 else (suffix,))
-    return output
-
-
 def check_inputs(*paths: Path) -> None:
     """Raise `ReadError` if a path is not a file, before anything slower is done or an output is checked."""
     for path in paths:
@@ -80,51 +64,7 @@ def check_inputs(*paths: Path) -> None:
             raise ReadError(f"{path}: {fault}")
 
 
-def check_outputs(
-    outputs: Iterable[Path | None],
-    sources: Iterable[Path | None],
-    verb: str,
-    plot: Path | None = None,
-    endings: Sequence[str] = (),
-) -> None:
-    """Check that every output can be written and replaces neither an input nor another output.
-
-    Args:
-        outputs: Files to write. Each may be None.
-        sources: Files to read. Each may be None or missing.
-        verb: Verb in error messages: "the file to VERB".
-        plot: Output file of a plot, or None.
-        endings: Allowed file extensions of ``outputs``. Any ending is allowed by default.
-
-    JSON keys:
-        output (string): Output file, if a file was written.
-        output_bytes (integer, bytes): Size of the output file.
-    """
-    if plot is not None:
-        from punish_fast.runtime.figures import check_picture
-
-        check_picture(plot)
-    written = [path for path in (*outputs, plot) if path is not None]
-    # A database that is being written consists of several files.
-    parts = ("", "-wal", "-shm", "-journal")
-    read = [Path(f"{path}{part}") for path in sources if path is not None for part in parts]
-    for output in written:
-        check_output(output)
-        if any(_are_one(output, source) for source in read):
-            raise UsageError(f"{output}: is the file to {verb} and will not be replaced")
-        if endings and output != plot and output.suffix.lower() not in endings:
-            raise UsageError(f"{output}: the name of this file must end in {' or '.join(endings)}")
-    for first, second in combinations(written, 2):
-        if _are_one(first, second):
-            raise UsageError(f"{second}: would be written twice; choose another name for one of them")
-
-
-def rules_files(rules: str | None) -> list[Path]:
-    """Return the TOML file that ``--rules`` names. Empty for a preset or if the option is not given."""
-    return [] if rules is None or rules in PRESETS else [Path(rules)]
-
-
-def _are_one(first: Path, second: Path) -> bool:
+def are_one(first: Path, second: Path) -> bool:
     """Return True if two paths refer to the same file, directly or through links."""
     if os.path.realpath(first) == os.path.realpath(second):
         return True

@@ -33,7 +33,6 @@ from functools import partial
 from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
-from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
@@ -62,7 +61,7 @@ def decks(options: DecksOptions) -> None:
     from punish_fast.runtime.files import write_text
 
     game = options.make("decks")
-    check_outputs([options.output], [], "search", endings=[".json"])
+    options.check_outputs(options.output, endings=[".json"])
     method = SearchMethod(**changes_of(SearchMethod, options.settings or ()))
     search, clock, progress = DeckSearch(method, options.seed), options.stages.clock, options.stages.progress
 

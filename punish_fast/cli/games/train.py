@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output
+from punish_fast.cli.frame.outputs import HDF5, default_output
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_report, print_table, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
@@ -108,9 +108,7 @@ def train(options: TrainOptions) -> None:
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
-    check_outputs(
-        [output], [] if options.output is None else [options.former], "train further", options.plot, endings=HDF5
-    )
+    options.check_outputs(output, endings=HDF5)
     clock, progress = options.stages.clock, options.stages.progress
     with clock("game"), progress.stage("game"):
         trainer, strength = _trainer(options, game)

@@ -35,7 +35,6 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules_option, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import watch_jobs
 from punish_fast.cli.frame.report import count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
@@ -75,7 +74,7 @@ def balance(options: BalanceOptions) -> None:
     from punish_fast.runtime import _jit
 
     base, rules = _rules(options)
-    check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
+    options.check_outputs()
     watch = watch_jobs("balance", options.quiet)
     with time_limit(share=1 / 2 if options.restore else 1):
         found = study(rules, base, watch=watch)

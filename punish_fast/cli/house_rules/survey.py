@@ -51,7 +51,7 @@ from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_inputs, check_outputs
+from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.progress import interrupt_note, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, rules_report
 from punish_fast.punish.rule_changes import changes_of
@@ -93,7 +93,7 @@ def survey(options: SurveyOptions) -> None:
 
     check_name(options.cluster)
     check_inputs(options.survey)
-    check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
+    options.check_outputs(options.csv, options.results)
     points, iterations = read_survey(options.survey), DEFAULT_ITERATIONS if options.equilibrium else None
     try:
         jobs = jobs_of(points, iterations)

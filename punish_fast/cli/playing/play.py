@@ -34,7 +34,6 @@ from punish_fast.cli.frame.options import (
     option,
     verb,
 )
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, seed_of, table_stream, wants_more
@@ -88,8 +87,7 @@ def play(options: PlayOptions) -> None:
         must_have_input()
     lineup = _lineup(options, len(people))
     database = games_database(options.db, lineup.rules)
-    sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([database], sources, "read")
+    options.check_outputs(database, sources=lineup.files)
     if database is not None:
         from punish_fast.records.database import open_to_read
 

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules_option, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report
 from punish_fast.cli.playing.table import DecksOption
 from punish_fast.cli.records.selection import games_database
@@ -123,7 +122,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     models, rules = _models([agent for agent in wanted if agent not in board_files], options)
     database = games_database(options.db, rules)
     files = [model.file.path for model in models if model.file is not None]
-    check_outputs([database], [*files, *map(Path, board_files), *rules_files(options.rules)], "read")
+    options.check_outputs(database, sources=files)
     if database is not None and database.exists():
         from punish_fast.records.database import open_to_read
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, PlayedRulesOption, argument, verb
-from punish_fast.cli.frame.outputs import check_inputs, check_outputs, rules_files
+from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.report import count
 
 
@@ -61,7 +61,7 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.records.logs import REJECTED
 
     check_inputs(*options.files)
-    check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
+    options.check_outputs(options.database)
     report = import_logs(StateSpace(load_rules(options.rules)), options.files, options.database).as_mapping()
     faults = [f"{file['file']} {file['flaw']}" for file in report["files"] if file["flaw"]]
     if report["rejected"]:

@@ -16,7 +16,6 @@ import typer
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.report import count
 from punish_fast.runtime.errors import printable
 
@@ -65,7 +64,7 @@ def _export(options: PlayerOptions) -> None:
     from punish_fast.runtime.files import write_text
 
     if options.output is not None:
-        check_outputs([options.output], [options.database], "read", endings=(".json",))
+        options.check_outputs(options.output, endings=(".json",))
     games = games_of_player(options.database, options.name)
     text = write_log(games)
     if options.output is None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.outputs import default_output
 from punish_fast.cli.frame.report import count
 from punish_fast.cli.records.selection import SelectionOptions
 
@@ -21,7 +21,7 @@ PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-
 class RecordsPlotOptions(SelectionOptions):
     """Options of ``records plot``."""
 
-    plot: PlotName = argument(
+    kind: PlotName = argument(
         "PLOT",
         "durations: distribution of game lengths; contributions: games won and lost by each player; win-rates: "
         "win rate of each player, with 95% intervals; games-win-rate: win rate against number of games; over-time: "
@@ -52,7 +52,7 @@ def plot(options: RecordsPlotOptions) -> None:
 
     results = read_results(options.database, options.selection())
     files = _files(options, list(PLOTS))
-    check_outputs(files.values(), [options.database], "read")
+    options.check_outputs(*files.values(), sources=[options.database])
     for file in files.values():
         check_picture(file)
         if options.output is None:
@@ -73,8 +73,8 @@ def plot(options: RecordsPlotOptions) -> None:
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
-    if options.plot != "all":
-        return {options.plot: options.output or Path(f"{options.plot}.png")}
+    if options.kind != "all":
+        return {options.kind: options.output or Path(f"{options.kind}.png")}
     folder = options.output or Path()
     if folder.is_file() or folder.suffix.lower() in (".png", ".svg"):
         raise UsageError(f"{folder}: all plots need a folder; to write one plot, name the plot, such as {plots[0]}")

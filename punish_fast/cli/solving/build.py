@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, default_output, rules_stem
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
 from punish_fast.runtime.limits import parse_size
@@ -99,7 +99,7 @@ def build(options: ModelOptions) -> None:
     rules, enemy = options.find()
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.metadata()}
     output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
-    check_outputs([output], [*rules_files(options.rules), enemy.path], "build", endings=HDF5)
+    options.check_outputs(output, sources=[enemy.path], endings=HDF5)
     source = options.source(rules, enemy)
     report = model_report(source, build_file(output, source), options, output)
     result = f"{output} contains {report['nnz']:,} transitions of {report['states']:,} states."

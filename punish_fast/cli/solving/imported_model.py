@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound
 from punish_fast.mdp.conversion import objective_text
@@ -53,7 +52,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     check_options(options.discount, tolerance=tolerance)
     objective = None if options.objective is None else objective_text.parse_objective(options.objective)
-    check_outputs([options.output], [file], "solve", endings=(".npz",))
+    options.check_outputs(options.output, endings=(".npz",))
     with options.stages("read"):
         process = import_umb(file, options.normalize)
     if objective is None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.clusters import check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_output, rules_files
+from punish_fast.cli.frame.outputs import HDF5, default_output
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import model_report, reachable
 from punish_fast.cli.solving.options import SolveOptions
@@ -82,10 +82,10 @@ def solve(options: SolveOptions) -> None:
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
-    is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
-    read = [options.tensor, None if is_resumed else options.start, None if enemy is None else enemy.path]
-    check_outputs([output, checkpoint], [*rules_files(options.rules), *read], "solve", endings=HDF5)
-    if checkpoint.exists() and not is_resumed:
+    if options.start is not None and options.start.resolve() == checkpoint.resolve():
+        checkpoint = options.start
+    options.check_outputs(output, checkpoint, sources=[None if enemy is None else enemy.path], endings=HDF5)
+    if checkpoint.exists() and checkpoint != options.start:
         raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
     with on_cluster(options.cluster, options.stages.progress, options.quiet) as cluster:
         source = options.source(stored or rules, enemy)

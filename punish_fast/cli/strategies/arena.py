@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules_option, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import print_table, print_text, rules_report
 from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
@@ -101,8 +100,7 @@ def arena(options: ArenaOptions) -> None:
 
     options.check()
     lineup = options.lineup(options.agents)
-    sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([options.db], sources, "play")
+    options.check_outputs(options.db, sources=lineup.files)
     if options.db is not None:
         if lineup.information != "memoryless":
             raise UsageError(f"--db requires memoryless players; one uses the model {lineup.information!r}")

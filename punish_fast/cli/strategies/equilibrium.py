@@ -29,7 +29,7 @@ from rich.filesize import decimal
 
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
-from punish_fast.cli.frame.outputs import HDF5, check_outputs, default_strategy, rules_files, rules_stem
+from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.strategies.arena import exploitability_text
@@ -86,13 +86,13 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
-    check_outputs([options.output, options.resume], rules_files(options.rules), "read", endings=HDF5)
+    options.check_outputs(options.output, options.resume, endings=HDF5)
     checkpoint = _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     if checkpoint is not None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
-    check_outputs([output, options.resume], rules_files(options.rules), "read")
+    options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))

@@ -52,7 +52,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, rules_report
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
@@ -92,7 +91,7 @@ def lessons(options: LessonsOptions) -> None:
     """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
     if options.db is None and (options.player is not None or options.with_bots):
         raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --db")
-    check_outputs([], [Path(options.agent), options.db, *rules_files(options.rules)], "show", options.plot)
+    options.check_outputs()
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons

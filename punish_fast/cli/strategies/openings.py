@@ -31,7 +31,6 @@ JSON keys:
 from pathlib import Path
 
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
-from punish_fast.cli.frame.outputs import check_outputs
 
 
 class OpeningsOptions(CommonOptions):
@@ -62,7 +61,7 @@ def openings(options: OpeningsOptions) -> None:
     player = Player(options.agent)
     if player.file is not None:
         require_information(player.file, "memoryless")
-    check_outputs([options.page], [player.path], "show", options.plot, [".html"])
+    options.check_outputs(options.page, sources=[player.path], endings=[".html"])
     with options.stages("openings", "openings"):
         report = openings_report(options.agent, player, options.plot)
     if options.page is not None:
