@@ -18,7 +18,8 @@ from typing import Any
 from bench.harness import ROOT, say
 from bench.make.pictures import shrink
 from bench.report import Table, markdown
-from punish_fast.cli.frame.errors import UsageError, guarded
+from punish_fast.cli.frame.errors import guarded
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.strategies.lessons_text import caveats, extremes
 from punish_fast.punish.rules import cards_text
 from punish_fast.study.frequencies import PLAYS

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from bench.harness import ROOT
 from bench.make.python_reference import write_reference
 from punish_fast.cli.app import app
-from punish_fast.cli.frame.options import tidy_entry
+from punish_fast.cli.frame.family import tidy_entry
 
 PAGES = ROOT / "build" / "pages"
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.frame.errors import UsageError, guarded
-from punish_fast.cli.frame.family import family, print_help
-from punish_fast.cli.frame.options import Command
+from punish_fast.cli.frame.errors import guarded
+from punish_fast.cli.frame.family import Command, family, print_help
 from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.frame.streams import must_have_output
 from punish_fast.runtime import __version__
 from punish_fast.runtime.compilation.compile_progress import announce_to

@@ -313,6 +313,16 @@ def unique_name(rules: Rules) -> str:
     return f"house-{rules.digest[:8]}"
 
 
+def rules_report(rules: Rules) -> dict[str, Any]:
+    """Return the report fields that identify rules.
+
+    JSON keys:
+        rules (string): Name of the rules.
+        rules_digest (string): Digest of the fields in which the rules differ from `notebook`.
+    """
+    return {"rules": name_of(rules), "rules_digest": rules.digest}
+
+
 def true_rules(rules: Rules) -> Rules:
     """Return ``rules`` with ``redeal`` set to ``reshuffle``, the redeal of games between two players."""
     return rules._replace(redeal="reshuffle")

@@ -6,7 +6,7 @@ from PIL import Image
 
 from bench.make.lessons import FIGURES, PAGE, PEOPLE_FIGURE, main, replaced
 from punish_fast.cli.app import run as run_app
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 

@@ -18,8 +18,8 @@ import pytest
 
 from cli.conftest import COMMAND, clean_environment
 from punish_fast.arena.players import Player
-from punish_fast.cli.frame import errors
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame import report as reporting
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.playing.table import asks_on, seed_of, table_stream, wants_more
 from punish_fast.cli.records.selection import games_database, played_database
 from punish_fast.duel.graph import GameGraph
@@ -288,7 +288,7 @@ def test_seeds_are_kept_or_short():
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_line_of_progress_is_gone_before_anything_is_drawn(capsys, monkeypatch, as_json):
-    monkeypatch.setattr(errors, "_width", 3)
+    monkeypatch.setattr(reporting, "_width", 3)
     print("cards", file=table_stream(as_json))
     print("more cards", file=table_stream(as_json))
     drawn = capsys.readouterr()

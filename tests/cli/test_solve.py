@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.frame import progress as reporting
-from punish_fast.cli.frame.errors import clear_progress
+from punish_fast.cli.frame.report import clear_progress
 from punish_fast.mdp.arrays.policy import greedy, softmax
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import to_decimal

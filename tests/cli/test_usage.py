@@ -19,7 +19,7 @@ import pytest
 from numba import config
 
 from cli.commands import all_verbs, shown_arguments
-from punish_fast.cli.frame import errors
+from punish_fast.cli.frame import errors, report
 from punish_fast.cli.installation import doctor
 from punish_fast.games.enumeration.retrograde import CertificateError
 from punish_fast.punish.states import space
@@ -178,8 +178,8 @@ def test_a_game_too_large_for_this_machine_fails_in_one_line(run, output):
         (KeyboardInterrupt(), 130),
         (MemoryError("little"), 1),
         (RuntimeError("strange"), 1),
-        (errors.CheckError("no"), 1),
-        (errors.UsageError("no"), 2),
+        (report.CheckError("no"), 1),
+        (report.UsageError("no"), 2),
         (CertificateError("no"), 1),
     ],
 )

@@ -70,7 +70,7 @@ def test_compilation_stops_after_the_time_limit_and_can_be_repeated(now):
 
 def test_a_library_that_does_not_respond_does_not_hold_up_the_command():
     code = (
-        "import time; from punish_fast.runtime import deadline; from punish_fast.cli.frame import time_limit as frame\n"
+        "import time; from punish_fast.runtime import deadline; from punish_fast.cli.frame import errors as frame\n"
         "deadline._GRACE, frame._PATIENCE = 0, 0.1\n"
         "with frame.limited(0.1): time.sleep(60)"
     )

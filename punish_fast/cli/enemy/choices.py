@@ -6,10 +6,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, PlayedRulesOption, option
 from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
-from punish_fast.cli.frame.report import count, rules_report
+from punish_fast.cli.frame.report import count, say
 from punish_fast.cli.records.selection import (
     PlayedDatabaseOption,
     UntilOption,
@@ -17,6 +16,7 @@ from punish_fast.cli.records.selection import (
     played_database,
     require_games,
 )
+from punish_fast.punish.rules import rules_report
 
 if TYPE_CHECKING:
     import numpy as np

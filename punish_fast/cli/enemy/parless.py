@@ -12,8 +12,8 @@ JSON keys:
 """
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
+from punish_fast.cli.frame.report import UsageError
 
 
 class ParlessOptions(StrategyOptions):

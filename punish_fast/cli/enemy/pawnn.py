@@ -24,11 +24,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.enemy.choices import write_network
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_strategy
-from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.frame.settings import changes_of
+from punish_fast.punish.rules import rules_report
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:

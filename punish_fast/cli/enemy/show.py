@@ -26,8 +26,7 @@ JSON keys:
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
-from punish_fast.cli.frame.report import rules_report
-from punish_fast.punish.rules import load_rules
+from punish_fast.punish.rules import load_rules, rules_report
 
 
 class EnemyShowOptions(CommonOptions):
@@ -39,8 +38,7 @@ class EnemyShowOptions(CommonOptions):
         complete_agents,
     )
     temperature: float | None = option(
-        "Softmax temperature, in units of the agent's values. If these are win probabilities, 0.05 is five percentage "
-        "points.  [default: greedy play]",
+        "Softmax temperature, in the unit of the agent's values (0.05: five percentage points).  [default: greedy]",
         metavar="T",
     )
 

@@ -23,9 +23,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.report import UsageError
+from punish_fast.punish.rules import rules_report
 
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean

@@ -14,9 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
-from punish_fast.cli.frame.report import in_words
+from punish_fast.cli.frame.report import UsageError, in_words
 from punish_fast.punish.rules import RulesError, load_rules, name_of
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.schema import enemy_text

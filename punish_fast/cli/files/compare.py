@@ -38,10 +38,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, verb
-from punish_fast.cli.frame.report import print_table, print_text, rules_report
-from punish_fast.punish.rules import load_rules, name_of, true_rules
+from punish_fast.cli.frame.report import UsageError, print_rows, print_text, say
+from punish_fast.punish.rules import load_rules, name_of, rules_report, true_rules
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
@@ -173,30 +172,20 @@ def _print_report(report: dict[str, Any]) -> None:
     for letter, agent in zip("AB", report["agents"], strict=True):
         values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
         print_text(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}", "   ", "")
+    columns = {"breath": "{breath}", "states": "{states:,}", "other choice": "{other_choice:,}"}
+    columns |= {"": "{other_choice_share:.1%}", "of these ties": "{ties:,}"}
     print()
-    table = [["breath", "states", "other choice", "", "of these ties"]]
-    for entry in (*report["breaths"], {**report, "breath": "all"}):
-        counts = [f"{entry['states']:,}", f"{entry['other_choice']:,}", f"{entry['other_choice_share']:.1%}"]
-        table.append([str(entry["breath"]), *counts, f"{entry['ties']:,}"])
-    print_table(table)
+    print_rows([*report["breaths"], report | {"breath": "all"}], columns)
+    columns = {"B - A": "{of}", "largest": "{largest:.4g}", "mean": "{mean:.4g}", "RMS": "{rms:.4g}"}
+    differences = [{"of": f"values of {name}", **report[key]} for key, name in (("v", "states"), ("q", "actions"))]
     print()
-    table = [["B - A", "largest", "mean", "RMS", "bias"]]
-    for name, what in (("v", "values of states"), ("q", "values of actions")):
-        figures = report[name]
-        numbers = [f"{figures[key]:.4g}" for key in ("largest", "mean", "rms")]
-        table.append([what, *numbers, f"{figures['bias']:+.4g}"])
-    print_table(table)
+    print_rows(differences, columns | {"bias": "{bias:+.4g}"})
     if report["biggest"]:
-        _print_biggest(report["biggest"], "{:.1%}" if is_probability else "{:+.4g}")
-
-
-def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
-    print()
-    print_text("largest disagreements: the choice of each agent, and its value according to A and to B")
-    for position in positions:
-        print()
-        print_text(position["position"], indent="  ")
-        table = [[f"state {position['state']}", "to A", "to B"]]
-        for letter, choice in zip("AB", position["choices"], strict=True):
-            table.append([f"{letter} plays {choice['name']}", *map(form.format, choice["values"])])
-        print_table(table, indent="    ")
+        title = "largest disagreements: the choice of each agent, and its value according to A and to B"
+        print_text(title, first="\n")
+    form = ".1%" if is_probability else "+.4g"
+    for position in report["biggest"]:
+        print_text(position["position"], indent="  ", first="\n  ")
+        rows = [{"agent": letter, **choice} for letter, choice in zip("AB", position["choices"], strict=True)]
+        columns = {f"to {letter}": f"{{values[{k}]:{form}}}" for k, letter in enumerate("AB")}
+        print_rows(rows, {f"state {position['state']}": "{agent} plays {name}", **columns}, indent="    ")

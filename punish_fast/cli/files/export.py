@@ -21,12 +21,11 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import default_output
 from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import rules_report
-from punish_fast.punish.rules import Rules, load_rules
+from punish_fast.cli.frame.report import UsageError
+from punish_fast.punish.rules import Rules, load_rules, rules_report
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -40,8 +39,7 @@ class ExportOptions(CommonOptions):
 
     file: str = argument(
         "FILE.h5",
-        "A tensor, or an agent with its tensor. For notebook-json, an agent, a strategy, or a built-in agent under "
-        "tabletop.",
+        "A tensor, or an agent with its tensor. For notebook-json, an agent, a strategy or a built-in agent.",
         complete_agents,
     )
     target: Literal["umb", "npz", "notebook-json"] = option(

@@ -17,8 +17,7 @@ from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import HDF5, check_inputs, default_output
-from punish_fast.cli.frame.report import rules_report
-from punish_fast.punish.rules import load_rules, name_of
+from punish_fast.punish.rules import load_rules, name_of, rules_report
 
 
 class ImportOptions(CommonOptions):

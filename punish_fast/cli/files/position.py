@@ -1,22 +1,24 @@
-"""Report on one position of a file: cards, legal actions, values or probabilities, and successors."""
+"""Reports on one position of a file: cards, actions, values and successors, and the values by the enemy's actions."""
 
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import Player, naive_solution
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.report import count, print_table, print_text
+from punish_fast.arena.players import Player, naive_solution, recorded_enemy
+from punish_fast.cli.frame.report import Column, UsageError, count, print_rows, print_table, print_text
 from punish_fast.mdp.model.solution import Solution
-from punish_fast.play.explain.reasons import as_chances
+from punish_fast.play.explain.reasons import Scale, as_chances
+from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of
+from punish_fast.play.game_data import GameData
 from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
 from punish_fast.punish.states.space import StateSpace, index_of
 from punish_fast.punish.strategy import belongs_to
 from punish_fast.store.reader import SolutionFile, final_values
+from punish_fast.store.schema import enemy_text
 
-_MOST_OUTCOMES = 8
+_MOST_OUTCOMES, _MOST_HANDS = 8, 6
 
 
 def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
@@ -244,10 +246,8 @@ def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
         print_table([[entry["name"], f"{entry['probability']:.2%}"] for entry in entries], indent="  ")
         return
     print_text(f"The strategy distinguishes {histories:,} histories that lead here. Probabilities over all of them:")
-    rows = [
-        [entry["name"], *(f"{entry[key]:.2%}" for key in ("lowest", "probability", "highest"))] for entry in entries
-    ]
-    print_table([["action", "lowest", "mean", "highest"], *rows], indent="  ")
+    columns = {"action": "{name}", "lowest": "{lowest:.2%}", "mean": "{probability:.2%}", "highest": "{highest:.2%}"}
+    print_rows(entries, columns, indent="  ")
 
 
 def _print_value(report: dict[str, Any]) -> None:
@@ -262,9 +262,60 @@ def _print_value(report: dict[str, Any]) -> None:
 def _print_outcomes(report: dict[str, Any]) -> None:
     print(f"\nmost probable outcomes of {report['outcomes_of']}")
     is_probability = report.get("objective") == "reach-probability"
-    form = "{:.2%}" if is_probability else "{:+.4f}"
-    rows = [["", "probability", "then wins" if is_probability else "value"]]
-    for outcome in report["outcomes"]:
-        value = form.format(outcome["value"]) if "value" in outcome else ""
-        rows.append([outcome["text"], f"{outcome['probability']:.2%}", value])
-    print_table(rows, indent="  ")
+    columns = {"": "{text}", "probability": "{probability:.2%}"}
+    columns |= {"then wins": "{value:.2%}"} if is_probability else {"value": "{value:+.4f}"}
+    print_rows([{"value": None, **outcome} for outcome in report["outcomes"]], columns, indent="  ")
+
+
+def explanation_report(file: SolutionFile | Player, rules: Rules, state: State, enemy: str | None) -> dict[str, Any]:
+    """Explain a position with an agent's values, or with the values of the best choices against another player.
+
+    The agent plays against the enemy recorded in its file unless `enemy` is given; *naive* plays against *random*.
+
+    JSON keys of ``punish-fast show FILE POSITION --why``:
+        file (string): File, or name of a built-in agent.
+        enemy (object): Enemy that the values assume.
+            *enemy_text
+        *report
+    """
+    if isinstance(file, Player) or file.kind == "strategy":
+        player = file if isinstance(file, Player) else Player(str(file.path))
+        if enemy is not None:
+            kind = "built in" if player.file is None else "a strategy, which is the enemy itself"
+            raise UsageError(f"--enemy: {player.argument} is {kind}; --enemy requires an agent file")
+        if player.is_naive and player.resolve_temperature(None) is None:
+            player, space = Player("random"), StateSpace(rules)
+            explainer = Explainer(GameData(space), player.policy(space), naive_solution(space))
+        else:
+            explainer = explainer_against(player, rules)
+    else:
+        file.solution()
+        player = recorded_enemy(file) if enemy is None else Player(enemy)
+        explainer = explainer_of(file, player)
+    return {"enemy": player.metadata(), **explainer.explain(state).report()}
+
+
+def print_explanation(report: dict[str, Any]) -> None:
+    """Print the result of `explanation_report` as text."""
+    scale = Scale(report["worst"], report["best"], report["unit"] == "win")
+    print_text(report["words"])
+    print()
+    listed = ", ".join(f"{each['name']} {each['probability']:.1%}" for each in report["answers"])
+    print_text(f"{enemy_text(report['enemy'])} may play: {listed}.")
+    print_text(f"It may hold: {_hands_text(report['hands'])}.")
+    columns: dict[str, Column] = {"against": "{name}", "likely": "{probability:.1%}"}
+    columns |= {"then": lambda each: scale.text(each["value"]), "": "{words}"}
+    for action in report["actions"]:
+        print(f"\n{action['name']}: {scale.sentence(action['value'])}")
+        if action["against"]:
+            print_rows(action["against"], columns, left=4, indent="  ")
+    if len(report["actions"]) > 1:
+        best, second = report["actions"][:2]
+        print()
+        print_text(f"{best['name']} or {second['name']}? {best['contrast']}")
+
+
+def _hands_text(hands: list[dict[str, Any]]) -> str:
+    listed = [f"{cards_text(each['hand'])} ({each['probability']:.1%})" for each in hands[:_MOST_HANDS]]
+    more = len(hands) - len(listed)
+    return "; ".join(listed) + (f"; {more} other hands" if more else "")

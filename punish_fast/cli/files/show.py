@@ -43,9 +43,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
-from punish_fast.cli.frame.report import print_report
+from punish_fast.cli.frame.report import UsageError, print_report
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
 
@@ -62,17 +61,13 @@ _THEN = {"tensor": ["solve"], "equilibrium": ["equilibrium", "--resume"], "check
 class ShowOptions(CommonOptions):
     """Options of ``show``: a file and, optionally, a position."""
 
-    file: str = argument(
-        "FILE.h5", "A tensor, an agent, a strategy, or a built-in agent under tabletop.", complete_agents
-    )
-    state: str | None = argument("STATE", "The position as an 18-digit state code.", default=None)
+    file: str = argument("FILE.h5", "A tensor, agent or strategy, or a built-in agent under tabletop.", complete_agents)
+    state: str | None = argument("STATE", "The position as an 18-digit state code.")
     hand: str | None = option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")
     discard: str | None = option("Cards in the discard pile, by initials.", metavar="CARDS")
     hp: str | None = option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")
-    breath: int | None = option("Breath of the measure.  [default: 1]", metavar="N")
-    enemy_hand: int | None = option(
-        "Number of cards in the enemy's hand.  [default: all unseen cards outside the deck]", metavar="N"
-    )
+    breath: int | None = option("Breath of the measure.  [default: 1]")
+    enemy_hand: int | None = option("Cards in the enemy's hand.  [default: all unseen cards outside the deck]")
     exhausted: Literal["own", "enemy", "both"] | None = option("Player who must rest in this breath.")
     feinted: str | None = option(
         "Player who has feinted in this measure, or both players' numbers of feints, such as 2-1.",
@@ -129,6 +124,7 @@ def show(options: ShowOptions) -> None:
     Specify a position by its state code, or by --hand and --discard. Other details default to the start of a game.
     """
     from punish_fast.arena.players import Player, is_built_in
+    from punish_fast.cli.files import position
     from punish_fast.store.reader import load
 
     is_known = is_built_in(options.file)
@@ -141,22 +137,19 @@ def show(options: ShowOptions) -> None:
     if options.why:
         if state is None:
             raise UsageError("--why needs a position: a state code, or --hand and --discard")
-        from punish_fast.cli.files.explanation import explanation_report, print_explanation
-
-        report = explanation_report(file, rules, state, options.enemy)
-        options.print({"file": options.file, **report}, print_explanation, then=("practice", options.file))
+        report = position.explanation_report(file, rules, state, options.enemy)
+        options.print({"file": options.file, **report}, position.print_explanation, then=("practice", options.file))
         return
-    from punish_fast.cli.files.position import position_report, position_result, print_position
-
     kind = getattr(file, "kind", "built-in")
-    report = {"file": options.file, **(_file_report(file) if state is None else position_report(file, rules, state))}
+    found = _file_report(file) if state is None else position.position_report(file, rules, state)
+    report = {"file": options.file, **found}
     result = f"{options.file} is of kind {kind}."
     then = [*_THEN.get(kind, ["play"]), options.file]
     if kind == "tensor":
         result = f"{options.file} is a tensor, not an agent: it has no values until it is solved."
     elif state is not None:
-        result, then = position_result(report), ["show", options.file, report["state"], "--why"]
-    options.print(report, print_report if state is None else print_position, result=result, then=then)
+        result, then = position.position_result(report), ["show", options.file, report["state"], "--why"]
+    options.print(report, print_report if state is None else position.print_position, result=result, then=then)
 
 
 def _file_report(file: SolutionFile | Player) -> dict[str, Any]:

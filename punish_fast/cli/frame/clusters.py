@@ -8,9 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import option
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import count, say
 
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Progress
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 ClusterOption = Annotated[
     str | None,
     option(
-        "Compute on a Dask cluster: address of its scheduler, such as tcp://host:8786, or local:N for N processes on "
-        "this machine.",
+        "Compute on a Dask cluster: address of its scheduler, such as tcp://host:8786, or local:N for N processes.",
         metavar="ADDRESS|local:N",
     ),
 ]

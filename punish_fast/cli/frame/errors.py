@@ -1,25 +1,27 @@
-"""Report exceptions and interrupts as one line on stderr and an exit code."""
+"""Report exceptions, interrupts and exceeded time limits as one line on stderr and an exit code."""
 
 import _thread
 import os
 import re
-import shutil
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import typer
 
-from punish_fast.runtime.errors import MOST_OF_LINE, DataWarning, PunishFastError, printable
+from punish_fast.cli.frame.report import CheckError, say
+from punish_fast.runtime import deadline
+from punish_fast.runtime.errors import DataWarning, PunishFastError, printable
 from punish_fast.runtime.files import discard_temporaries
 
 _INTERRUPTED = 128 + signal.SIGINT
-# Width of the progress line currently shown on the terminal.
-_width = 0
+# Seconds from the moment when work should have stopped until the process is ended.
+_PATIENCE = 4.0
 # Number of the signal that interrupted the command. 0 if there was none.
 _interrupted = 0
 # Message of an interrupt instead of the default. Empty for the default.
@@ -28,16 +30,6 @@ _farewell = ""
 _left_out: dict[str, None] = {}
 # True while an interrupt is deferred. A second interrupt is not deferred.
 _is_deferred = False
-
-
-class UsageError(PunishFastError):
-    """Raised when options or arguments are invalid. The message names them."""
-
-
-class CheckError(PunishFastError):
-    """Raised when a check fails or a target is missed. The message names the check or target."""
-
-    exit_code = 1
 
 
 class PrintError(PunishFastError):
@@ -52,30 +44,6 @@ class ClosedPipeError(PrintError):
     def __init__(self) -> None:
         # The code of a process that SIGPIPE has ended. Windows has no such signal.
         self.exit_code = 1 if os.name == "nt" else 141
-
-
-def show_progress(text: str) -> None:
-    """Replace the progress line on the terminal."""
-    global _width  # noqa: PLW0603 - there is one terminal
-    text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
-    sys.stderr.write("\r" + text.ljust(_width))
-    sys.stderr.flush()
-    _width = max(_width, len(text))
-
-
-def clear_progress() -> None:
-    """Remove the progress line from the terminal."""
-    global _width  # noqa: PLW0603 - as above
-    if _width:
-        sys.stderr.write("\r" + " " * _width + "\r")
-        sys.stderr.flush()
-        _width = 0
-
-
-def say(message: str) -> None:
-    """Print one line on stderr, replacing the progress line."""
-    clear_progress()
-    print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
 
 
 def say_if_interrupted(message: str) -> None:
@@ -173,6 +141,33 @@ def guarded(call: Callable[[], Any]) -> int:
         say(_farewell or f"{name}; no file is damaged or incomplete")
         return 128 + stopped
     return code
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Limit the time of a block, unless ``seconds`` is None.
+
+    A call of another library, such as a compiler of networks, cannot be stopped. If the block is still running some
+    seconds after work should have stopped, print an error and end the process.
+    """
+    with deadline.time_limit(seconds):
+        watchdog = threading.Timer(deadline.seconds_until_stop() + _PATIENCE, _end_process)
+        watchdog.daemon = True
+        if seconds is not None:
+            watchdog.start()
+        try:
+            yield
+        finally:
+            watchdog.cancel()
+
+
+def _end_process() -> None:
+    try:
+        deadline.check_time()
+    except deadline.TimeLimitError as error:
+        say(f"error: {error}")
+        discard_temporaries()
+        os._exit(error.exit_code)
 
 
 # Messages of Typer and Pydantic, and ours.

@@ -3,8 +3,8 @@
 The options and arguments of a verb are the fields of a frozen dataclass. The verb is a function of that dataclass::
 
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
-        tensor: Path | None = argument("TENSOR.h5", "A tensor to solve.", default=None)
-        sweeps: int | None = option("Number of sweeps.", metavar="N")
+        tensor: Path | None = argument("TENSOR.h5", "A tensor to solve.")
+        sweeps: int | None = option("Number of sweeps.")
         output: OutputOption = None                                # shared, from this file
 
     @verb("punish-fast solve", "punish-fast solve --sweeps 20")    # examples
@@ -20,7 +20,6 @@ import inspect
 import os
 import re
 import shlex
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, field, fields
@@ -30,16 +29,15 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
-from punish_fast.cli.frame.errors import UsageError, clear_progress, say
+from punish_fast.cli.frame.errors import limited
+from punish_fast.cli.frame.family import Command, epilog_of, folded, verb_name
 from punish_fast.cli.frame.outputs import are_one
 from punish_fast.cli.frame.progress import Stages
-from punish_fast.cli.frame.report import plain, print_json, print_report, print_text
-from punish_fast.cli.frame.time_limit import limited
+from punish_fast.cli.frame.report import UsageError, clear_progress, plain, print_json, print_report, print_text, say
 from punish_fast.punish.rules import PRESETS, RulesError, load_rules
 from punish_fast.runtime.compilation.compile_progress import announce_to
-from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
+from punish_fast.runtime.errors import MOST_OF_LINE, printable
 from punish_fast.runtime.files import check_output
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
@@ -50,10 +48,8 @@ AsText = Callable[[dict[str, Any]], None]  # prints a report
 _MOST_THREADS = 4096
 # Options that the help lists last.
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
-# Maximum width of a line of an example, excluding its indent of four columns and a backslash.
-_EXAMPLE = 74
-# Temporary replacements for characters, so that lines are not broken at them. Help texts do not contain them.
-_HYPHEN, _SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
+# Default names of values in help texts.
+_METAVARS = {int: "N", Path: "FILE"}
 _readable = partial(printable, most=MOST_OF_LINE)
 # Progress stage of the running verb.
 _working = ExitStack()
@@ -70,7 +66,8 @@ def option(
         default: Default value. MISSING if the option is required. The default of an annotated type is not used.
         writes: True if the option names an output or deletes something. It then has no environment variable.
         complete: Function that returns shell completions of an incomplete value. Known for ``AGENT`` and ``RULES``.
-        settings: Further arguments of ``typer.Option``, such as ``metavar``, ``min`` and ``max``.
+        settings: Further arguments of ``typer.Option``, such as ``min``, ``max`` and ``metavar``, by default ``N`` for
+            an integer and ``FILE`` for a path.
     """
     complete = complete or _COMPLETIONS.get(settings.get("metavar", ""))
     settings |= {"help": help, "show_envvar": False, "autocompletion": complete}
@@ -78,7 +75,7 @@ def option(
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None, default: Any = MISSING) -> Any:
-    """Declare a positional argument like an option. Without a default, the argument is required."""
+    """Declare a positional argument like an option. Without a default, None is the default if the type allows it."""
     told = typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
     return field(default=default, metadata={"argument": told})
 
@@ -113,31 +110,6 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
     return declare
 
 
-def verb_name(function: str) -> str:
-    """Convert the name of a function or module to a verb: ``import_flux`` to ``import-flux``."""
-    return function.rstrip("_").replace("_", "-")
-
-
-def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> str:
-    """Return the end of a help text: examples and a note on environment variables."""
-    # Click does not rewrap paragraphs that begin with \b.
-    parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in folded(example))])]
-    known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
-    if known:
-        unknown = [flag for flag, variable in variables.items() if variable is None]
-        flag, variable = known[0]
-        but = f" except {' and '.join(', '.join(unknown).rsplit(', ', 1))}" if unknown else ""
-        parts.append(f"Any option{but} can also be set by an environment variable, such as {variable} for {flag}.")
-    return "\n\n".join(parts)
-
-
-def folded(example: str) -> list[str]:
-    """Split a long command into lines that begin with an option. All but the last end with a backslash."""
-    unbroken = re.sub(" (?!-)", _SPACE, example)
-    lines = textwrap.wrap(unbroken, _EXAMPLE, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return " \\\n".join(lines).replace(_SPACE, " ").splitlines()
-
-
 def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
     """Return the parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
@@ -154,8 +126,11 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
                 flags = ("--" + each.name.replace("_", "-"), *flags)
             variable = None if writes else "PUNISH_FAST_" + flags[0].removeprefix("--").replace("-", "_").upper()
             variables[flags[0]] = variable
-            told = typer.Option(*flags, envvar=variable, **settings)
-        default = inspect.Parameter.empty if each.default is MISSING else each.default
+            metavar = next((name for of, name in _METAVARS.items() if of in (kind, *get_args(kind))), None)
+            told = typer.Option(*flags, envvar=variable, **{"metavar": metavar, **settings})
+        default = each.default
+        if default is MISSING:
+            default = None if type(None) in get_args(kind) else inspect.Parameter.empty
         kinds = {"default": default, "annotation": Annotated[kind, told]}
         parameters.append(inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, **kinds))
     return parameters, variables
@@ -176,54 +151,6 @@ def _prepare(options: Any) -> None:
         if threads > max_threads():
             say(f"--threads {threads} exceeds the {max_threads()} available here; all of them are used")
         set_threads(min(threads, max_threads()))
-
-
-def tidy_entry(names: str, help: str) -> tuple[str, str]:
-    """Remove Python types of arguments and large ranges from an entry of a help text, and put other ranges in words."""
-    help = re.sub(r"\s*\[\d<=x<=\d{10,}\]$", "", help)
-    words = re.sub(r"(\d+)<=x<=(\d+)", r"\1 to \2", re.sub(r"x>=(\d+)", r"at least \1", help))
-    return re.sub(r"^(\w\S*) <.*>$", r"\1", names), words
-
-
-class _Formatter(typer.Context.formatter_class):  # type: ignore[misc,valid-type]
-    """Formatter of help texts that does not break lines at hyphens."""
-
-    def write_text(self, text: str) -> None:
-        super().write_text(text.replace("-", _HYPHEN))
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], *sizes: int) -> None:
-        entries = [tidy_entry(*row) for row in rows]
-        super().write_dl([(names, help.replace("-", _HYPHEN)) for names, help in entries], *sizes)
-
-    def getvalue(self) -> str:
-        return str(super().getvalue()).replace(_HYPHEN, "-")
-
-
-class HelpContext(typer.Context):
-    """Context of commands and families, with their help formatter."""
-
-    formatter_class = _Formatter
-
-
-class Command(TyperCommand):
-    """A command that names the option, not the field, in error messages."""
-
-    context_class = HelpContext
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the verb. If an error message begins with the name of a field or option, replace it with the flag.
-
-        A message that begins with a value of an option, such as a file called ``database``, is kept.
-        """
-        try:
-            return super().invoke(ctx)
-        except PunishFastError as error:
-            field, colon, told = str(error).partition(":")
-            for parameter in self.params:
-                is_field = parameter.name == field or f"--{field}" in parameter.opts
-                if colon and is_field and field not in map(str, ctx.params.values()):
-                    error.args = (f"{parameter.opts[0]}:{told}",)
-            raise
 
 
 # Options shared by several verbs.
@@ -267,28 +194,20 @@ RulesOption = Annotated[
 ]
 
 
-def game_rules_option(default: str, noun: str = "Rules") -> Any:
+def game_rules(default: str, noun: str = "Rules") -> Any:
     """Declare an option with rules of the two-player game."""
     return _rules_option(
-        f"{noun}: notebook, tabletop, tiny, or a TOML file; under all rules, cards are redealt from the discard pile "
-        f"and the deck.  [default: {default}]"
+        f"{noun}: notebook, tabletop, tiny or a TOML file, with tabletop's redeal.  [default: {default}]"
     )
 
 
 PlayedRulesOption = Annotated[str, _rules_option("Rules of the games: a preset or a TOML file.")]
-SeedOption = Annotated[
-    int | None, option("Random seed, below 2^64.  [default: random]", metavar="N", min=0, max=(1 << 64) - 1)
-]
-FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
-EnemyOption = Annotated[
-    str | None,
-    option("Enemy that the agent was solved against.  [default: as recorded in the agent file]", metavar="AGENT"),
-]
-KeptGamesOption = Annotated[
-    Path | None, option("Database to add finished games to.  [default: a database in your data folder]", metavar="DB")
-]
-OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
-PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]
+SeedOption = Annotated[int | None, option("Random seed, below 2^64.  [default: random]", min=0, max=(1 << 64) - 1)]
+FixedSeedOption = Annotated[int, option("Random seed.")]
+EnemyOption = Annotated[str | None, option("Enemy of the agent.  [default: as recorded in its file]", metavar="AGENT")]
+KeptGamesOption = Annotated[Path | None, option("Database of games.  [default: in your data folder]", metavar="DB")]
+OutputOption = Annotated[Path | None, option("Output file.", "-o", writes=True)]
+PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", writes=True)]
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
 
 
@@ -399,4 +318,4 @@ class CommonOptions:
 class ComputeOptions(CommonOptions):
     """Options common to all verbs that use several threads."""
 
-    threads: int | None = option("Number of threads.  [default: all]", metavar="N")
+    threads: int | None = option("Number of threads.  [default: all]")

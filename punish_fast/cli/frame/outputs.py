@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.report import plain
+from punish_fast.cli.frame.report import UsageError, plain
 from punish_fast.punish.rules import Rules, name_of, unique_name
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import fault_of_input

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.errors import check_interrupt
+from punish_fast.cli.frame.report import count, say, show_progress
 from punish_fast.runtime.compilation.compile_progress import announce, current
 
 if TYPE_CHECKING:

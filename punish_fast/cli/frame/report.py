@@ -1,4 +1,4 @@
-"""Print results on stdout, as JSON or as text and tables."""
+"""Print results on stdout, as JSON or as text and tables, and messages on stderr. Also errors that end a command."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import json
 import math
 import re
 import shutil
+import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import zip_longest
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from rich.cells import cell_len
 from rich.filesize import decimal
 
-from punish_fast.punish.rules import Rules, name_of
-from punish_fast.runtime.errors import MOST_OF_LINE, printable
+from punish_fast.punish.rules import cards_text
+from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, printable
 from punish_fast.store.schema import enemy_text
+
+Column = str | Callable[[Any], str]
 
 # Labels of report keys that are not words.
 _LABELS = {"nnz": "nonzeros"}
@@ -28,6 +32,8 @@ _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens":
 _SHORT = 12
 # Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
+# Width of the progress line currently shown on the terminal.
+_width = 0
 # Fields printed as percentages, and fields printed in scientific notation.
 _CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second", "upper_bound"}
 _CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share", "win", "tie", "loss", "keeps_value"}
@@ -37,14 +43,14 @@ _SHARED = _CHANCES | {"seconds"}
 _BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
 
 
-def rules_report(rules: Rules) -> dict[str, Any]:
-    """Return the report fields that identify rules.
+class UsageError(PunishFastError):
+    """Raised when options or arguments are invalid. The message names them."""
 
-    JSON keys:
-        rules (string): Name of the rules.
-        rules_digest (string): Digest of the fields in which the rules differ from `notebook`.
-    """
-    return {"rules": name_of(rules), "rules_digest": rules.digest}
+
+class CheckError(PunishFastError):
+    """Raised when a check fails or a target is missed. The message names the check or target."""
+
+    exit_code = 1
 
 
 def plain(result: Any, text: Callable[[str], str] = str) -> Any:
@@ -70,6 +76,30 @@ def print_json(report: Any) -> None:
     print(json.dumps(plain(report), indent=2))
 
 
+def show_progress(text: str) -> None:
+    """Replace the progress line on the terminal."""
+    global _width  # noqa: PLW0603 - there is one terminal
+    text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
+    sys.stderr.write("\r" + text.ljust(_width))
+    sys.stderr.flush()
+    _width = max(_width, len(text))
+
+
+def clear_progress() -> None:
+    """Remove the progress line from the terminal."""
+    global _width  # noqa: PLW0603 - as above
+    if _width:
+        sys.stderr.write("\r" + " " * _width + "\r")
+        sys.stderr.flush()
+        _width = 0
+
+
+def say(message: str) -> None:
+    """Print one line on stderr, replacing the progress line."""
+    clear_progress()
+    print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
+
+
 def terminal_width() -> int:
     """Return ``COLUMNS`` or the width of the terminal. 80 if stdout is not a terminal."""
     return shutil.get_terminal_size().columns
@@ -81,8 +111,35 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
 
-def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
-    """Print rows of cells in columns.
+class _CellFormatter(Formatter):
+    """Formatter of the cells of `print_rows`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None or format_spec == "cards":
+            return "-" if value is None else cards_text(value.values())
+        scale = {"p": 100, "e": 200}.get(format_spec[-1:])
+        return format(value, format_spec) if scale is None else f"{scale * value:{format_spec[:-1]}f}"
+
+
+def print_rows(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column], **layout: Any) -> None:
+    """Print a table of records.
+
+    Args:
+        rows: Records, one for each row.
+        columns: Cells of each column, by heading: a format string of the fields, such as ``{win:.1%}``, or a function
+            of the record. In addition to Python's format types, ``p`` stands for points, ``e`` for two standard errors
+            in points, and ``cards`` for the number of copies of each card. None is printed as a dash.
+        layout: Keyword arguments of `print_table`.
+    """
+    form = _CellFormatter().vformat
+    cells = [[cell(row) if callable(cell) else form(cell, (), row) for cell in columns.values()] for row in rows]
+    print_table([list(columns), *cells], **layout)
+
+
+def print_table(
+    rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "", title: str = ""
+) -> None:
+    """Print rows of cells in columns, after an empty line and a title if given.
 
     If the terminal is too narrow, the widest columns are wrapped between words, and long words are shortened.
 
@@ -91,6 +148,8 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
     from rich.console import Console
     from rich.table import Table
 
+    if title:
+        print_text(title, first="\n")
     width = terminal_width() - len(indent)
     rows = _fitting(rows, width) if rows else rows
     longest_words, widths = _longest_words(rows), [max(map(cell_len, c)) for c in zip_longest(*rows, fillvalue="")]

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, get_args, get_origin, get_type_hints
 
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.runtime.errors import closest, printable
 
-_NAMES = {
-    **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
+_NAMES: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
     tuple: "numbers separated by commas",
 }
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import ClosedPipeError, PrintError, UsageError
+from punish_fast.cli.frame.errors import ClosedPipeError, PrintError
 
 
 class _Stream(io.TextIOWrapper):
@@ -76,9 +76,3 @@ def must_have_output() -> None:
     """Raise PrintError if stdout is closed."""
     if sys.stdout is None:
         raise PrintError("the results cannot be printed (stdout is closed)")
-
-
-def must_have_input() -> None:
-    """Raise UsageError if stdin is closed."""
-    if sys.stdin is None:
-        raise UsageError("moves cannot be read: stdin is closed")

@@ -33,7 +33,7 @@ from functools import partial
 from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
-from punish_fast.cli.frame.report import plain, print_report, print_table, print_text, thinned
+from punish_fast.cli.frame.report import Column, plain, print_report, print_rows, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
@@ -41,7 +41,7 @@ from punish_fast.cli.games.options import LearningOptions
 class DecksOptions(LearningOptions):
     """Options of ``games decks``."""
 
-    generations: int = option("Number of generations.", metavar="N", default=40)
+    generations: int = option("Number of generations.", default=40)
     output: OutputOption = None
 
 
@@ -105,14 +105,19 @@ def _print_decks(report: dict[str, Any]) -> None:
     more = "luck than on strength; play more games per pair, such as --set games=1000"
     print_text(f"Results in the search depend more on {'strength than on luck' if report['beats_noise'] else more}.")
     print()
-    rows = [["best decks", "wins minus losses in 100 games", "cards"]]
-    for rank, each in enumerate(report["best"], 1):
-        cards = ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
-        rows.append([str(rank), f"{100 * each['strength']:+.1f}", cards])
-    print_table(rows, [True, False, True])
-    print()
-    print_text("progress: wins minus losses of the surviving decks in 100 games against random decks")
-    curve = [[str(each["generation"]), f"{100 * each['strength']:+.1f}"] for each in thinned(report["curve"])]
-    print_table([["generation", "wins minus losses"], *curve], left=0, indent="  ")
+
+    def cards(each: dict[str, Any]) -> str:
+        return ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
+
+    best = [{"rank": rank, **each} for rank, each in enumerate(report["best"], 1)]
+    columns: dict[str, Column] = {
+        "best decks": "{rank}",
+        "wins minus losses in 100 games": "{strength:+.1p}",
+        "cards": cards,
+    }
+    print_rows(best, columns, left=[True, False, True])
+    columns = {"generation": "{generation}", "wins minus losses": "{strength:+.1p}"}
+    title = "progress: wins minus losses of the surviving decks in 100 games against random decks"
+    print_rows(thinned(report["curve"]), columns, left=0, indent="  ", title=title)
     print()
     print_report({name: report[name] for name in ("method", "seed", "generations", "seconds", "output")})

@@ -12,9 +12,8 @@ JSON keys:
 from itertools import starmap
 from typing import Any
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.report import print_report, print_text
+from punish_fast.cli.frame.report import UsageError, print_report, print_text
 from punish_fast.cli.games.options import GameOptions
 
 # Columns that need an explanation.
@@ -37,14 +36,9 @@ class GamesEvaluateOptions(GameOptions):
         "that let the opponent force a win). Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
         "random, leave-at-N (leaves when it holds N points in the round), rule-of-thumb, equilibrium. "
         "Gwent Lite: random, rule-of-thumb.  [default: built-in agents]",
-        default=None,
     )
-    games: int | None = option(
-        "Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=10_000_000
-    )
-    seed: int | None = option(
-        "Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", metavar="N", min=0, max=2**63 - 1
-    )
+    games: int | None = option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", min=3, max=10_000_000)
+    seed: int | None = option("Incan Gold and Gwent Lite: random seed, below 2^63.  [default: 0]", min=0, max=2**63 - 1)
 
 
 @verb(

@@ -53,8 +53,8 @@ class LeagueOptions(LearningOptions):
         "--set",
         metavar="NAME=VALUE,...",
     )
-    games: int = option("Number of games per training session.", metavar="N", min=1, default=20_000)
-    rounds: int = option("Number of rounds of further training.", metavar="N", min=0, max=1000, default=1)
+    games: int = option("Number of games per training session.", min=1, default=20_000)
+    rounds: int = option("Number of rounds of further training.", min=0, max=1000, default=1)
 
 
 @verb(

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
-from punish_fast.cli.frame.report import print_report
+from punish_fast.cli.frame.report import UsageError, print_report
 from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:

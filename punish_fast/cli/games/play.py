@@ -19,12 +19,10 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import SeedOption, option, verb
-from punish_fast.cli.frame.report import print_json, terminal_width
-from punish_fast.cli.frame.streams import must_have_input
+from punish_fast.cli.frame.report import UsageError, print_json, terminal_width
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.playing.table import DecksOption, asks_on, table_stream, wants_more
+from punish_fast.cli.playing.table import DecksOption, asks_on, must_have_input, table_stream, wants_more
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -43,13 +41,12 @@ class GamesPlayOptions(GameOptions):
         metavar="LEVEL",
     )
     agent: Path | None = option(
-        "File of the trained agent.  [default: a network included in the package, or a table that is trained "
-        "first, in about a second]",
+        "File of the trained agent.  [default: a network included in the package, or a table that is trained first]",
         metavar="FILE.h5",
     )
     decks: DecksOption = None
-    players: int = option("Number of human players.", metavar="N", min=1, max=2, default=1)
-    second: bool = option("Give the first move to the opponent.", "--second", default=False)
+    players: int = option("Number of human players.", min=1, max=2, default=1)
+    second: bool = option("Give the first move to the opponent.", default=False)
     seed: SeedOption = None
 
 

@@ -23,20 +23,16 @@ JSON keys:
     line (list of strings): Moves of perfect play.
 """
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.games.options import GameOptions
 
 
 class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
-    position: str | None = argument(
-        "POSITION", "Connect Four only: columns played so far, such as 4455.  [default: the empty board]", default=None
-    )
-    value_only: bool = option(
-        "Connect Four only: find out who wins, but not how soon (faster).", "--value-only", default=False
-    )
+    position: str | None = argument("POSITION", "Connect Four: columns played, such as 4455.  [default: empty board]")
+    value_only: bool = option("Connect Four only: find out who wins, but not how soon (faster).", default=False)
 
 
 @verb(

@@ -33,18 +33,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_output
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.cli.frame.report import print_report, print_table, print_text, thinned
+from punish_fast.cli.frame.report import UsageError, print_report, print_rows, print_text, say, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 from punish_fast.runtime.deadline import TimeLimitError, check_time, seconds_left, time_limit
@@ -63,18 +61,15 @@ class TrainOptions(LearningOptions):
     """Options of ``games train``."""
 
     method: Literal["q", "dqn", "muzero"] | None = option(
-        "q (a table of values), dqn (a deep Q-network) or muzero (networks that also learn the rules and plan). dqn "
-        "and muzero need the extra `learn`.  [default: the method of --from; otherwise q, or dqn if the game has too "
-        "many positions]"
+        "q (a table of values), dqn (a deep Q-network) or muzero (networks that also learn the rules and plan). "
+        "dqn and muzero need the extra `learn`.  [default: the method of --from, or q, or dqn for large games]"
     )
     against: str | None = option(
         "With --method q: the opponent of each training session, random or self.  [default: self]",
         metavar="OPPONENT,...",
     )
     games: int | None = option(
-        "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]",
-        metavar="N",
-        min=1,
+        "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]", min=1
     )
     time: float | None = option(
         "Time limit of the whole command. Without --games, train networks until then.", metavar="SECONDS", min=0
@@ -279,17 +274,10 @@ def _result(report: dict[str, Any]) -> str:
 
 def _print_training(report: dict[str, Any]) -> None:
     """Print the learning curve and the settings."""
+    columns = {"won": "{win_share:.1%}", "drawn": "{draw_share:.1%}", "mistakes": "{mistakes:,.0f}"}
     for name, column in (("curve", "games"), ("searches", "simulations")):
         if report.get(name):
-            _print_points(thinned(report[name]), column)
+            print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
+            print_rows(thinned(report[name]), {column: f"{{{column}:,.0f}}", **columns}, left=0, indent="  ")
+            print()
     print_report({name: report[name] for name in ("game", "variant", "method", "seed", "played", "seconds", "plot")})
-
-
-def _print_points(points: Sequence[dict[str, Any]], column: str) -> None:
-    rows = [[column, "won", "drawn", "mistakes"]]
-    for point in points:
-        number, mistakes = ("-" if point[name] is None else f"{point[name]:,.0f}" for name in (column, "mistakes"))
-        rows.append([number, f"{point['win_share']:.1%}", f"{point['draw_share']:.1%}", mistakes])
-    print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
-    print_table(rows, left=0, indent="  ")
-    print()

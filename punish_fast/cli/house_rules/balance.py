@@ -33,10 +33,9 @@ JSON keys:
 
 from typing import Any
 
-from punish_fast.cli.frame.errors import CheckError, UsageError
-from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules_option, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.progress import watch_jobs
-from punish_fast.cli.frame.report import count, print_report, print_table, print_text
+from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.deadline import time_limit
@@ -46,15 +45,11 @@ from punish_fast.runtime.errors import printable
 class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 
-    rules: str | None = argument(
-        "RULES", "Changed rules: a preset or a TOML file.  [default: the base rules]", default=None
-    )
+    rules: str | None = argument("RULES", "Changed rules: a preset or a TOML file.  [default: --base]")
     set: list[str] | None = option("Change one field of the rules. Can be repeated.", metavar="FIELD=VALUE")
-    base: str | None = game_rules_option("tabletop", "Base rules")
-    time: float = option(
-        "Time limit of the whole command. --restore takes half of it.", metavar="SECONDS", min=1, default=120.0
-    )
-    restore: bool = option("Search for a change of one rule that restores the balance.", "--restore", default=False)
+    base: str | None = game_rules("tabletop", "Base rules")
+    time: float = option("Time limit. --restore takes half of it.", metavar="SECONDS", min=1, default=120.0)
+    restore: bool = option("Search for a change of one rule that restores the balance.", default=False)
     plot: PlotOption = None
 
 

@@ -49,12 +49,12 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.progress import interrupt_note, watch_jobs
-from punish_fast.cli.frame.report import count, print_report, rules_report
+from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, say
 from punish_fast.punish.rule_changes import changes_of
+from punish_fast.punish.rules import rules_report
 
 if TYPE_CHECKING:
     from punish_fast.arena.survey.points import Survey
@@ -65,11 +65,9 @@ class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 
     survey: Path = argument("SURVEY.toml", "File that lists the games to solve: rules, enemies and objectives.")
-    results: Path = option(
-        "Save and reuse results in this file.", metavar="FILE", writes=True, default=Path("survey-results.jsonl")
-    )
-    equilibrium: bool = option("Also approximate an equilibrium of each game.", "--equilibrium", default=False)
-    csv: Path | None = option("Write the table to this CSV file.", metavar="FILE", writes=True)
+    results: Path = option("Save and reuse results in this file.", writes=True, default=Path("survey-results.jsonl"))
+    equilibrium: bool = option("Also approximate an equilibrium of each game.", default=False)
+    csv: Path | None = option("Write the table to this CSV file.", writes=True)
     plot: PlotOption = None
     cluster: ClusterOption = None
 

@@ -33,8 +33,8 @@ from collections import Counter
 from importlib.metadata import version
 from typing import Any
 
-from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, option, verb
+from punish_fast.cli.frame.report import CheckError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime import __version__
 from punish_fast.runtime.folders import find_folder

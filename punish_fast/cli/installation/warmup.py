@@ -12,8 +12,8 @@ import subprocess
 import sys
 from tempfile import TemporaryDirectory
 
-from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
+from punish_fast.cli.frame.report import CheckError
 from punish_fast.punish.rules import PRESETS, true_rules
 
 # Quick commands that together call the kernels of all commands. FOLDER stands for a temporary folder.

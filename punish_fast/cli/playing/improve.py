@@ -61,9 +61,7 @@ class ImproveOptions(CommonOptions):
 
     player: str = option("Player to report on.", metavar="NAME", default="you")
     db: PlayedDatabaseOption = None
-    against: str | None = option(
-        "Reference player, such as a strategy file written by `equilibrium`.  [default: veteran]", metavar="AGENT"
-    )
+    against: str | None = option("Reference player, such as a strategy file.  [default: veteran]", metavar="AGENT")
 
 
 @verb(

@@ -23,22 +23,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError, say
-from punish_fast.cli.frame.options import (
-    CommonOptions,
-    KeptGamesOption,
-    SeedOption,
-    argument,
-    folded,
-    game_rules_option,
-    option,
-    verb,
-)
-from punish_fast.cli.frame.report import count, print_json, rules_report
-from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, seed_of, table_stream, wants_more
+from punish_fast.cli.frame.family import folded
+from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, SeedOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.report import UsageError, count, print_json, say
+from punish_fast.cli.playing.table import asks_on, must_have_input, seed_of, table_stream, wants_more
 from punish_fast.cli.records.selection import games_database
-from punish_fast.punish.rules import PRESETS, load_rules, name_of
+from punish_fast.punish.rules import PRESETS, load_rules, name_of, rules_report
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
@@ -58,14 +48,13 @@ class PlayOptions(CommonOptions):
     agents: list[str] | None = argument(
         "AGENT",
         "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not tabletop]",
-        default=None,
     )
     coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
     hotseat: bool = option("Play with two users at one screen. It is cleared between turns.", default=False)
     watch: bool = option("Watch two agents play.", default=False)
     name: list[str] | None = option("Your name in the records. Give two for --hotseat.  [default: you]", metavar="NAME")
     db: KeptGamesOption = None
-    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
+    rules: str | None = game_rules("the rules of the first file, or tabletop")
     seed: SeedOption = None
 
 

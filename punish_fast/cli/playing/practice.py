@@ -28,22 +28,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import (
-    CommonOptions,
-    EnemyOption,
-    SeedOption,
-    argument,
-    game_rules_option,
-    option,
-    verb,
-)
+from punish_fast.cli.frame.options import CommonOptions, EnemyOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.outputs import check_inputs
-from punish_fast.cli.frame.report import print_json, rules_report
-from punish_fast.cli.frame.streams import must_have_input
-from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
+from punish_fast.cli.frame.report import UsageError, print_json
+from punish_fast.cli.playing.table import asks_on, must_have_input, seed_of, table_stream
 from punish_fast.cli.records.selection import played_database, require_games
-from punish_fast.punish.rules import load_rules, name_of
+from punish_fast.punish.rules import load_rules, name_of, rules_report
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -59,20 +49,16 @@ class PracticeOptions(CommonOptions):
         "AGENT",
         "An agent file, whose values judge your answers, or a player. Your answers are then compared with the best "
         "choices against that player.  [default: veteran]",
-        default=None,
     )
     database: Path | None = option(
-        "Take positions from this database of recorded games.  [default: simulated games; with --player, the "
-        "database that `play` writes to]",
+        "Take positions from this database.  [default: simulated games; with --player, the database of `play`]",
         "--db",
         metavar="DB",
     )
-    player: str | None = option(
-        "Take positions only from this player's games, including those against bots.", metavar="NAME"
-    )
+    player: str | None = option("Take positions only from this player's games, also against bots.", metavar="NAME")
     enemy: EnemyOption = None
-    questions: int = option("Number of questions.", "-n", metavar="N", min=1, max=1000, default=10)
-    rules: str | None = game_rules_option("the rules of the file, or tabletop")
+    questions: int = option("Number of questions.", "-n", min=1, max=1000, default=10)
+    rules: str | None = game_rules("the rules of the file, or tabletop")
     seed: SeedOption = None
 
 

@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError, say, say_if_interrupted
-from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules_option, option, verb
-from punish_fast.cli.frame.report import plain, print_report
+from punish_fast.cli.frame.errors import say_if_interrupted
+from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.report import UsageError, plain, print_report, say
 from punish_fast.cli.playing.table import DecksOption
 from punish_fast.cli.records.selection import games_database
 from punish_fast.punish.rules import Rules, load_rules
@@ -41,22 +41,18 @@ class ServeOptions(CommonOptions):
     """Options of ``serve``."""
 
     agents: list[str] | None = argument(
-        "AGENT",
-        "Additional opponents: built-in agents (see `agents`), or agent files, also of other games.",
-        default=None,
+        "AGENT", "Additional opponents: built-in agents (see `agents`), or agent files, also of other games."
     )
     db: KeptGamesOption = None
-    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
+    rules: str | None = game_rules("the rules of the first file, or tabletop")
     decks: DecksOption = None
     host: str = option(
         "Address to listen on. Use 0.0.0.0 to accept connections from the whole network.",
         metavar="ADDRESS",
         default="127.0.0.1",
     )
-    port: int = option("Port. Use 0 for any free port.", metavar="N", min=0, max=65535, default=8248)
-    allow_host: list[str] | None = option(
-        "Another host name of this server, such as a proxy's. Can be repeated.", metavar="NAME"
-    )
+    port: int = option("Port. Use 0 for any free port.", min=0, max=65535, default=8248)
+    allow_host: list[str] | None = option("Additional host name, such as a proxy's. Can be repeated.", metavar="NAME")
     proxy: list[str] | None = option(
         "Address or network of a proxy whose X-Forwarded-For header is trusted. Can be repeated.", metavar="ADDRESS"
     )
@@ -65,9 +61,7 @@ class ServeOptions(CommonOptions):
         "set, a random one is generated and printed.",
         default=False,
     )
-    check: bool = option(
-        "Check the agents, the database and the address, print what would be served, and exit.", default=False
-    )
+    check: bool = option("Check agents, database and address, print what would be served, and exit.", default=False)
 
 
 @verb(

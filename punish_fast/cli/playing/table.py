@@ -7,14 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, Any, cast
 
-from punish_fast.cli.frame.errors import clear_progress
 from punish_fast.cli.frame.options import option
+from punish_fast.cli.frame.report import UsageError, clear_progress
 from punish_fast.runtime.errors import printable
 
-DecksOption = Annotated[
-    Path | None,
-    option("Gwent Lite: play with the best deck in this file, written by `games decks`.", metavar="FILE.json"),
-]
+DecksOption = Annotated[Path | None, option("Gwent Lite: use the best deck in this file, written by `games decks`.")]
 
 
 class _ClearedStream:
@@ -37,6 +34,12 @@ def table_stream(as_json: bool) -> IO[str]:
     The stream removes progress lines of kernels that are compiled during a game.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
+
+
+def must_have_input() -> None:
+    """Raise UsageError if stdin is closed."""
+    if sys.stdin is None:
+        raise UsageError("moves cannot be read: stdin is closed")
 
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:

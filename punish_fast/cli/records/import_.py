@@ -25,19 +25,16 @@ JSON keys:
 
 from pathlib import Path
 
-from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, PlayedRulesOption, argument, verb
 from punish_fast.cli.frame.outputs import check_inputs
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import CheckError, count
 
 
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 
     files: list[Path] = argument(
-        "FILE",
-        "JSON logs of the original game, with one object per game or one per player and breath, or databases, "
-        "whose games are added.",
+        "FILE", "JSON logs of the original game, with one object per game or one per player and breath, or databases."
     )
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"

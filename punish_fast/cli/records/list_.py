@@ -23,7 +23,7 @@ from punish_fast.cli.records.selection import SelectionOptions
 class ListOptions(SelectionOptions):
     """Options of ``records list``."""
 
-    most: int = option("Maximum number of games.", "-n", metavar="N", min=1, max=1_000_000_000, default=20)
+    most: int = option("Maximum number of games.", "-n", min=1, max=1_000_000_000, default=20)
 
 
 @verb("punish-fast records list", "punish-fast records list --db games.db --player you -n 5", stage="list")

@@ -14,9 +14,8 @@ from typing import Any
 
 import typer
 
-from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import CheckError, UsageError, count
 from punish_fast.runtime.errors import printable
 
 

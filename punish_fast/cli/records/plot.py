@@ -9,10 +9,9 @@ JSON keys:
 from pathlib import Path
 from typing import Literal
 
-from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import default_output
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import UsageError, count, say
 from punish_fast.cli.records.selection import SelectionOptions
 
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
@@ -29,10 +28,8 @@ class RecordsPlotOptions(SelectionOptions):
         default="all",
     )
     output: Path | None = option(
-        "Output file (.png or .svg), or a folder, created if missing, for all plots.  [default: the name of the "
-        "plot and .png]",
+        "Output file (.png or .svg), or a folder for all plots, created if missing.  [default: PLOT.png]",
         "-o",
-        metavar="FILE",
         writes=True,
     )
 

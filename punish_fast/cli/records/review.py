@@ -31,9 +31,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
-from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.cli.frame.report import Column, print_rows, print_text, say
 from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database
 from punish_fast.runtime.errors import printable
 
@@ -45,9 +44,7 @@ if TYPE_CHECKING:
 class ReviewOptions(CommonOptions):
     """Options of ``records review``."""
 
-    game: int | None = argument(
-        "GAME_ID", "Id of a game in the database.  [default: the latest game that a human player played]", default=None
-    )
+    game: int | None = argument("GAME_ID", "Id of a game.  [default: the latest game of a human player]")
     db: PlayedDatabaseOption = None
     agent: str | None = option(
         "Agent file, which judges by its win probabilities, or a player. The choices are then compared with the "
@@ -111,13 +108,11 @@ def _print_report(report: dict[str, Any]) -> None:
 
 def _print_side(side: dict[str, Any], enemy: str) -> None:
     print(f"\n{side['name']}")
-    rows = [["measure", "breath", "HP", "hand", "played", "best", "best wins", "loses"]]
-    for choice in side["choices"]:
-        lost = "" if choice["loss"] is None else f"{100 * choice['loss']:.1f}"
-        when, hp = map(str, (choice["measure"], choice["breath"])), "-".join(map(str, choice["hp"]))
-        best = "" if choice["best"] == choice["name"] else choice["best"]
-        rows.append([*when, hp, choice["hand"], choice["name"], best, f"{choice['win_probability']:.1%}", lost])
-    print_table(rows, left=6, indent="  ")
+    columns: dict[str, Column] = {"measure": "{measure}", "breath": "{breath}", "HP": "{hp[0]}-{hp[1]}"}
+    columns |= {"hand": "{hand}", "played": "{name}"}
+    columns |= {"best": lambda choice: "" if choice["best"] == choice["name"] else choice["best"]}
+    columns |= {"best wins": "{win_probability:.1%}", "loses": "{loss:.1p}"}
+    print_rows(side["choices"], columns, left=6, indent="  ")
     lost = f"{side['name']} lost {100 * side['loss']:.1f} points of win probability in all"
     print_text(f"{lost}, judged against {enemy}.", indent="  ")
     for choice in side["worst"]:

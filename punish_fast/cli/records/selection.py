@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import CommonOptions, option
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.report import UsageError, count, say
 from punish_fast.punish.rules import PRESETS, Rules, unique_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.folders import find_folder
@@ -24,9 +23,7 @@ PlayedDatabaseOption = Annotated[
     Path | None,
     option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
 ]
-WithBotsOption = Annotated[
-    bool, option("Also use human players' choices in games against bots, although they differ from other choices.")
-]
+WithBotsOption = Annotated[bool, option("Also use human players' choices against bots (they differ from others).")]
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:

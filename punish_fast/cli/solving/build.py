@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_output, rules_stem
-from punish_fast.cli.frame.report import rules_report
-from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of, rules_report
 from punish_fast.runtime.limits import parse_size
 
 if TYPE_CHECKING:
@@ -29,13 +28,10 @@ class ModelOptions(ComputeOptions):
 
     rules: RulesOption = None
     enemy: str | None = option(
-        "Enemy: a built-in agent, a strategy file, or an agent file, which plays greedily unless a softmax "
-        "temperature is appended as @T.  [default: random]",
+        "Built-in agent, or agent or strategy file. Append @T for softmax play at temperature T.  [default: random]",
         metavar="ENEMY",
     )
-    memory_limit: str | None = option(
-        "Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE"
-    )
+    memory_limit: str | None = option("Memory limit, such as 4GB.  [default: the machine's memory]", metavar="SIZE")
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:

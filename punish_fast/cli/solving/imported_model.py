@@ -26,7 +26,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound
 from punish_fast.mdp.conversion import objective_text

@@ -15,9 +15,7 @@ class SolveOptions(ModelOptions):
 
     tensor: Path | None = argument(
         "TENSOR.h5",
-        "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build the "
-        "tensor]",
-        default=None,
+        "Transition tensor written by `build`, or a model exported by Storm or PRISM (.umb).  [default: build one]",
     )
     objective: str | None = option(
         "Maximize discounted rewards or the (undiscounted) probability of reaching a win. For a .umb file, a formula "
@@ -32,12 +30,11 @@ class SolveOptions(ModelOptions):
         metavar="G",
     )
     method: Literal["layered", "jacobi"] = option(
-        "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values, "
-        "as in the notebook.",
+        "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values.",
         default="layered",
     )
     tolerance: float | None = option("Maximum error of the values.  [default: 1e-10]", metavar="T")
-    sweeps: int | None = option("Make exactly N sweeps, whatever the error.", metavar="N")
+    sweeps: int | None = option("Make exactly N sweeps, whatever the error.")
     start: Path | None = option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     dry_run: bool = option("Only estimate memory and time. Do not solve.", default=False)
     no_tensor: bool = option("Do not store the tensor in the output file.", default=False)

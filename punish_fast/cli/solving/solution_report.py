@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import CheckError, say
+from punish_fast.cli.frame.report import CheckError, say
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
@@ -85,9 +85,8 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
     report = {"win_probability": float(found.p @ v[found.state])} | report
     for name, k in (("worst", v[found.state].argmin()), ("best", v[found.state].argmax())):
         report[f"{name}_opening"] = v[found.state[k]]
-        report[f"{name}_deal"] = (
-            f"{cards_text(found.hand[k].tolist())}; revealed: {cards_text(found.revealed[k].tolist())}"
-        )
+        hand, revealed = (cards_text(cards[k].tolist()) for cards in (found.hand, found.revealed))
+        report[f"{name}_deal"] = f"{hand}; revealed: {revealed}"
     return report
 
 

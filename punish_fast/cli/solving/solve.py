@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.clusters import check_name, on_cluster
-from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import verb
 from punish_fast.cli.frame.outputs import HDF5, default_output
-from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.report import UsageError, say
 from punish_fast.cli.solving.build import model_report, reachable
 from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, result_text, solution_report
-from punish_fast.punish.rules import PRESETS, Rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, name_of, rules_report
 from punish_fast.runtime.errors import StoreError
 
 if TYPE_CHECKING:

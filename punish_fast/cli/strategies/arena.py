@@ -31,11 +31,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import CheckError, UsageError
-from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules_option, option, verb
-from punish_fast.cli.frame.report import print_table, print_text, rules_report
+from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.report import CheckError, Column, UsageError, print_rows, print_table, print_text
 from punish_fast.cli.playing.table import seed_of
-from punish_fast.punish.rules import load_rules
+from punish_fast.punish.rules import load_rules, rules_report
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup
@@ -49,7 +48,7 @@ _LEAST = 5e-4
 class RealGameOptions(ComputeOptions):
     """Options of commands that play the two-player game."""
 
-    rules: str | None = game_rules_option("the rules of the file, or tabletop")
+    rules: str | None = game_rules("the rules of the file, or tabletop")
 
     def lineup(self, players: list[str]) -> PlayerGroup:
         """Return the players as a group with common rules."""
@@ -63,13 +62,10 @@ class ArenaOptions(RealGameOptions):
 
     agents: list[str] = argument(
         "AGENT",
-        "A built-in agent (see `agents`), or an agent or strategy file. Append @T to an agent for softmax play at "
-        "temperature T.",
+        "A built-in agent (see `agents`), or an agent or strategy file. Append @T for softmax play at temperature T.",
     )
-    games: int | None = option(
-        "Number of games per pair, even and at least 4.  [default: compute exact results]", metavar="N"
-    )
-    rules: str | None = game_rules_option("the rules of the first file, or tabletop")
+    games: int | None = option("Number of games per pair, even and at least 4.  [default: compute exact results]")
+    rules: str | None = game_rules("the rules of the first file, or tabletop")
     seed: SeedOption = None
     db: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
 
@@ -151,14 +147,9 @@ def _print_report(report: dict[str, Any]) -> None:
             rows.append([agents[i], *cells])
         print_table(rows)
         print()
-    table = [["ranking", "win rate", "rating"] if exact else ["ranking", "win rate", "95% interval", "rating", "+-"]]
-    for standing in report["ranking"]:
-        row = [standing["agent"], f"{standing['win_rate']:.1%}", f"{standing['rating']:+.1f}"]
-        if not exact:
-            row.insert(2, "{:.1%}-{:.1%}".format(*standing["win_rate_interval"]))
-            row.append(f"{standing['rating_margin']:.1f}")
-        table.append(row)
-    print_table(table)
+    interval = {} if exact else {"95% interval": "{win_rate_interval[0]:.1%}-{win_rate_interval[1]:.1%}"}
+    columns = {"ranking": "{agent}", "win rate": "{win_rate:.1%}", **interval, "rating": "{rating:+.1f}"}
+    print_rows(report["ranking"], columns if exact else columns | {"+-": "{rating_margin:.1f}"})
     print_text("ratings add half a win and half a loss to the games of each pair")
     if report["game_lengths"] is not None:
         print()
@@ -175,14 +166,10 @@ def exploitability_text(agent: str | Path, wins: float) -> str:
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
     """Print one row for each measure that a share of at least `_LEAST` of the games reaches."""
-    breaths, has_wins = len(entries[0]["ended"]), entries[0]["wins"] is not None
-    columns = [f"{agent} wins" for agent in agents] if has_wins else ["ended"]
-    rows = [["measure", *columns, "continue", *(f"breath {k}" for k in range(1, breaths + 1))]]
-    reached = 1.0
-    for entry in entries:
-        if reached < _LEAST:
-            break
-        reached = entry["going_on"]
-        ended = entry["wins"] if has_wins else [sum(entry["ended"])]
-        rows.append([str(entry["measure"]), *(f"{share:.1%}" for share in (*ended, reached, *entry["ended"]))])
-    print_table(rows)
+    columns: dict[str, Column] = {"measure": "{measure}", "ended": lambda entry: f"{sum(entry['ended']):.1%}"}
+    if entries[0]["wins"] is not None:
+        columns = {"measure": "{measure}", **{f"{agent} wins": f"{{wins[{k}]:.1%}}" for k, agent in enumerate(agents)}}
+    columns["continue"] = "{going_on:.1%}"
+    columns |= {f"breath {k + 1}": f"{{ended[{k}]:.1%}}" for k in range(len(entries[0]["ended"]))}
+    reached = [1.0, *(entry["going_on"] for entry in entries)]
+    print_rows([entry for entry, share in zip(entries, reached, strict=False) if share >= _LEAST], columns)

@@ -27,13 +27,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.filesize import decimal
 
-from punish_fast.cli.frame.errors import CheckError, UsageError, say
-from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
-from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.frame.report import CheckError, UsageError, say
 from punish_fast.cli.strategies.arena import exploitability_text
-from punish_fast.punish.rules import Rules, load_rules, true_rules
+from punish_fast.punish.rules import Rules, load_rules, rules_report, true_rules
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
@@ -48,20 +47,16 @@ if TYPE_CHECKING:
 class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
-    rules: str | None = game_rules_option("tabletop")
+    rules: str | None = game_rules("tabletop")
     information: Literal["memoryless", "memory"] = option(
         "Information model: memoryless (the discard pile) or memory (also which player played which card).",
         default="memoryless",
     )
-    iterations: int | None = option(
-        "Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"
-    )
+    iterations: int | None = option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]")
     exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
     output: OutputOption = None
-    resume: Path | None = option(
-        "Resume from this checkpoint if it exists, and save to it every minute.", metavar="FILE", writes=True
-    )
+    resume: Path | None = option("Resume from this checkpoint if it exists, and save to it every minute.", writes=True)
 
 
 @verb(

@@ -50,13 +50,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
-from punish_fast.cli.frame.report import plain, rules_report
+from punish_fast.cli.frame.report import UsageError, plain
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons
-from punish_fast.punish.rules import CARDS, by_card
+from punish_fast.punish.rules import CARDS, by_card, rules_report
 
 if TYPE_CHECKING:
     from punish_fast.study.deviations import Cost, Deviations
@@ -68,9 +67,7 @@ class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
     agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")
-    db: Path | None = option(
-        "Also show how human players deviate in these recorded games, and what it costs them.", metavar="DB"
-    )
+    db: Path | None = option("Also show how human players deviate in these games, and what it costs.", metavar="DB")
     player: str | None = option("Use only this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
     plot: PlotOption = None

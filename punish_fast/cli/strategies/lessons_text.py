@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.cli.frame.report import print_rows, print_table, print_text
 from punish_fast.punish.rules import CARDS, cards_text
 
 _HANDS = 5
@@ -68,19 +68,13 @@ def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
     return sorted(((name, value) for name, value in values.items() if value is not None), key=lambda each: -each[1])
 
 
-def _print_title(title: str) -> None:
-    print()
-    print_text(title)
-
-
 def _print_hps(report: dict[str, Any]) -> None:
     for title, key in (
         ("HP: win probability before a measure is dealt", "hp_before_deals"),
         ("HP: win probability later in a measure, averaged over self-play", "hp_during_measures"),
     ):
         if report[key]:
-            _print_title(title)
-            print_table(_hp_rows(report[key]), indent="  ")
+            print_table(_hp_rows(report[key]), indent="  ", title=title)
 
 
 def _hp_rows(entries: list[dict[str, Any]]) -> list[list[str]]:
@@ -92,20 +86,15 @@ def _hp_rows(entries: list[dict[str, Any]]) -> list[list[str]]:
 
 def _print_hands(report: dict[str, Any]) -> None:
     hands = report["hands"]
-    _print_title(
-        f"opening hands: win probability of the best and the worst of {len(hands)}; on average {_share(report['mean'])}"
-    )
+    title = f"win probability of the best and the worst of {len(hands)}; on average {_share(report['mean'])}"
+    columns = {"hand": "{hand:cards}", "dealt": "{probability:.2%}", "wins": "{win:.1%}"}
     shown = [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
-    rows = [["hand", "dealt", "wins"]]
-    rows += [
-        [cards_text(entry["hand"].values()), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown
-    ]
-    print_table(rows, indent="  ")
-    _print_title("opening hands: win probability by number of copies of a card, and the average gain from one more")
-    print_worth(report["in_hand"])
+    print_rows(shown, columns, indent="  ", title=f"opening hands: {title}")
+    title = "win probability by number of copies of a card, and the average gain from one more"
+    print_worth(f"opening hands: {title}", report["in_hand"])
 
 
-def print_worth(worth: dict[str, Any], is_chance: bool = True) -> None:
+def print_worth(title: str, worth: dict[str, Any], is_chance: bool = True) -> None:
     """Print the value by number of copies of each card, and the gain from one more, in points if ``is_chance``."""
     most = max(copies for each in worth.values() for copies in each["copies"])
     rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_chance else "one more"]]
@@ -114,42 +103,30 @@ def print_worth(worth: dict[str, Any], is_chance: bool = True) -> None:
         value, gain = (_share, _points) if is_chance else ("{:.2f}".format, "{:+.2f}".format)
         cells = ["" if (mean := means.get(n)) is None else value(mean) for n in range(most + 1)]
         rows.append([card, *cells, "" if each["step"] is None else gain(each["step"])])
-    print_table(rows, indent="  ")
+    print_table(rows, indent="  ", title=title)
 
 
 def _print_kept(kept: dict[str, Any]) -> None:
-    _print_title("kept cards: gain from keeping a card over the redeal instead of a fresh or another card, in points")
-    rows = [["", "kept", "than fresh", *(f"than {card}" for card in CARDS)]]
-    for card, each in kept.items():
-        others = ["-" if other == card else _points(gain) for other, gain in each["over_other"].items()]
-        kept_often = "-" if each["share"] is None else f"{each['share']:.0%}"
-        rows.append([card, kept_often, _points(each["over_fresh"]), *others])
-    print_table(rows, indent="  ")
+    columns = {"": "{card}", "kept": "{share:.0%}", "than fresh": "{over_fresh:+.1p}"}
+    columns |= {f"than {card}": f"{{over_other[{card}]:+.1p}}" for card in CARDS}
+    title = "kept cards: gain from keeping a card over the redeal instead of a fresh or another card, in points"
+    print_rows([{"card": card, **each} for card, each in kept.items()], columns, indent="  ", title=title)
 
 
 def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
-    _print_title(
-        "how often to play each card: choices per game; per cent of all choices / of those where the card is legal "
-        "(feint: any card)"
-    )
-    plays = list(frequencies[0]["shares"]) if frequencies else []
-    rows = [["", "choices", *plays]]
-    for situation in frequencies:
-        cells = [
-            "-" if share is None else f"{_percent(situation['shares'][play])}/{_percent(share)}"
-            for play, share in situation["when_possible"].items()
-        ]
-        rows.append([situation["situation"], f"{situation['choices']:.2f}", *cells])
-    print_table(rows, indent="  ")
-    given = frequencies[0]["given_up"] if frequencies else {}
+    plays, given = (frequencies[0][name] if frequencies else {} for name in ("shares", "given_up"))
+    columns = {"": "{situation}", "choices": "{choices:.2f}"}
+    columns |= {play: f"{{shares[{play}]:.0p}}/{{when_possible[{play}]:.0p}}" for play in plays}
+    title = "choices per game; per cent of all choices / of those where the card is legal (feint: any card)"
+    print_rows(frequencies, columns, indent="  ", title=f"how often to play each card: {title}")
     if any(share is not None for share in given.values()):
-        print_text(
-            "cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])} %" for card in CARDS), "  "
-        )
+        shares = ", ".join(f"{card} {_percent(given[card])} %" for card in CARDS)
+        print_text(f"cards given up by feints: {shares}", "  ")
 
 
 def _print_people(people: dict[str, Any]) -> None:
-    _print_title(f"people: {people['games']:,} recorded games, {people['choices']:,} choices between legal actions")
+    title = f"people: {people['games']:,} recorded games, {people['choices']:,} choices between legal actions"
+    print_text(title, first="\n")
     error = "" if people["loss_per_game_error"] is None else f" +- {200 * people['loss_per_game_error']:.1f}"
     loss, own = 100 * people["loss_per_game"], 100 * people["strategy_loss_per_choice"]
     for line in (
@@ -158,20 +135,22 @@ def _print_people(people: dict[str, Any]) -> None:
         f"for comparison, a choice of the strategy itself loses {own:.2f} points in the same states",
     ):
         print_text(line, "  ")
-    _print_title("people: how often they and the strategy play each card (per cent), and the loss per choice (points)")
-    rows = [["", "choices", "people", "strategy", "loses", "+-", "of all losses"]]
     everything = people["costs"][0]
-    for cost in (cost for cost in people["costs"] if cost["grouping"] == "play"):
-        shares = [_percent(everything[side][cost["situation"]]) for side in ("people", "strategy")]
-        rows.append([cost["situation"], *_cost_cells(cost, *shares)])
-    print_table(rows, indent="  ")
-    _print_title(
-        "people: losses by situation, the worst frequent situations last; cards played too often or too seldom"
-    )
-    rows = [["", "choices", "loses", "+-", "of all losses", "too often", "too seldom"]]
+    by_play = [
+        cost | {side: everything[side][cost["situation"]] for side in ("people", "strategy")}
+        for cost in people["costs"]
+        if cost["grouping"] == "play"
+    ]
+    choices, losses = {"": "{situation}", "choices": "{choices:,}"}, {"loses": "{loss:.1p}", "+-": "{loss_error:.1e}"}
+    losses |= {"of all losses": "{share:.0%}"}
+    title = "people: how often they and the strategy play each card (per cent), and the loss per choice (points)"
+    shares = {"people": "{people:.0p}", "strategy": "{strategy:.0p}"}
+    print_rows(by_play, choices | shares | losses, indent="  ", title=title)
+    title = "people: losses by situation, the worst frequent situations last; cards played too often or too seldom"
     shown = [cost for cost in people["costs"] if cost["grouping"] != "play"] + people["worst"][:_WORST]
-    rows += [[cost["situation"], *_cost_cells(cost), *extremes(cost)] for cost in shown]
-    print_table(rows, indent="  ")
+    shown = [cost | dict(zip(("often", "seldom"), extremes(cost), strict=True)) for cost in shown]
+    plays = {"too often": "{often}", "too seldom": "{seldom}"}
+    print_rows(shown, choices | losses | plays, indent="  ", title=title)
 
 
 def caveats(people: dict[str, Any]) -> list[str]:
@@ -197,11 +176,6 @@ def extremes(cost: dict[str, Any]) -> tuple[str, str]:
         told = f"{play} {_percent(cost['people'][play])} for {_percent(cost['strategy'][play])}"
         cells.append(told if abs(surplus[play]) >= _LEAST_DIFFERENCE else "-")
     return cells[0], cells[1]
-
-
-def _cost_cells(cost: dict[str, Any], *shares: str) -> list[str]:
-    error = "-" if cost["loss_error"] is None else f"{200 * cost['loss_error']:.1f}"
-    return [f"{cost['choices']:,}", *shares, f"{100 * cost['loss']:.1f}", error, f"{cost['share']:.0%}"]
 
 
 def _share(win: float | None) -> str:

@@ -38,9 +38,7 @@ class OpeningsOptions(CommonOptions):
 
     agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.")
     plot: PlotOption = None
-    page: Path | None = option(
-        "Write a printable page on how to play to this .html file.", "--print", metavar="FILE", writes=True
-    )
+    page: Path | None = option("Write a printable page on how to play to this .html file.", "--print", writes=True)
 
 
 @verb(

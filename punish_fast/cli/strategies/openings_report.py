@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player
-from punish_fast.cli.frame.report import plain, print_report, print_table, print_text
+from punish_fast.cli.frame.report import Column, plain, print_report, print_rows, print_text
 from punish_fast.cli.strategies.lessons_text import print_worth
 from punish_fast.duel.graph import GameGraph
 from punish_fast.play.explain.guide import in_short
@@ -103,19 +103,17 @@ def write_page(path: Path, player: Player, report: dict[str, Any]) -> None:
 
 def print_openings(report: dict[str, Any]) -> None:
     """Print the report: worth of cards and hands, and what to play."""
-    text = "{:.1%}" if report["is_chance"] else "{:.2f}"
-    mean = text.format(report["mean"])
+    print_text(f"openings of {report['file']}: {report['value_is']}")
     for name, where in (("in_hand", "in your first hand"), ("revealed", "among the revealed cards")):
-        print("\n" * (name == "revealed") + f"mean value by number of copies {where}")
-        print_worth(report[name], report["is_chance"])
-    rows = [
-        [letters(each["hand"]), f"{each['probability']:.2%}", text.format(each["value"]), plays_text(each["plays"], 3)]
-        for each in report["hands"]
-    ]
-    print(f"\nhands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)")
-    print_table([["hand", "dealt", "value", "what to play"], *rows], [True, False, False, True])
+        print_worth(f"mean value by number of copies {where}", report[name], report["is_chance"])
+    columns: dict[str, Column] = {"hand": lambda each: letters(each["hand"]), "dealt": "{probability:.2%}"}
+    columns |= {"value": "{value:.1%}" if report["is_chance"] else "{value:.2f}"}
+    columns |= {"what to play": lambda each: plays_text(each["plays"], 3)}
+    title = f"hands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)"
+    print_rows(report["hands"], columns, left=[True, False, False, True], title=title)
     print_report({name: report[name] for name in ("plot", "page")})
-    print_text(f"Openings of {report['file']}: mean value {mean} ({report['value_is']}).", first="\n")
+    mean = f"{report['mean']:{'.1%' if report['is_chance'] else '.2f'}}"
+    print_text(f"The mean value of the openings is {mean} ({report['value_is']}).", first="\n")
 
 
 def _page(report: dict[str, Any], rules: Rules, player: str, situations: Sequence[SituationFrequencies]) -> str:
@@ -129,12 +127,8 @@ def _page(report: dict[str, Any], rules: Rules, player: str, situations: Sequenc
     """
     taken = clash_effects(rules).taken.T
     clashes = [[card, *taken[k]] for k, card in enumerate(CARDS) if rules.copies[k]]
-    worth = [
-        [card, "" if each["step"] is None else f"{100 * each['step']:+.1f}"] for card, each in report["in_hand"].items()
-    ]
-    often = [
-        [each.situation, *("" if isnan(x) else f"{100 * x:.0f}" for x in each.when_possible)] for each in situations
-    ]
+    worth = [[card, "" if of["step"] is None else f"{100 * of['step']:+.1f}"] for card, of in report["in_hand"].items()]
+    often = [[row.situation, *("" if isnan(x) else f"{100 * x:.0f}" for x in row.when_possible)] for row in situations]
     hands = sorted(report["hands"], key=lambda each: tuple(each["hand"].values()), reverse=True)
     points = f"<h2>One more in your first hand (points of {report['value_is']})</h2>{_table(['card', 'points'], worth)}"
     listed = "".join(f"<div><b>{letters(each['hand'])}</b> {plays_text(each['plays'], 3)}</div>" for each in hands)
@@ -159,9 +153,7 @@ def letters(hand: dict[str, int]) -> str:
 def plays_text(plays: dict[str, float], most: int) -> str:
     """Format up to ``most`` of the most frequent plays: ``rush 60%, f guard 40%`` for rush and a feint with guard."""
     ranked = sorted(plays.items(), key=lambda pair: -pair[1])
-    return ", ".join(
-        f"{name.replace('feint with', 'f')} {share:.0%}" for name, share in ranked[:most] if share >= _LEAST_SHARE
-    )
+    return ", ".join(f"{name.replace('feint with', 'f')} {p:.0%}" for name, p in ranked[:most] if p >= _LEAST_SHARE)
 
 
 def _table(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
