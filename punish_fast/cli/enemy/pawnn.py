@@ -98,12 +98,8 @@ def pawnn(options: PawnnOptions) -> None:
     with options.stages("states"):
         space = StateSpace(file.rules)
         examples = examples_of(space, file.policy(space), np.flatnonzero(file.support(space)))
-    report: dict[str, Any] = {
-        **rules_report(space.rules),
-        "table": str(options.source),
-        "states": len(examples),
-        "training": asdict(training),
-    }
+    report: dict[str, Any] = rules_report(space.rules) | {"table": str(options.source), "states": len(examples)}
+    report["training"] = asdict(training)
     if options.cross_validate is not None:
         with options.stages("cross-validation"):
             on_epoch = partial(options.stages.progress.step, "cross-validation")

@@ -23,6 +23,7 @@ JSON keys:
         uniform_entropy (number or null, nats): Mean entropy of uniformly random actions in these states.
 """
 
+from itertools import count
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
@@ -68,17 +69,14 @@ def show(options: EnemyShowOptions) -> None:
         report |= {"enemy": file.enemy, "digest": file.attributes["digest"], "temperature": temperature}
     elif file is not None and file.origin is not None:
         report["origin"] = file.origin
+    names = ("breath", "states", "covered", "entropy", "uniform_entropy")
+    rows = zip(count(1), found.n_states, found.n_covered, found.mean, found.uniform, strict=False)
     report |= {
         "states": int(found.n_states.sum()),
         "covered": int(found.n_covered.sum()),
         "entropy": mean,
         "uniform_entropy": uniform,
-        "breaths": [
-            {"breath": layer, "states": states, "covered": n_covered, "entropy": entropy, "uniform_entropy": most}
-            for layer, (states, n_covered, entropy, most) in enumerate(
-                zip(found.n_states, found.n_covered, found.mean, found.uniform, strict=True), start=1
-            )
-        ],
+        "breaths": [dict(zip(names, row, strict=True)) for row in rows],
     }
     result = f"The actions have {mean:.3g} nats of entropy on average; uniform play has {uniform:.3g} nats."
     options.print(report, result=result, then=("exploit", player.argument))

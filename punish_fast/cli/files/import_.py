@@ -25,7 +25,7 @@ class ImportOptions(CommonOptions):
 
     file: Path = argument("FILE.json", "Values or a strategy, written by the original notebook.")
     rules: RulesOption = None
-    discount: float = option("Discount factor of the agent's values.", metavar="G", default=0.95)
+    discount: float = option("Discount factor of the agent's values.", default=0.95)
     output: OutputOption = None
 
 

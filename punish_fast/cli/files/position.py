@@ -208,10 +208,8 @@ def print_position(report: dict[str, Any]) -> None:
     print(f"state {report['state']}: {breath}\n")
     feints = 0 if between else report["feints"]
     rows = []
-    for who, side, n_cards in (
-        ("you", "own", sum(position["hand"].values())),
-        ("enemy", "enemy", position["enemy_hand"]),
-    ):
+    n_own = sum(position["hand"].values())
+    for who, side, n_cards in (("you", "own", n_own), ("enemy", "enemy", position["enemy_hand"])):
         status = _status(position[f"{side}_exhausted"], position[f"{side}_feinted"], feints)
         rows.append([who, f"{position[f'{side}_hp']} HP", count(n_cards, "card"), status])
     print_table([*rows, ["deck", "", count(unseen["deck"], "card"), ""]], left=4)

@@ -87,9 +87,7 @@ class ShowOptions(CommonOptions):
         words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if self.state is not None:
             if words:
-                raise UsageError(
-                    f"the state code {self.state} describes the whole position; --{next(iter(words))} cannot be added"
-                )
+                raise UsageError(f"the state code {self.state} is complete; --{next(iter(words))} cannot be added")
             if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
                 told = "must be 18 digits, the first not 0; cards need --hand"
                 raise StateError(f"state code {self.state[:40]!r}: {told}")
@@ -127,11 +125,10 @@ def show(options: ShowOptions) -> None:
     from punish_fast.cli.files import position
     from punish_fast.store.reader import load
 
-    is_known = is_built_in(options.file)
-    if not (is_known or os.path.exists(options.file)):  # noqa: PTH110 - Path.exists() raises an error for long names
-        # An error for an unknown name suggests similar ones.
-        Player(options.file)
-    file = Player(options.file) if is_known else load(options.file)
+    # Path.exists() raises an error for long names.
+    is_file = not is_built_in(options.file) and os.path.exists(options.file)  # noqa: PTH110
+    # The error for an unknown player suggests similar names.
+    file = load(options.file) if is_file else Player(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:

@@ -49,7 +49,7 @@ _MOST_THREADS = 4096
 # Options that the help lists last.
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Default names of values in help texts.
-_METAVARS = {int: "N", Path: "FILE"}
+_METAVARS = {int: "N", float: "X", Path: "FILE"}
 _readable = partial(printable, most=MOST_OF_LINE)
 # Progress stage of the running verb.
 _working = ExitStack()
@@ -67,7 +67,7 @@ def option(
         writes: True if the option names an output or deletes something. It then has no environment variable.
         complete: Function that returns shell completions of an incomplete value. Known for ``AGENT`` and ``RULES``.
         settings: Further arguments of ``typer.Option``, such as ``min``, ``max`` and ``metavar``, by default ``N`` for
-            an integer and ``FILE`` for a path.
+            an integer, ``X`` for another number and ``FILE`` for a path.
     """
     complete = complete or _COMPLETIONS.get(settings.get("metavar", ""))
     settings |= {"help": help, "show_envvar": False, "autocompletion": complete}
@@ -128,9 +128,8 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
             variables[flags[0]] = variable
             metavar = next((name for of, name in _METAVARS.items() if of in (kind, *get_args(kind))), None)
             told = typer.Option(*flags, envvar=variable, **{"metavar": metavar, **settings})
-        default = each.default
-        if default is MISSING:
-            default = None if type(None) in get_args(kind) else inspect.Parameter.empty
+        unset = None if type(None) in get_args(kind) else inspect.Parameter.empty
+        default = unset if each.default is MISSING else each.default
         kinds = {"default": default, "annotation": Annotated[kind, told]}
         parameters.append(inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, **kinds))
     return parameters, variables
@@ -184,24 +183,19 @@ def _rules(text: str) -> str:
     return text
 
 
-def _rules_option(help: str) -> Any:
+def _of_rules(help: str) -> Any:
     return option(help, metavar="RULES", parser=_rules)
 
 
-RulesOption = Annotated[
-    str | None,
-    _rules_option("Rules: notebook, tabletop, tiny, or a TOML file with the changes to notebook.  [default: notebook]"),
-]
+RulesOption = Annotated[str | None, _of_rules("Rules: notebook, tabletop, tiny or a TOML file.  [default: notebook]")]
 
 
 def game_rules(default: str, noun: str = "Rules") -> Any:
     """Declare an option with rules of the two-player game."""
-    return _rules_option(
-        f"{noun}: notebook, tabletop, tiny or a TOML file, with tabletop's redeal.  [default: {default}]"
-    )
+    return _of_rules(f"{noun}: notebook, tabletop, tiny or a TOML file, with tabletop's redeal.  [default: {default}]")
 
 
-PlayedRulesOption = Annotated[str, _rules_option("Rules of the games: a preset or a TOML file.")]
+PlayedRulesOption = Annotated[str, _of_rules("Rules of the games: a preset or a TOML file.")]
 SeedOption = Annotated[int | None, option("Random seed, below 2^64.  [default: random]", min=0, max=(1 << 64) - 1)]
 FixedSeedOption = Annotated[int, option("Random seed.")]
 EnemyOption = Annotated[str | None, option("Enemy of the agent.  [default: as recorded in its file]", metavar="AGENT")]

@@ -269,14 +269,8 @@ def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
 
     Standard errors are omitted first, then the widest columns.
     """
-    widths = {
-        name: max(
-            len(_shortened(word, _SHORT))
-            for row in [{}, *rows]
-            for word in f"{_words(name)} {_text(name, row.get(name))}".split()
-        )
-        for name in columns
-    }
+    words = {name: " ".join([_words(name), *(_text(name, row.get(name)) for row in rows)]).split() for name in columns}
+    widths = {name: max(len(_shortened(word, _SHORT)) for word in each) for name, each in words.items()}
     # If the first column is empty, a text in another column is the label of the row.
     unnamed = [row for row in rows if row.get(columns[0]) == ""]
     labels = {name for row in unnamed for name in columns if row.get(name) and isinstance(row[name], str)}

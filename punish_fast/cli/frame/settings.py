@@ -7,13 +7,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from punish_fast.cli.frame.report import UsageError
 from punish_fast.runtime.errors import closest, printable
 
-_NAMES: dict[Any, str] = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "text",
-    tuple: "numbers separated by commas",
-}
+_NAMES: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_NAMES[tuple] = "numbers separated by commas"
 
 
 def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:

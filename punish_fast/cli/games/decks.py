@@ -33,7 +33,7 @@ from functools import partial
 from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
-from punish_fast.cli.frame.report import Column, plain, print_report, print_rows, print_text, thinned
+from punish_fast.cli.frame.report import plain, print_report, print_rows, print_text, thinned
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
@@ -109,12 +109,8 @@ def _print_decks(report: dict[str, Any]) -> None:
     def cards(each: dict[str, Any]) -> str:
         return ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
 
-    best = [{"rank": rank, **each} for rank, each in enumerate(report["best"], 1)]
-    columns: dict[str, Column] = {
-        "best decks": "{rank}",
-        "wins minus losses in 100 games": "{strength:+.1p}",
-        "cards": cards,
-    }
+    best = [{"rank": rank, "cards": cards(each), **each} for rank, each in enumerate(report["best"], 1)]
+    columns = {"best decks": "{rank}", "wins minus losses in 100 games": "{strength:+.1p}", "cards": "{cards}"}
     print_rows(best, columns, left=[True, False, True])
     columns = {"generation": "{generation}", "wins minus losses": "{strength:+.1p}"}
     title = "progress: wins minus losses of the surviving decks in 100 games against random decks"

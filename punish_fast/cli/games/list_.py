@@ -16,8 +16,5 @@ def list_(options: CommonOptions) -> None:
     """List the games, with the commands and options of each."""
     from punish_fast.games.registry import GAMES
 
-    found = [
-        {"name": name, "summary": entry.summary, "verbs": list(entry.verbs), "options": list(entry.options)}
-        for name, entry in GAMES.items()
-    ]
+    found = [{key: getattr(entry, key) for key in ("name", "summary", "verbs", "options")} for entry in GAMES.values()]
     options.print({"games": found}, then=("games", "play", found[0]["name"]))

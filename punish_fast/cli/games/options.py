@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
+from punish_fast.cli.frame.options import AsText, CommonOptions, FixedSeedOption, argument, option
 from punish_fast.cli.frame.report import UsageError, print_report
 from punish_fast.cli.frame.settings import parsed
 
@@ -49,11 +48,7 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self,
-        game: Game,
-        report: dict[str, Any],
-        as_text: Callable[[dict[str, Any]], None] = print_report,
-        result: str = "",
+        self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = ""
     ) -> None:
         """Print a report on a game, with the seconds of its stages.
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import argument, verb
-from punish_fast.cli.frame.report import print_text
+from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.playing.table import DecksOption
 
@@ -110,10 +110,8 @@ def _print_position(report: dict[str, Any], board: str) -> None:
     print(board)
     print()
     print(f"the player to move: {_ending(report['value'], report['plies'])}")
-    width = max((len(move["move"]) for move in report["moves"]), default=0) + 1
-    for move in report["moves"]:
-        ending = _ending(move["outcome"], move["plies"])
-        print(f"  {move['move']:<{width}} {ending}{'  <- best' if move['best'] else ''}")
+    rows = [[x["move"], _ending(x["outcome"], x["plies"]), *["<- best"] * x["best"]] for x in report["moves"]]
+    print_table(rows, left=3, indent="  ")
     if report["line"]:
         print_text("perfect play: " + "; ".join(report["line"]))
 

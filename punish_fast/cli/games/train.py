@@ -68,12 +68,8 @@ class TrainOptions(LearningOptions):
         "With --method q: the opponent of each training session, random or self.  [default: self]",
         metavar="OPPONENT,...",
     )
-    games: int | None = option(
-        "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]", min=1
-    )
-    time: float | None = option(
-        "Time limit of the whole command. Without --games, train networks until then.", metavar="SECONDS", min=0
-    )
+    games: int | None = option("Number of games.  [default: 200000, or those left of the agent of --from]", min=1)
+    time: float | None = option("Time limit. Without --games, train networks until then.", metavar="SECONDS", min=0)
     former: Path | None = option(
         "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
         "the games that are still planned are played, if there are any.",

@@ -80,15 +80,9 @@ def _compile_groups() -> None:
 
 def _run(words: list[str]) -> None:
     """Run a command in a separate process, without options from the environment."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "punish_fast", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
+    command = [sys.executable, "-m", "punish_fast", *words]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, check=False)
     if done.returncode != 0:
         raise CheckError(f"{' '.join(words)}: {done.stderr.strip()}")
 

@@ -125,9 +125,8 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
     wanted = 2 - n_people
     if len(agents) > wanted or (options.watch and len(agents) != wanted):
         fault = f"{count(len(agents), 'agent')} named instead of {('none', 'one', 'two')[wanted]}"
-        raise UsageError(
-            fault + "; --watch takes two, such as --watch veteran naive" * (not n_people or agents[1:] != [])
-        )
+        hint = "; --watch takes two, such as --watch veteran naive"
+        raise UsageError(fault + hint * (not n_people or agents[1:] != []))
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
     # An agent can play itself.
@@ -220,8 +219,7 @@ class _Session:
             game = Finished(match, self.seats, winner)
             game_id = self._kept(game, interrupts)
             breaths = [
-                {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
-                for breath in match.breaths
+                {"states": [*map(str, x.states)], "actions": [*map(action_name, x.actions)]} for x in match.breaths
             ]
             entry = {"game": game_id, "winner": self.seats[winner].name, "breaths": breaths, "worst": None}
             self.games.append(entry)

@@ -41,16 +41,12 @@ class ServeOptions(CommonOptions):
     """Options of ``serve``."""
 
     agents: list[str] | None = argument(
-        "AGENT", "Additional opponents: built-in agents (see `agents`), or agent files, also of other games."
+        "AGENT", "More opponents: built-in agents (see `agents`), or agent files of any game."
     )
     db: KeptGamesOption = None
     rules: str | None = game_rules("the rules of the first file, or tabletop")
     decks: DecksOption = None
-    host: str = option(
-        "Address to listen on. Use 0.0.0.0 to accept connections from the whole network.",
-        metavar="ADDRESS",
-        default="127.0.0.1",
-    )
+    host: str = option("Address to listen on (0.0.0.0 for the whole network).", metavar="ADDRESS", default="127.0.0.1")
     port: int = option("Port. Use 0 for any free port.", min=0, max=65535, default=8248)
     allow_host: list[str] | None = option("Additional host name, such as a proxy's. Can be repeated.", metavar="NAME")
     proxy: list[str] | None = option(

@@ -33,9 +33,7 @@ from punish_fast.cli.frame.report import CheckError, count
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 
-    files: list[Path] = argument(
-        "FILE", "JSON logs of the original game, with one object per game or one per player and breath, or databases."
-    )
+    files: list[Path] = argument("FILE", "Databases, or JSON logs with one object per game or per player and breath.")
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"
 

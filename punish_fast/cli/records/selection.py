@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from punish_fast.records.games import Choices, Selection
 
 _STANDARD = "games.db"
-PlayedDatabaseOption = Annotated[
-    Path | None,
-    option("Database of recorded games.  [default: the database that `play` writes to]", "--db", metavar="DB"),
-]
+PlayedDatabaseOption = Annotated[Path | None, option("Database of games.  [default: that of `play`]", metavar="DB")]
 WithBotsOption = Annotated[bool, option("Also use human players' choices against bots (they differ from others).")]
 
 

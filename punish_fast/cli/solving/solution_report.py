@@ -102,13 +102,11 @@ def result_text(report: dict[str, Any]) -> str:
     )
 
 
-def check_error_bound(
-    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
-) -> None:
+def check_error_bound(bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None) -> None:
     """Check the error bound of values. If rounding explains a missed tolerance, only report it on stderr.
 
     Args:
-        error_bound: Bound on the absolute error of the values.
+        bound: Bound on the absolute error of the values.
         tolerance: Maximum error bound.
         values: Float64 array of shape (n,).
         is_set: True if the user set the tolerance, so that a miss is always an error.
@@ -120,14 +118,14 @@ def check_error_bound(
     """
     import numpy as np
 
-    if error_bound <= tolerance:
+    if bound <= tolerance:
         return
-    missed = f"the error bound {error_bound:.2e} is above the tolerance {tolerance:g}, and rounding allows no lower one"
+    missed = f"the error bound {bound:.2e} is above the tolerance {tolerance:g}, and rounding allows no lower one"
     if output is not None:
         missed += f"; {output} contains the best values found"
-    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
+    if not is_set and bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
         say(missed)
         return
     # Double the bound, so that rounding to one digit does not make it too small.
-    accepted = 2 * error_bound
+    accepted = 2 * bound
     raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)
