@@ -75,7 +75,7 @@ def option(
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None, default: Any = MISSING) -> Any:
-    """Declare a positional argument like an option. Without a default, None is the default if the type allows it."""
+    """Declare a positional argument like an option. It is required unless it has a default or may be None."""
     told = typer.Argument(metavar=metavar, help=help, autocompletion=complete or _COMPLETIONS.get(metavar))
     return field(default=default, metadata={"argument": told})
 

@@ -117,7 +117,7 @@ class _CellFormatter(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if value is None or format_spec == "cards":
             return "-" if value is None else cards_text(value.values())
-        scale = {"p": 100, "e": 200}.get(format_spec[-1:])
+        scale = {"p": 100, "m": 200}.get(format_spec[-1:])
         return format(value, format_spec) if scale is None else f"{scale * value:{format_spec[:-1]}f}"
 
 
@@ -127,7 +127,7 @@ def print_rows(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column],
     Args:
         rows: Records, one for each row.
         columns: Cells of each column, by heading: a format string of the fields, such as ``{win:.1%}``, or a function
-            of the record. In addition to Python's format types, ``p`` stands for points, ``e`` for two standard errors
+            of the record. In addition to Python's format types, ``p`` stands for points, ``m`` for two standard errors
             in points, and ``cards`` for the number of copies of each card. None is printed as a dash.
         layout: Keyword arguments of `print_table`.
     """

@@ -67,7 +67,7 @@ class LessonsOptions(RealGameOptions):
     """Options of ``lessons``."""
 
     agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")
-    db: Path | None = option("Also show how human players deviate in these games, and what it costs.", metavar="DB")
+    db: Path | None = option("Also show deviations of human players in these games, and their cost.", metavar="DB")
     player: str | None = option("Use only this player's choices.", metavar="NAME")
     with_bots: WithBotsOption = False
     plot: PlotOption = None

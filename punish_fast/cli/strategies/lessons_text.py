@@ -141,7 +141,7 @@ def _print_people(people: dict[str, Any]) -> None:
         for cost in people["costs"]
         if cost["grouping"] == "play"
     ]
-    choices, losses = {"": "{situation}", "choices": "{choices:,}"}, {"loses": "{loss:.1p}", "+-": "{loss_error:.1e}"}
+    choices, losses = {"": "{situation}", "choices": "{choices:,}"}, {"loses": "{loss:.1p}", "+-": "{loss_error:.1m}"}
     losses |= {"of all losses": "{share:.0%}"}
     title = "people: how often they and the strategy play each card (per cent), and the loss per choice (points)"
     shares = {"people": "{people:.0p}", "strategy": "{strategy:.0p}"}
