@@ -45,22 +45,6 @@ def denominator(enemy_hand, deck):
 
 
 @routine
-def uniform_weights(hand, mode, weights):
-    """Set ``weights`` to the probabilities of the uniform enemy's actions, in units of 1/2520."""
-    n_legal = 0
-    for kind in range(N_KINDS):
-        n_legal += hand[kind] > 0
-    share = UNIT / (n_legal * mode) if mode != RESTS else UNIT
-    weights[:] = 0.0
-    weights[2 * N_KINDS] = share if mode == RESTS else 0.0
-    for kind in range(N_KINDS):
-        if hand[kind] > 0 and mode != RESTS:
-            weights[2 * kind] = share
-            if mode == PICKS_OR_FEINTS:
-                weights[2 * kind + 1] = share
-
-
-@routine
 def list_kinds(pile, kinds):
     """Write the kinds of card in a pile to ``kinds`` and return their number."""
     n = 0
@@ -69,31 +53,6 @@ def list_kinds(pile, kinds):
             kinds[n] = kind
             n += 1
     return n
-
-
-@routine
-def add_hand(deck, kinds, own_feints, ways, weights, marginal):
-    """Add the plays of an enemy with the action probabilities ``weights`` to ``marginal``, for a given deck.
-
-    ``kinds`` is working memory for five integers. Plays in which the player draws a card are added only if
-    ``own_feints`` is True.
-    """
-    n_kinds = list_kinds(deck, kinds)
-    n_deck = 0
-    for k in range(n_kinds):
-        n_deck += deck[kinds[k]]
-    drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
-    one_draw = ways * max(n_deck - 1, 1)
-    no_draw = one_draw * max(n_deck, 1)
-    for action in range(N_ACTIONS):
-        weight = weights[action]
-        if weight == 0.0:
-            continue
-        if action % 2 == 1:
-            add_feint(deck, drawn, 6 + N_KINDS * (action // 2), weight * one_draw, weight * ways, marginal)
-        else:
-            play = 1 + action // 2 if action < 2 * N_KINDS else 0
-            add_plain(deck, drawn, play, weight * no_draw, weight * one_draw, marginal)
 
 
 @inlined_routine
@@ -118,6 +77,34 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
                 marginal[N_ENEMY_PLAYS * (kinds[k] + 1) + play + draw] += two_draws * deck[draw] * left
 
 
+@inlined_routine
+def add_hand(deck, n_deck, unseen, mode, own_feints, ways, weights, row, kinds, marginal):
+    """Add the plays of an enemy to ``marginal``, given the cards left in the deck.
+
+    ``weights[row:]`` lists the probabilities of the legal actions in units of 1/2520: for each kind in hand, the
+    pick without a feint and, if a feint is left, the pick with a feint. ``kinds`` is working memory for five integers.
+    Plays in which the player draws a card are added only if ``own_feints`` is True.
+    """
+    n_kinds = list_kinds(deck, kinds)
+    drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
+    one_draw = ways * max(n_deck - 1, 1)
+    no_draw = one_draw * max(n_deck, 1)
+    if mode == RESTS:
+        add_plain(deck, drawn, 0, weights[row] * no_draw, weights[row] * one_draw, marginal)
+    for pick in range(N_KINDS if mode != RESTS else 0):
+        if unseen[pick] == deck[pick]:
+            continue
+        weight = weights[row]
+        row += 1
+        if weight > 0.0:
+            add_plain(deck, drawn, 1 + pick, weight * no_draw, weight * one_draw, marginal)
+        if mode == PICKS_OR_FEINTS:
+            weight = weights[row]
+            row += 1
+            if weight > 0.0:
+                add_feint(deck, drawn, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
+
+
 @routine
 def uniform_marginal(unseen, enemy_hand, mode, marginal):
     """Set ``marginal`` to the marginal against the uniform enemy."""
@@ -128,10 +115,12 @@ def uniform_marginal(unseen, enemy_hand, mode, marginal):
     marginal[:] = 0.0
     more = first_subset(unseen, enemy_hand, hand)
     while more:
+        n_deck = 0
         for kind in range(N_KINDS):
             deck[kind] = unseen[kind] - hand[kind]
-        uniform_weights(hand, mode, weights)
-        add_hand(deck, kinds, True, count_ways(unseen, hand), weights, marginal)
+            n_deck += deck[kind]
+        weights[:] = UNIT / max(list_kinds(hand, kinds) * mode, 1)
+        add_hand(deck, n_deck, unseen, mode, True, count_ways(unseen, hand), weights, 0, kinds, marginal)
         more = next_subset(unseen, hand)
 
 
@@ -175,39 +164,16 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 @inlined_routine
 def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
-    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand.
-
-    The rows of a mirrored state are the enemy's legal actions: for each kind in hand, the pick without a feint and, if
-    a feint is left, the pick with a feint.
-    """
+    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand."""
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
     n_deck = deck_left(layout, status)
     place = layout.deck_size - n_deck
     marginal[: N_PLAYS if own_feints else N_ENEMY_PLAYS] = 0.0
     for i in range(hands.n_hands[place]):
-        deck = hands.deck[place, i]
-        n_kinds = list_kinds(deck, kinds)
-        drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
-        ways = hands.ways[place, i]
-        one_draw = ways * max(n_deck - 1, 1)
-        no_draw = one_draw * max(n_deck, 1)
         row = policy.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
-        if mode == RESTS:
-            add_plain(deck, drawn, 0, policy.weights[row] * no_draw, policy.weights[row] * one_draw, marginal)
-            continue
-        for pick in range(N_KINDS):
-            if unseen[pick] == deck[pick]:
-                continue
-            weight = policy.weights[row]
-            row += 1
-            if weight > 0.0:
-                add_plain(deck, drawn, 1 + pick, weight * no_draw, weight * one_draw, marginal)
-            if mode == PICKS_OR_FEINTS:
-                weight = policy.weights[row]
-                row += 1
-                if weight > 0.0:
-                    add_feint(deck, drawn, 6 + N_KINDS * pick, weight * one_draw, weight * ways, marginal)
+        deck, ways = hands.deck[place, i], hands.ways[place, i]
+        add_hand(deck, n_deck, unseen, mode, own_feints, ways, policy.weights, row, kinds, marginal)
 
 
 @routine
