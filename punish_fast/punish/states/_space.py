@@ -95,17 +95,6 @@ def row_of(layer, block, status):
     return layer.first[block] + layer.rank[layer.kind[block], status]
 
 
-@kernel
-def index_blocks(cards, slots):
-    """Insert blocks into the empty hash table ``slots``."""
-    size = len(slots)
-    for block in range(len(cards)):
-        slot = cards[block] % size
-        while slots[slot] >= 0:
-            slot = slot + 1 if slot + 1 < size else 0
-        slots[slot] = block
-
-
 @routine
 def insert_cards(cards, slots, found, n_found):
     """Add a cards code to ``found`` and its hash table unless it is there, and return its index in ``found``."""
@@ -118,6 +107,13 @@ def insert_cards(cards, slots, found, n_found):
     slots[slot] = n_found
     found[n_found] = cards
     return n_found
+
+
+@kernel
+def index_blocks(cards, slots):
+    """Insert blocks into the empty hash table ``slots``."""
+    for block in range(len(cards)):
+        insert_cards(cards[block], slots, cards, block)
 
 
 @routine
