@@ -182,11 +182,11 @@ def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lo
 
 @kernel
 def count_shared(begin, end, indptr, data_ptr, data, lengths):
-    """Set ``lengths[row]`` to the number of nonzero probabilities in each row of a compact MDP."""
+    """Set ``lengths[row]`` to the number of nonzero probabilities in each row."""
     for row in range(begin, end):
         n = 0
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
-            n += data[k] > 0
+            n += data[k] != 0
         lengths[row] = n
 
 
@@ -211,3 +211,15 @@ def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, uni
             # Written so that NaN counts as infinite.
             largest = max(largest, error if error < np.inf else np.inf)
         errors[chunk] = largest
+
+
+@kernel
+def copy_nonzero(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
+    """Copy the entries with nonzero probabilities of rows to the new arrays."""
+    for row in range(begin, end):
+        new = new_indptr[row]
+        for k in range(indptr[row], indptr[row + 1]):
+            if data[k] != 0:
+                new_indices[new] = indices[k]
+                new_data[new] = data[k]
+                new += 1

@@ -143,8 +143,12 @@ class MDP(StoredProcess):
         """
         if self.data.all():
             return self
-        kept = self.data != 0
-        return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
+        lengths = np.empty(self.n_rows, dtype=np.int64)
+        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.indptr, self.data, lengths)
+        indptr = cumulated(lengths)
+        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        for_chunks(_bellman.copy_nonzero, self.indptr, self.indptr, self.indices, self.data, indptr, indices, data)
+        return replace(self, indptr=indptr, indices=indices, data=data)
 
     def to_scipy(self) -> sparse.csr_array:
         """Return the probabilities as a SciPy CSR array ``[n_rows, n_columns]`` that shares memory if possible.

@@ -275,25 +275,3 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
                     data[entry_p + k] = p[begin + k]
                 reward[row - first_row] = rewards[line + way]
             state += 1
-
-
-@kernel
-def count_positive(begin, end, indptr, data, lengths):
-    """Set ``lengths[row]`` to the number of nonzero entries of each given row."""
-    for row in range(begin, end):
-        n = 0
-        for entry in range(indptr[row], indptr[row + 1]):
-            n += data[entry] > 0
-        lengths[row] = n
-
-
-@kernel
-def copy_positive(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
-    """Copy the nonzero entries of the given rows to the new arrays."""
-    for row in range(begin, end):
-        new = new_indptr[row]
-        for entry in range(indptr[row], indptr[row + 1]):
-            if data[entry] > 0:
-                new_indices[new] = indices[entry]
-                new_data[new] = data[entry]
-                new += 1

@@ -8,7 +8,6 @@ probability 0 are retained, so the sparsity pattern is the same for all enemies.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from punish_fast.punish.transitions import _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows, for_blocks
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
-from punish_fast.runtime.parallel import cumulated, for_chunks
 
 OnLayer = Callable[[MDP, int], None]
 
@@ -60,13 +58,16 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
     builder = RowBuilder(space, policy)
     indptr, _, _ = _place(space)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
+    if policy is not None:
+        n_bytes = 24 * len(rows.indices) + 40 * len(space.action)
+        require_memory(n_bytes, f"a tensor of {len(rows.indices):,} entries and its copy without zeros")
     mdp = _process(space, rows, None)
     for number in range(mdp.n_layers):
         _fill(builder, number, rows)
         if on_layer is not None and policy is None:
             on_layer(mdp, number)
     if policy is not None:
-        mdp = _without_zeros(mdp)
+        mdp = mdp.without_zeros()
         for number in range(mdp.n_layers if on_layer is not None else 0):
             on_layer(mdp, number)  # type: ignore[misc]
     return mdp
@@ -144,21 +145,6 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
 def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
     weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
     for_blocks(builder.fill, builder.space, number, weights, rows)
-
-
-def _without_zeros(mdp: MDP) -> MDP:
-    """Return the process without entries of probability zero."""
-    lengths = np.empty(mdp.n_rows, dtype=np.int64)
-    for_chunks(_tensor.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
-    indptr = cumulated(lengths)
-    if indptr[-1] == mdp.nnz:
-        return mdp
-    n_bytes = 12 * (mdp.nnz + int(indptr[-1])) + 40 * mdp.n_rows
-    require_memory(n_bytes, f"a tensor of {mdp.nnz:,} entries and its copy without zeros")
-    indices = np.empty(indptr[-1], dtype=np.int32)
-    data = np.empty(indptr[-1], dtype=np.float64)
-    for_chunks(_tensor.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
-    return replace(mdp, indptr=indptr, indices=indices, data=data)
 
 
 class TransitionPattern:
