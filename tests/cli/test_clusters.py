@@ -48,11 +48,11 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
 
 def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     source = ModelSource(StateSpace(PRESETS["tiny"]))
-    source.executor = lambda batches: batches.map_blocks
+    source.executor = lambda batches: batches.back_up_layer
     with pytest.raises(ValueError, match="executor: cannot be combined with a tensor"):
         solve_file(folder / "a.h5", source)
     solve_file(folder / "a.h5", source, keep_tensor=False)
     source = ModelSource(load(folder / "a.h5"))
-    source.executor = lambda batches: batches.map_blocks
+    source.executor = lambda batches: batches.back_up_layer
     with pytest.raises(ValueError, match="cannot be combined with a tensor"):
         solve_file(folder / "b.h5", source, keep_tensor=False)

@@ -86,7 +86,6 @@ def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, most, n_tasks):
     for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
         tasks = blocks._tasks(layer)
         assert len(tasks) == min(n_tasks, len(batches.ranges[layer])) or len(tasks) < n_tasks <= 8
-        assert [task.number for task in tasks] == list(range(len(tasks)))
         assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
         assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
         assert sum(task.nnz for task in tasks) == batches.n_entries_of[layer].sum()

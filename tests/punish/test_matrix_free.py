@@ -24,8 +24,7 @@ from punish_fast.punish.transitions.memory_plan import (
     mode_of,
     plan_memory,
 )
-from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder
+from punish_fast.punish.transitions.row_batches import BlockRange, RowBatches, RowBuilder
 from punish_fast.punish.transitions.tensor import build, build_compact
 
 
@@ -35,7 +34,6 @@ def cut_small(monkeypatch):
 
     def cut(n_entries: int) -> None:
         monkeypatch.setattr(row_batches, "_BATCH", n_entries)
-        monkeypatch.setattr(row_batches, "_COUNTED", n_entries)
 
     return cut
 

@@ -23,8 +23,7 @@ import numpy as np
 
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.row_batches import RowArrays, RowBatches, Work, find_rewards
-from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder
+from punish_fast.punish.transitions.row_batches import BlockRange, RowArrays, RowBatches, RowBuilder, back_up
 from punish_fast.runtime.cluster.connection import n_threads
 from punish_fast.runtime.cluster.tasks import finished, hand_out, submit
 from punish_fast.runtime.parallel import balanced_chunks, cumulated
@@ -62,7 +61,6 @@ class LayerValues(NamedTuple):
 class RowTask(NamedTuple):
     """Consecutive batches of a layer."""
 
-    number: int  # index of the task in its layer
     game: SharedGame
     batches: tuple[BlockRange, ...]  # blocks of each batch
     states: slice  # states of all batches
@@ -75,8 +73,8 @@ class TaskResult(NamedTuple):
 
     seconds: float  # duration
     arrays: dict[str, np.ndarray]  # updated arrays of the task's `RowArrays`, by field
-    # result of each batch (the largest change is set later, because workers do not have the old values)
-    parts: list[Any]
+    # statistics of each batch (the largest change is set later, because workers do not have the old values)
+    statistics: list[np.ndarray]
 
 
 class ClusterBlocks:
@@ -93,33 +91,33 @@ class ClusterBlocks:
         # Seconds that a thread needs to make an entry of a row.
         self._entry_seconds = _USUAL_PACE
 
-    def __call__(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Call ``work`` for all batches of a layer on the workers."""
-        if work is find_rewards:
+    def __call__(self, layer: int, arrays: RowArrays) -> list[np.ndarray]:
+        """Back up all batches of a layer on the workers."""
+        if arrays.v is None:
             self._own_reward = arrays.reward
         # Workers compute the game's own rewards themselves.
         given = arrays._replace(reward=None if arrays.reward is self._own_reward else arrays.reward)
         paces: list[float] = []
-        parts: dict[int, list[Any]] = {}
+        statistics: dict[int, list[np.ndarray]] = {}
         tasks = self._tasks(layer)
 
         def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
-            return self._submit(work, layer, tasks, given)
+            return self._submit(layer, tasks, given)
 
         for task, found in finished(self._client, tasks, submit_all, self._forget):
             paces.append(found.seconds / task.nnz)
-            parts[task.number] = _received(arrays.part(task.states, task.rows), found)
+            statistics[task.states.start] = _received(arrays.part(task.states, task.rows), found)
             if self._progress is not None:
-                self._progress(layer, len(parts), len(tasks))
+                self._progress(layer, len(statistics), len(tasks))
         # A layer without states has no tasks. The median is robust to the first tasks, whose times include compilation.
         if paces:
             self._entry_seconds = float(np.median(paces))
-        return [part for number in sorted(parts) for part in parts[number]]
+        return [batch for first in sorted(statistics) for batch in statistics[first]]
 
     def _forget(self) -> None:
         self._policy = None
 
-    def _submit(self, work: Work, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
+    def _submit(self, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
         """Submit tasks with their arrays, and return the futures."""
         if self._policy is None:
             self._policy = hand_out(self._client, [self._batches.policy])[0]
@@ -130,7 +128,7 @@ class ClusterBlocks:
             # Send arrays to the workers separately, because tasks should be small.
             own = hand_out(self._client, own)
         return [
-            submit(self._client, do_task, work, task, self._policy, each, *following, retries=_RETRIES)
+            submit(self._client, do_task, task, self._policy, each, *following, retries=_RETRIES)
             for task, each in zip(tasks, own, strict=True)
         ]
 
@@ -149,24 +147,22 @@ class ClusterBlocks:
         per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(nnz), per_thread * threads).tolist()
         tasks = []
-        for number, (begin, end) in enumerate(pairwise(ends)):
+        for begin, end in pairwise(ends):
             batches = tuple(ranges[begin:end])
-            (states, rows), (last_states, last_rows) = (self._batches.builder.places(batches[k]) for k in (0, -1))
-            states, rows = slice(states.start, last_states.stop), slice(rows.start, last_rows.stop)
-            tasks.append(RowTask(number, self._game, batches, states, rows, int(nnz[begin:end].sum())))
+            states, rows = self._batches.builder.places(BlockRange(layer, batches[0].begin, batches[-1].end))
+            tasks.append(RowTask(self._game, batches, states, rows, int(nnz[begin:end].sum())))
         return tasks
 
 
-def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
-    """Copy a task's updated arrays to ``arrays``, and return the results of its batches with the changes of values."""
-    parts = found.parts
+def _received(arrays: RowArrays, found: TaskResult) -> list[np.ndarray]:
+    """Copy a task's updated arrays to ``arrays``, and return the statistics of its batches with the largest change."""
     if arrays.values is not None:
-        table = np.array(parts)
-        table[:, 0] = np.abs(found.arrays["values"] - arrays.values).max(initial=0)
-        parts = list(table)
+        largest = np.abs(found.arrays["values"] - arrays.values).max(initial=0)
+        for batch in found.statistics:
+            batch[0] = largest
     for name, array in found.arrays.items():
         getattr(arrays, name)[:] = array
-    return parts
+    return found.statistics
 
 
 class _Kept:
@@ -200,24 +196,24 @@ _kept = _Kept()
 
 
 def do_task(
-    work: Work, task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
+    task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
 ) -> TaskResult:
-    """Call ``work`` for each batch of a task, on copies of the arrays, in a worker process."""
-    builder = _kept.builder(task.game, policy)
+    """Back up the batches of a task, on copies of the arrays, in a worker process."""
+    builder, v = _kept.builder(task.game, policy), None
     updated: dict[str, Any]
     if following is None:
-        updated, v = {"reward": np.empty(task.rows.stop - task.rows.start)}, None
+        updated = {"reward": np.empty(task.rows.stop - task.rows.start)}
     else:
-        updated = {"values": np.zeros(task.states.stop - task.states.start)}
-        updated |= {
-            name: array.copy() for name, array in (("q", given.q), ("choice", given.choice)) if array is not None
-        }
         v = _kept.columns(builder.space.n_states, following)
-    arrays, begin, parts = given._replace(v=v, **updated), time.perf_counter(), []
+        old = {"q": given.q, "choice": given.choice}
+        updated = {name: array.copy() for name, array in old.items() if array is not None}
+        updated["values"] = np.zeros(task.states.stop - task.states.start)
+    arrays, begin, statistics = given._replace(v=v, **updated), time.perf_counter(), []
     for blocks in task.batches:
         made = builder.make(blocks)
-        parts.append(work(made, arrays.part(_from(task.states, made.states), _from(task.rows, made.rows))))
-    return TaskResult(time.perf_counter() - begin, updated, parts)
+        part = arrays.part(_from(task.states, made.states), _from(task.rows, made.rows))
+        statistics.append(back_up(made, part))
+    return TaskResult(time.perf_counter() - begin, updated, statistics)
 
 
 def _from(origin: slice, part: slice) -> slice:

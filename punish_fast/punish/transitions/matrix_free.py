@@ -5,7 +5,7 @@ solved *matrix-free*: a thread makes the rows of a few blocks, backs up the stat
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
-Rows are made (``row_builder.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
+Rows are made (``row_batches.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
 order as in a compact tensor, so values are bitwise identical in all modes.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from punish_fast.mdp.model.process import NonzeroCount, Payment, Process, RowChoices
 from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions import memory_plan, row_batches
-from punish_fast.punish.transitions.row_batches import Executor, RowArrays, RowBatches, Work
+from punish_fast.punish.transitions import memory_plan
+from punish_fast.punish.transitions.row_batches import Executor, RowArrays, RowBatches, combined
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD, build_compact
 
 
@@ -34,15 +34,14 @@ class MatrixFree(Process):
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
         self.terminal_reward = TERMINAL_REWARD.copy()
         self.reward = np.zeros(len(self.action))
-        self._executor = executor or batches.map_blocks
-        counts = []
+        self._executor = executor or batches.back_up_layer
+        statistics = []
         for layer in range(self.n_layers):
-            counts.append(
-                row_batches.total(self._executor(row_batches.find_rewards, layer, RowArrays(reward=self.reward)))
-            )
+            statistics.append(self._back_up(layer, RowArrays(reward=self.reward)))
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
-        self._nonzero_count = row_batches.total(counts)
+        longest, total, _ = combined(statistics)
+        self._nonzero_count = NonzeroCount(int(total), int(longest))
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries, {self.n_layers} layers"
@@ -73,21 +72,19 @@ class MatrixFree(Process):
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state with its best row, and return the largest change."""
-        return float(self._change(row_batches.sweep, layer, payment, v, out)[0])
+        return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, values=out))[0])
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
         """Back up each state, taking row ``r`` with probability ``policy[r]``, and return the largest change."""
-        return float(self._change(row_batches.evaluate, layer, payment, v, out, policy=policy)[0])
+        return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, policy, values=out))[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update ``choices`` (see `Backups.close`)."""
-        return self._change(row_batches.close, layer, payment, v, out, q=choices.q, choice=choices.row)
+        arrays = RowArrays(payment.discount, v, payment.reward, q=choices.q, choice=choices.row, values=out)
+        return self._back_up(layer, arrays)
 
-    def _change(
-        self, work: Work, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, **arrays: np.ndarray
-    ) -> np.ndarray:
-        given = RowArrays(payment.discount, v, payment.reward, values=out, **arrays)
-        return row_batches.total_change(self._executor(work, layer, given))
+    def _back_up(self, layer: int, arrays: RowArrays) -> np.ndarray:
+        return combined(self._executor(layer, arrays))
 
 
 def fitting_process(

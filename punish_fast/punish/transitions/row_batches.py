@@ -1,29 +1,148 @@
-"""Rows of a game in batches that are computed, backed up and discarded.
+"""Rows of the transition tensor of a game against an enemy: made block by block, backed up and discarded.
 
-A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, passes them to a function and
-reuses the memory for the next batch, so all rows of a game can be processed without storing a tensor.
+The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built in
+this way once, layer by layer (``tensor.py``). A matrix-free process repeats this in every sweep, in batches.
 
-Each kind of backup is a function (`Work`) of the rows of some blocks and of the arrays of these states and rows. An
-executor calls the function for all batches of a layer: local threads write to the arrays directly,
-whereas workers of a cluster return new values (``cluster_blocks.py``). Results are summed in the
-order of the batches, so sums do not depend on the executor.
+A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, backs up the states (`back_up`)
+and reuses the memory for the next batch, so all rows of a game can be processed without storing a tensor. An *executor*
+backs up all batches of a layer: local threads write to the arrays directly, whereas workers of a cluster return new
+values (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not depend on the executor.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.model import _bellman
-from punish_fast.mdp.model.process import NonzeroCount
-from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, count_rows, in_order
+from punish_fast.punish.states import _redeal
+from punish_fast.punish.states.space import Progress, StateSpace, must_be_space, outcomes_of, require_memoryless
+from punish_fast.punish.strategy import checked_policy
+from punish_fast.punish.transitions import _marginals, _tensor
+from punish_fast.punish.transitions._tensor import TensorRows, place_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-_ONE_CHUNK = (0, 1)
+
+class BlockRange(NamedTuple):
+    """Consecutive blocks of a layer."""
+
+    layer: int
+    begin: int
+    end: int  # exclusive
+
+
+class MadeRows(NamedTuple):
+    """Rows of some blocks, overwritten when the same thread makes other rows."""
+
+    states: slice
+    rows: slice
+    tensor: TensorRows  # transitions and rewards of these rows
+
+
+_DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np.float64, "reward": np.float64}
+
+
+class RowBuilder:
+    """Builder of the rows of a game against a given enemy."""
+
+    def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
+        """Prepare the enemy's ``policy``, float64 ``[n_rows]``, or the uniform policy if it is None."""
+        must_be_space(space)
+        require_memoryless(space)
+        self.space = space
+        self._policy = None
+        if policy is not None:
+            weights = _marginals.UNIT * checked_policy(space, policy)
+            self._policy = _tensor.PolicyEnemy(space.state_ptr, weights)
+        self._reshuffles = space.rules.redeal == "reshuffle"
+        self._own = threading.local()
+
+    def count_layer(self, number: int, length: np.ndarray, owner: np.ndarray, first_row: int = 0) -> None:
+        """Count the entries of all rows of layer ``number`` in several threads.
+
+        ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
+        probabilities. Indices into these arrays, and the owners themselves, are relative to row ``first_row``.
+        """
+        self._for_layer(self._count, number, self.space.layers[number].first, length, owner, first_row)
+
+    def fill_layer(self, number: int, rows: TensorRows) -> None:
+        """Fill all rows of layer ``number`` in several threads."""
+        first = self.space.layers[number].first
+        self._for_layer(self._fill, number, rows.indptr[rows.state_ptr[first]], rows)
+
+    def make(self, blocks: BlockRange) -> MadeRows:
+        """Return the rows of some blocks, in memory that is reused by the next call in the same thread."""
+        states, rows = self.places(blocks)
+        n_rows = rows.stop - rows.start
+        indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
+        reward = self._room("reward", n_rows)
+        indptr[0] = 0
+        order = self._in_order(blocks)
+        self._count(order, blocks.layer, indptr[1:], owner, rows.start)
+        n_data = int(place_rows(indptr, owner))
+        indices, data = self._room("indices", int(indptr[-1])), self._room("data", n_data)
+        tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
+        self._fill(order, blocks.layer, tensor)
+        if blocks.layer == self.space.rules.breaths:
+            # Rewards are zero between two measures.
+            reward[:] = 0.0
+        return MadeRows(states, rows, tensor)
+
+    def places(self, blocks: BlockRange) -> tuple[slice, slice]:
+        """Return the states and rows of some blocks."""
+        first, end = self.space.layers[blocks.layer].first[[blocks.begin, blocks.end]].tolist()
+        return slice(first, end), slice(*self.space.state_ptr[[first, end]].tolist())
+
+    def _for_layer(self, act: Callable[..., None], number: int, ptr: np.ndarray, *args: Any) -> None:
+        """Call ``act(blocks, number, *args)`` for parts of a layer in several threads. Block weights are as in ``ptr``.
+
+        Blocks whose rows have the same probabilities are next to each other.
+        """
+        order = self._in_order(BlockRange(number, 0, len(ptr) - 1))
+        for_chunks(lambda begin, end: act(order[begin:end], number, *args), cumulated(np.diff(ptr)[order]))
+
+    def _in_order(self, blocks: BlockRange) -> np.ndarray:
+        """Return the blocks, int64 ``[n]``, with all blocks whose rows have the same probabilities adjacent."""
+        piles = self.space.layers[blocks.layer].piles[blocks.begin : blocks.end].astype(np.int64)
+        hand, discard = piles.transpose(1, 0, 2)
+        tens = 10 ** np.arange(5)
+        is_redeal = blocks.layer == self.space.rules.breaths
+        key = 10 * (discard @ tens) + hand.sum(axis=1) if is_redeal else (hand + discard) @ tens
+        return blocks.begin + np.argsort(key, kind="stable")
+
+    def _count(self, blocks: np.ndarray, number: int, length: np.ndarray, owner: np.ndarray, first_row: int) -> None:
+        space, layer = self.space, self.space.layers[number]
+        rows = (space.state_ptr, first_row, length, owner)
+        if number < space.rules.breaths:
+            _tensor.count_entries(blocks, space.layout, outcomes_of(space, number), layer, space.action, rows)
+        else:
+            _redeal.count_redeals(blocks, space.layout, self._reshuffles, layer, rows)
+
+    def _fill(self, blocks: np.ndarray, number: int, rows: TensorRows) -> None:
+        space, layer = self.space, self.space.layers[number]
+        if number < space.rules.breaths:
+            following = space.layers[number + 1]
+            layers = (layer, following, following.rank.ravel())
+            game = (space.layout, space.places, outcomes_of(space, number), layers, self._policy)
+            _tensor.fill_blocks(blocks, *game, space.action, rows)
+        else:
+            deals = (layer, space.layers[0])
+            _redeal.fill_redeals(blocks, space.layout, space.places, self._reshuffles, deals, rows)
+
+    def _room(self, name: str, size: int) -> np.ndarray:
+        """Return the first ``size`` elements of this thread's array ``name``, replacing the array if too small."""
+        array: np.ndarray | None = getattr(self._own, name, None)
+        if array is None or len(array) < size:
+            array = np.zeros(size, dtype=_DTYPE[name])
+            setattr(self._own, name, array)
+        return array[:size]
+
+
 # Fields of `RowArrays` with one element per state, and with one element per row.
 _OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "policy", "q")
 
@@ -46,81 +165,55 @@ class RowArrays(NamedTuple):
         return self._replace(**{name: array[places[name]] for name, array in arrays if array is not None})
 
 
-# A backup of the states of a batch.
-Work = Callable[[MadeRows, RowArrays], Any]
+# Backs up all batches of a layer, updates the arrays, and returns the statistics of the batches in order.
+Executor = Callable[[int, RowArrays], Sequence[np.ndarray]]
 
 
-# Calls a function for each batch of a layer and returns the results in order. The function gets the batch's part of the
-# arrays, which it may update.
-Executor = Callable[[Work, int, RowArrays], list[Any]]
+def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
+    """Back up the states of a batch, update the arrays, and return float64 ``[3]``.
 
+    With ``policy``, each state is backed up with the weighted mean of its rows, otherwise with its best row. With
+    ``q``, the values of rows and the choices are updated as well. The elements are the largest change, the sum of
+    squared changes of ``q``, and the number of changed choices.
 
-def find_rewards(made: MadeRows, arrays: RowArrays) -> NonzeroCount:
-    """Write the rewards of the rows and count the entries with positive probability."""
-    tensor = made.tensor
-    if arrays.reward is not None:
-        arrays.reward[:] = tensor.reward
-    length = np.diff(tensor.indptr)
-    if not tensor.data.all():
-        _bellman.count_shared(0, len(length), tensor.indptr, tensor.data_ptr, tensor.data, length)
-    return NonzeroCount(int(length.sum()), int(length.max(initial=0)))
-
-
-def sweep(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with its best row, and return float64 ``[3]`` with the largest change first."""
-    statistics = np.zeros(3)
-    _bellman.sweep(*_ONE_CHUNK, *_settings(made, arrays), arrays.v, arrays.values, statistics)
-    return statistics
-
-
-def evaluate(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with the weighted mean of its rows. Return float64 ``[3]``, the largest change first."""
-    statistics = np.zeros(3)
-    _bellman.evaluate_policy(*_ONE_CHUNK, *_settings(made, arrays), arrays.policy, arrays.v, arrays.values, statistics)
-    return statistics
-
-
-def close(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up each state with its best row, update ``q`` and ``choice``, and return float64 ``[3]``.
-
-    The elements are the largest change, the sum of squared changes of ``q``, and the number of changed choices.
+    Without ``v``, only ``reward`` is updated. The elements are then the length of the longest row and the number of
+    entries, counting positive probabilities only, and 0.
     """
-    assert arrays.choice is not None
-    statistics = np.zeros((1, 3))
-    choice = (arrays.choice - made.rows.start).view(np.uint64)
-    settings = _settings(made, arrays)
-    _bellman.back_up_rows(*_ONE_CHUNK, *settings, arrays.v, arrays.q, arrays.values, choice, statistics)
-    arrays.choice[:] = choice.view(np.int64) + made.rows.start
-    return np.ravel(statistics)
-
-
-def total(counts: Sequence[NonzeroCount]) -> NonzeroCount:
-    """Return the total number of entries and the length of the longest row of all parts."""
-    return NonzeroCount(sum(count.total for count in counts), max((count.longest for count in counts), default=0))
-
-
-def total_change(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the maximum of the largest changes, and the other statistics, summed in the order of the batches."""
-    table = np.array(parts).reshape(-1, 3)
-    return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
-
-
-def _settings(made: MadeRows, arrays: RowArrays) -> tuple[Any, ...]:
-    """Return the arguments of the kernels for one chunk of states."""
     states, rows, tensor = made
-    chunk = np.array([0, states.stop - states.start], dtype=np.uint64)
-    state_ptr = (tensor.state_ptr[states.start : states.stop + 1] - rows.start).view(np.uint64)
-    indptr, indices = tensor.indptr.view(np.uint64), tensor.indices.view(np.uint32)
+    if arrays.v is None:
+        assert arrays.reward is not None
+        arrays.reward[:] = tensor.reward
+        length = np.diff(tensor.indptr)
+        if not tensor.data.all():
+            _bellman.count_shared(0, len(length), tensor.indptr, tensor.data_ptr, tensor.data, length)
+        return np.array([length.max(initial=0), length.sum(), 0.0])
+    statistics = np.zeros(3)
+    state_ptr = tensor.state_ptr[states.start : states.stop + 1] - rows.start
+    pointers = state_ptr.view(np.uint64), tensor.indptr.view(np.uint64)
     reward = tensor.reward if arrays.reward is None else arrays.reward
-    transitions = _bellman.Tensor(state_ptr, indptr, indices, tensor.data, reward)
-    return chunk, transitions, tensor.data_ptr.view(np.uint64), arrays.discount
+    transitions = _bellman.Tensor(*pointers, tensor.indices.view(np.uint32), tensor.data, reward)
+    chunk = np.array([0, states.stop - states.start], dtype=np.uint64)
+    settings = (0, 1, chunk, transitions, tensor.data_ptr.view(np.uint64), arrays.discount)
+    if arrays.choice is not None:
+        choice = (arrays.choice - rows.start).view(np.uint64)
+        _bellman.back_up_rows(*settings, arrays.v, arrays.q, arrays.values, choice, statistics[np.newaxis])
+        arrays.choice[:] = choice.view(np.int64) + rows.start
+    elif arrays.policy is not None:
+        _bellman.evaluate_policy(*settings, arrays.policy, arrays.v, arrays.values, statistics)
+    else:
+        _bellman.sweep(*settings, arrays.v, arrays.values, statistics)
+    return statistics
+
+
+def combined(statistics: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the maximum of the first statistics, and the sums of the others in the order of the batches."""
+    table = np.array(statistics).reshape(-1, 3)
+    return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 
 
 # Maximum number of entries of a batch, unless a single block has more. Batches should fit into the CPU cache, and be
 # large enough to make the overhead of calls negligible.
 _BATCH = 1 << 18
-# Maximum number of rows counted in one call, unless a single block has more.
-_COUNTED = 1 << 18
 # Bytes per entry and per row of a batch.
 _ENTRY_BYTES, _ROW_BYTES = 12, 24
 
@@ -138,7 +231,7 @@ class RowBatches:
         # Number of entries of all rows (including entries of probability 0), and number of probabilities in a compact
         # tensor.
         self.nnz = self.n_probabilities = 0
-        self._most_rows = self._most_entries = 0
+        self._most_rows = 0
         # Blocks and number of entries (int64) of each batch, by layer.
         self.ranges: list[list[BlockRange]] = []
         self.n_entries_of: list[np.ndarray] = []
@@ -153,20 +246,21 @@ class RowBatches:
     @property
     def nbytes(self) -> int:
         """Maximum size of a batch in bytes. Each thread holds one batch."""
-        return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
+        most_entries = max(int(n_entries.max(initial=0)) for n_entries in self.n_entries_of)
+        return _ENTRY_BYTES * most_entries + _ROW_BYTES * self._most_rows
 
-    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Implement `Executor`: make the rows of a layer in local threads, and call ``work`` for each batch."""
+    def back_up_layer(self, layer: int, arrays: RowArrays) -> list[np.ndarray]:
+        """Implement `Executor` with local threads."""
         ranges = self.ranges[layer]
-        found: list[Any] = [None] * len(ranges)
+        statistics = [np.zeros(3)] * len(ranges)
 
         def make(begin: int, end: int) -> None:
             for number in range(begin, end):
                 made = self.builder.make(ranges[number])
-                found[number] = work(made, arrays.part(made.states, made.rows))
+                statistics[number] = back_up(made, arrays.part(made.states, made.rows))
 
         for_each(make, len(ranges))
-        return found
+        return statistics
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
         """Return the mean seconds that one thread needs to make an entry, measured on a sample of batches."""
@@ -181,38 +275,17 @@ class RowBatches:
 
     def _cut(self, layer: int) -> None:
         """Count the rows of a layer, and divide it into batches of similar size."""
-        first, state_ptr = self.space.layers[layer].first, self.space.state_ptr
-        nnz, n_shared, longest = np.zeros((3, len(first) - 1), dtype=np.int64)
-
-        def count(begin: int, end: int) -> None:
-            while begin < end:
-                row = int(state_ptr[first[begin]])
-                ptr = state_ptr[first[begin : end + 1]] - row
-                stop = begin + max(1, int(np.searchsorted(ptr, _COUNTED, side="right")) - 1)
-                length, owner = np.empty((2, ptr[stop - begin]), dtype=np.int64)
-                count_rows(in_order(self.space, BlockRange(layer, begin, stop)), layer, self.space, row, length, owner)
-                places = ptr[: stop - begin]
-                nnz[begin:stop] = np.add.reduceat(length, places)
-                longest[begin:stop] = np.maximum.reduceat(length, places)
-                n_shared[begin:stop] = np.add.reduceat(np.where(owner < np.arange(len(owner)), length, 0), places)
-                begin = stop
-
-        for_chunks(count, first)
-        self.longest_rows[layer] = longest.max(initial=0)
-        self.nnz += int(nnz.sum())
-        self.n_probabilities += int((nnz - n_shared).sum())
-        self._join_blocks(layer, cumulated(nnz))
-
-    def _join_blocks(self, layer: int, entry_ptr: np.ndarray) -> None:
-        """Group the blocks of a layer into batches. The entries of block ``b`` begin at ``entry_ptr[b]``."""
-        ranges, ends, begin = [], [0], 0
-        while begin < len(entry_ptr) - 1:
-            end = max(begin + 1, int(np.searchsorted(entry_ptr, entry_ptr[begin] + _BATCH, side="right")) - 1)
-            ranges.append(BlockRange(layer, begin, end))
-            ends.append(end)
-            _, rows = self.builder.places(ranges[-1])
-            self._most_rows = max(self._most_rows, rows.stop - rows.start)
-            begin = end
-        self.ranges.append(ranges)
+        rows = self.space.state_ptr[self.space.layers[layer].first]
+        length, owner = np.empty((2, rows[-1] - rows[0]), dtype=np.int64)
+        self.builder.count_layer(layer, length, owner, rows[0])
+        self.longest_rows[layer] = length.max(initial=0)
+        self.nnz += int(length.sum())
+        self.n_probabilities += int(length.sum(where=owner == np.arange(len(owner))))
+        entry_ptr = cumulated(length)[rows - rows[0]]
+        ends = [0]
+        while ends[-1] < len(rows) - 1:
+            end = int(np.searchsorted(entry_ptr, entry_ptr[ends[-1]] + _BATCH, side="right")) - 1
+            ends.append(max(ends[-1] + 1, end))
+        self.ranges.append([BlockRange(layer, begin, end) for begin, end in pairwise(ends)])
         self.n_entries_of.append(np.diff(entry_ptr[ends]))
-        self._most_entries = max(self._most_entries, int(self.n_entries_of[-1].max(initial=0)))
+        self._most_rows = max(self._most_rows, np.diff(rows[ends]).max(initial=0))

@@ -1,6 +1,6 @@
 """Transition tensor of a game against an enemy, as a Markov decision process.
 
-Entries are first counted, which requires only the rules, and then filled (``row_builder.py``). Entries with probability
+Entries are first counted, which requires only the rules, and then filled (``row_batches.py``). Entries with probability
 0 under the enemy's policy are dropped at the end.
 
 In a compact tensor, rows share probabilities. This reduces memory and time per sweep by a third. Entries with
@@ -16,7 +16,8 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace, empty_space
 from punish_fast.punish.transitions import _tensor
-from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows, for_blocks
+from punish_fast.punish.transitions._tensor import TensorRows
+from punish_fast.punish.transitions.row_batches import RowBuilder
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 
@@ -56,14 +57,13 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         0.9657
     """
     builder = RowBuilder(space, policy)
-    indptr, _, _ = _place(space)
-    rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
+    rows = _allocate(builder, is_compact=False)
     if policy is not None:
         n_bytes = 24 * len(rows.indices) + 40 * len(space.action)
         require_memory(n_bytes, f"a tensor of {len(rows.indices):,} entries and its copy without zeros")
-    mdp = _process(space, rows, None)
+    mdp = _process(space, rows)
     for number in range(mdp.n_layers):
-        _fill(builder, number, rows)
+        builder.fill_layer(number, rows)
         if on_layer is not None and policy is None:
             on_layer(mdp, number)
     if policy is not None:
@@ -99,52 +99,38 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
         (4111, 3464)
     """
     builder = RowBuilder(space, policy)
-    rows = _room_for_rows(space, *_place(space))
+    rows = _allocate(builder, is_compact=True)
     for number in range(len(space.layers)):
-        _fill(builder, number, rows)
+        builder.fill_layer(number, rows)
         if progress is not None:
             progress("tensor", number + 1, len(space.layers))
-    return _process(space, rows, rows.data_ptr)
+    return _process(space, rows)
 
 
-def _process(space: StateSpace, rows: _tensor.TensorRows, data_ptr: np.ndarray | None) -> MDP:
+def _allocate(builder: RowBuilder, is_compact: bool) -> TensorRows:
+    """Count the entries of all rows, and allocate the arrays of a tensor."""
+    space, n_rows = builder.space, len(builder.space.action)
+    indptr, data_ptr = np.empty(n_rows + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    for number in range(len(space.layers)):
+        builder.count_layer(number, indptr[1:], data_ptr)
+    n_data, nnz = int(_tensor.place_rows(indptr, data_ptr)), int(indptr[-1])
+    if not is_compact:
+        data_ptr, n_data = indptr, nnz
+    # Columns, probabilities and, for each row, two pointers, a reward, an owner and an action.
+    require_memory(4 * nnz + 8 * n_data + 29 * n_rows + space.nbytes, f"a tensor of {nnz:,} nonzeros")
+    indices, data = np.empty(nnz, dtype=np.int32), np.empty(n_data, dtype=np.float64)
+    return TensorRows(space.state_ptr, indptr, indices, data_ptr, data, np.zeros(n_rows), first_row=0)
+
+
+def _process(space: StateSpace, rows: TensorRows) -> MDP:
     return MDP(
         **{name: getattr(rows, name) for name in ("state_ptr", "indptr", "indices", "data", "reward")},
-        data_ptr=data_ptr,
+        data_ptr=None if rows.data_ptr is rows.indptr else rows.data_ptr,
         terminal_reward=TERMINAL_REWARD.copy(),
         layer_ptr=space.layer_ptr,
         action=space.action,
         rows_pay_ends=True,
     )
-
-
-def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.TensorRows:
-    nnz = int(indptr[-1])
-    # Columns, probabilities and, for each row, two pointers, a reward, an owner and an action.
-    n_bytes = 4 * nnz + 8 * n_data + 29 * len(space.action)
-    require_memory(n_bytes + space.nbytes, f"a tensor of {nnz:,} nonzeros")
-    return _tensor.TensorRows(
-        state_ptr=space.state_ptr,
-        indptr=indptr,
-        indices=np.empty(nnz, dtype=np.int32),
-        data_ptr=data_ptr,
-        data=np.empty(n_data, dtype=np.float64),
-        reward=np.zeros(len(space.action), dtype=np.float64),
-        first_row=0,
-    )
-
-
-def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return ``indptr`` (int64 ``[n_rows + 1]``), ``data_ptr`` (int64 ``[n_rows]``) and the number of probabilities."""
-    indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
-    for number, layer in enumerate(space.layers):
-        for_blocks(count_rows, space, number, layer.first, space, 0, indptr[1:], owner)
-    return indptr, owner, int(_tensor.place_rows(indptr, owner))
-
-
-def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
-    weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
-    for_blocks(builder.fill, builder.space, number, weights, rows)
 
 
 class TransitionPattern:
@@ -202,19 +188,24 @@ class TransitionPattern:
         """
         mdp, builder = self.mdp, RowBuilder(self.space, policy)
         assert mdp.data_ptr is not None
-        rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward, 0)
+        rows = TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward, 0)
         # Deals between measures do not depend on the enemy.
         for number in range(len(self.space.layers) - 1):
-            _fill(builder, number, rows)
+            builder.fill_layer(number, rows)
         return mdp
+
+
+def _compile(layer: int) -> None:
+    """Compile the kernels of the rows of a layer against a policy."""
+    builder, ends = RowBuilder(empty_space(PRESETS["tiny"]), np.zeros(0)), np.zeros(1, dtype=np.int64)
+    builder.count_layer(layer, ends, ends)
+    indices, data = np.zeros(0, dtype=np.int32), np.zeros(0)
+    builder.fill_layer(layer, TensorRows(builder.space.state_ptr, ends, indices, ends, data, data, first_row=0))
 
 
 def compile_redeals() -> None:
     """Compile the kernels of the rows between two measures."""
-    space, ends = empty_space(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
-    last = len(space.layers) - 1
-    for_blocks(count_rows, space, last, ends, space, 0, ends, ends)
-    _fill(RowBuilder(space, np.zeros(0)), last, _room_for_rows(space, ends, ends, 0))
+    _compile(layer=PRESETS["tiny"].breaths)
 
 
 def compile_breaths() -> None:
@@ -224,8 +215,7 @@ def compile_breaths() -> None:
 
 def compile_policy_rows() -> None:
     """Compile the kernel of these rows against a policy."""
-    space, ends = empty_space(PRESETS["tiny"]), np.zeros(1, dtype=np.int64)
-    _fill(RowBuilder(space, np.zeros(0)), 0, _room_for_rows(space, ends, ends, 0))
+    _compile(layer=0)
 
 
 # Groups whose kernels build the states and the tensor, in the order in which processes compile them.
