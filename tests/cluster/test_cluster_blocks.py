@@ -86,17 +86,18 @@ def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, most, n_tasks):
     for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
         tasks = blocks._tasks(layer)
         assert len(tasks) == min(n_tasks, len(batches.ranges[layer])) or len(tasks) < n_tasks <= 8
-        assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
-        assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
-        assert sum(task.nnz for task in tasks) == batches.n_entries_of[layer].sum()
+        assert [blocks for task in tasks for blocks in task] == batches.ranges[layer]
+        places = [cluster_blocks._places(batches.builder, task)[0] for task in tasks]
+        assert (places[0].start, places[-1].stop) == (first, end)
+        assert all(a.stop == b.start for a, b in pairwise(places))
 
 
 def test_a_process_keeps_its_last_game_and_values(tiny):
-    kept, game = cluster_blocks._Kept(), cluster_blocks.SharedGame(tiny.rules, "")
+    kept, game = cluster_blocks._Kept(), (tiny.rules, "")
     following = cluster_blocks.LayerValues(3, np.arange(2.0), np.array([1.0, -1.0]))
     builder = kept.builder(game, None)
     assert kept.builder(pickle.loads(pickle.dumps(game)), None) is builder
-    assert kept.builder(game._replace(enemy="another"), None) is not builder
+    assert kept.builder((tiny.rules, "another"), None) is not builder
     v = kept.columns(tiny.n_states, following)
     assert kept.columns(tiny.n_states, following) is v
     assert kept.columns(tiny.n_states, following._replace(v=following.v + 1))[3:5].tolist() == [1, 2]

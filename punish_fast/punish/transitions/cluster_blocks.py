@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,11 +44,10 @@ _MOST_SECONDS = 10.0
 _USUAL_PACE = 1e-8
 
 
-class SharedGame(NamedTuple):
-    """Game and enemy for which tasks compute rows."""
-
-    rules: Rules
-    enemy: str  # unique id of the enemy's policy in this run, empty for uniform play
+# Rules, and unique id of the enemy's policy in this run, empty for uniform play.
+SharedGame = tuple[Rules, str]
+# Consecutive batches of a layer.
+RowTask = Sequence[BlockRange]
 
 
 class LayerValues(NamedTuple):
@@ -58,20 +58,10 @@ class LayerValues(NamedTuple):
     terminals: np.ndarray  # float64 [2], values of win and loss
 
 
-class RowTask(NamedTuple):
-    """Consecutive batches of a layer."""
-
-    game: SharedGame
-    batches: tuple[BlockRange, ...]  # blocks of each batch
-    states: slice  # states of all batches
-    rows: slice  # rows of all batches
-    nnz: int  # number of entries of all rows
-
-
 class TaskResult(NamedTuple):
     """Result of a task."""
 
-    seconds: float  # duration
+    pace: float  # seconds per entry of a row
     arrays: dict[str, np.ndarray]  # updated arrays of the task's `RowArrays`, by field
     # statistics of each batch (the largest change is set later, because workers do not have the old values)
     statistics: list[np.ndarray]
@@ -84,7 +74,7 @@ class ClusterBlocks:
         """Prepare the executor. ``progress`` is called after each task."""
         self._client, self._batches, self._progress = client, batches, progress
         self._layer_ptr = batches.space.layer_ptr
-        self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
+        self._game = batches.space.rules, "" if batches.policy is None else uuid4().hex
         self._own_reward: np.ndarray | None = None
         # The enemy's policy, which all workers fetch.
         self._policy: Future[Any] | None = None
@@ -100,13 +90,9 @@ class ClusterBlocks:
         paces: list[float] = []
         statistics: dict[int, list[np.ndarray]] = {}
         tasks = self._tasks(layer)
-
-        def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
-            return self._submit(layer, tasks, given)
-
-        for task, found in finished(self._client, tasks, submit_all, self._forget):
-            paces.append(found.seconds / task.nnz)
-            statistics[task.states.start] = _received(arrays.part(task.states, task.rows), found)
+        for task, found in finished(self._client, tasks, partial(self._submit, layer, given), self._forget):
+            paces.append(found.pace)
+            statistics[task[0].begin] = _received(arrays.part(*_places(self._batches.builder, task)), found)
             if self._progress is not None:
                 self._progress(layer, len(statistics), len(tasks))
         # A layer without states has no tasks. The median is robust to the first tasks, whose times include compilation.
@@ -117,18 +103,18 @@ class ClusterBlocks:
     def _forget(self) -> None:
         self._policy = None
 
-    def _submit(self, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
+    def _submit(self, layer: int, given: RowArrays, tasks: list[RowTask]) -> list[Future[Any]]:
         """Submit tasks with their arrays, and return the futures."""
         if self._policy is None:
             self._policy = hand_out(self._client, [self._batches.policy])[0]
         following = [] if given.v is None else hand_out(self._client, [self._following(layer, given.v)])
         sent = given._replace(v=None, values=None)
-        own: list[Any] = [sent.part(task.states, task.rows) for task in tasks]
+        own: list[Any] = [sent.part(*_places(self._batches.builder, task)) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in sent):
             # Send arrays to the workers separately, because tasks should be small.
             own = hand_out(self._client, own)
         return [
-            submit(self._client, do_task, task, self._policy, each, *following, retries=_RETRIES)
+            submit(self._client, do_task, self._game, task, self._policy, each, *following, retries=_RETRIES)
             for task, each in zip(tasks, own, strict=True)
         ]
 
@@ -146,12 +132,12 @@ class ClusterBlocks:
         # Every thread gets the same number of tasks, so that no thread waits for another.
         per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(nnz), per_thread * threads).tolist()
-        tasks = []
-        for begin, end in pairwise(ends):
-            batches = tuple(ranges[begin:end])
-            states, rows = self._batches.builder.places(BlockRange(layer, batches[0].begin, batches[-1].end))
-            tasks.append(RowTask(self._game, batches, states, rows, int(nnz[begin:end].sum())))
-        return tasks
+        return [ranges[begin:end] for begin, end in pairwise(ends)]
+
+
+def _places(builder: RowBuilder, task: RowTask) -> tuple[slice, slice]:
+    """Return the states and rows of a task."""
+    return builder.places(BlockRange(task[0].layer, task[0].begin, task[-1].end))
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[np.ndarray]:
@@ -178,7 +164,7 @@ class _Kept:
         with self._lock:
             if self._game is None or self._game[0] != game:
                 self._game = None
-                self._game = game, RowBuilder(StateSpace(game.rules), policy)
+                self._game = game, RowBuilder(StateSpace(game[0]), policy)
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
@@ -196,24 +182,29 @@ _kept = _Kept()
 
 
 def do_task(
-    task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
+    game: SharedGame,
+    task: RowTask,
+    policy: np.ndarray | None,
+    given: RowArrays,
+    following: LayerValues | None = None,
 ) -> TaskResult:
     """Back up the batches of a task, on copies of the arrays, in a worker process."""
-    builder, v = _kept.builder(task.game, policy), None
+    builder, v = _kept.builder(game, policy), None
+    states, rows = _places(builder, task)
     updated: dict[str, Any]
     if following is None:
-        updated = {"reward": np.empty(task.rows.stop - task.rows.start)}
+        updated = {"reward": np.empty(rows.stop - rows.start)}
     else:
         v = _kept.columns(builder.space.n_states, following)
         old = {"q": given.q, "choice": given.choice}
         updated = {name: array.copy() for name, array in old.items() if array is not None}
-        updated["values"] = np.zeros(task.states.stop - task.states.start)
-    arrays, begin, statistics = given._replace(v=v, **updated), time.perf_counter(), []
-    for blocks in task.batches:
+        updated["values"] = np.zeros(states.stop - states.start)
+    arrays, begin, statistics, nnz = given._replace(v=v, **updated), time.perf_counter(), [], 0
+    for blocks in task:
         made = builder.make(blocks)
-        part = arrays.part(_from(task.states, made.states), _from(task.rows, made.rows))
-        statistics.append(back_up(made, part))
-    return TaskResult(time.perf_counter() - begin, updated, statistics)
+        statistics.append(back_up(made, arrays.part(_from(states, made.states), _from(rows, made.rows))))
+        nnz += int(made.tensor.indptr[-1])
+    return TaskResult((time.perf_counter() - begin) / nnz, updated, statistics)
 
 
 def _from(origin: slice, part: slice) -> slice:
