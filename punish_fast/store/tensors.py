@@ -102,7 +102,7 @@ class ModelSource:
         if self.memory_limit is not None or space.n_states > _FEW_STATES:
             if not keep_tensor:
                 return fitting_process(space, self.policy, self.progress, self.memory_limit)
-            plans = plan_memory(RowBatches(space, self.policy, self.progress), self.policy is not None)
+            plans = plan_memory(RowBatches(space, self.policy, self.progress))
             choose_mode(plans, (TENSOR,), memory_limit(self.memory_limit))
         if keep_tensor:
             return build(space, self.policy, on_layer)

@@ -151,8 +151,8 @@ def test_transitions_take_what_their_arrays_do(tiny):
 
 
 def test_a_policy_takes_memory_and_drops_entries_from_a_copy(tiny):
-    batches = RowBatches(tiny)
-    for one, other in zip(plan_memory(batches), plan_memory(batches, has_policy=True), strict=True):
+    with_policy = RowBatches(tiny, mixed(tiny, 1))
+    for one, other in zip(plan_memory(RowBatches(tiny)), plan_memory(with_policy), strict=True):
         assert other.n_bytes >= one.n_bytes + 16 * len(tiny.action)
 
 

@@ -264,7 +264,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
         "memory_limit_bytes": limit,
         "modes": [
             {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
-            for plan in plan_memory(batches, source.policy is not None, sweeps)
+            for plan in plan_memory(batches, sweeps)
         ],
     }
     options.print(report, then=("solve", "--rules", options.rules, "--enemy", options.enemy))

@@ -98,7 +98,7 @@ def fitting_process(
     ``memory_limit`` is the limit in bytes, by default the memory of the machine.
     """
     batches = RowBatches(space, policy, progress)
-    plans = memory_plan.plan_memory(batches, policy is not None)
+    plans = memory_plan.plan_memory(batches)
     modes = (memory_plan.COMPACT, memory_plan.MATRIX_FREE)
     if memory_plan.choose_mode(plans, modes, memory_plan.memory_limit(memory_limit)) == memory_plan.MATRIX_FREE:
         return MatrixFree(batches, progress)

@@ -46,9 +46,9 @@ class MemoryPlan(NamedTuple):
     seconds: float
 
 
-def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
+def plan_memory(batches: RowBatches, sweeps: int = SWEEPS) -> list[MemoryPlan]:
     """Return estimates for each mode, in the order of `MODES`, given the expected number of sweeps."""
-    space, nnz = batches.space, batches.nnz
+    space, nnz, has_policy = batches.space, batches.nnz, batches.policy is not None
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
     stored = {
