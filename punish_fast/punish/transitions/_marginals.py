@@ -163,7 +163,7 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 
 @inlined_routine
-def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
+def policy_marginal(layout, layer, state_ptr, policy, status, mode, unseen, hands, kinds, marginal):
     """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand."""
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
@@ -171,9 +171,9 @@ def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, m
     place = layout.deck_size - n_deck
     marginal[: N_PLAYS if own_feints else N_ENEMY_PLAYS] = 0.0
     for i in range(hands.n_hands[place]):
-        row = policy.state_ptr[row_of(layer, hands.block[place, i], mirrored)]
+        row = state_ptr[row_of(layer, hands.block[place, i], mirrored)]
         deck, ways = hands.deck[place, i], hands.ways[place, i]
-        add_hand(deck, n_deck, unseen, mode, own_feints, ways, policy.weights, row, kinds, marginal)
+        add_hand(deck, n_deck, unseen, mode, own_feints, ways, policy, row, kinds, marginal)
 
 
 @routine

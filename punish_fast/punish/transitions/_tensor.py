@@ -44,13 +44,6 @@ from punish_fast.runtime._jit import kernel, routine
 DECIDED = N_ADDED
 
 
-class PolicyEnemy(NamedTuple):
-    """The policy of an enemy."""
-
-    state_ptr: np.ndarray  # int64 [n_states + 1], first row of each state
-    weights: np.ndarray  # float64 [n_rows], probabilities of the actions in units of 1/2520
-
-
 class TensorRows(NamedTuple):
     """All or some rows of a tensor, in the format of `punish_fast.mdp.model.mdp.MDP`.
 
@@ -221,9 +214,10 @@ def uniform_row(layout, status, sizes, unseen, marginals, is_known):
 def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     """Fill the rows of the given blocks.
 
-    ``layers`` contains the blocks' layer, the next layer and the flattened ranks of the next layer. If ``policy`` is
-    None, the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards. It
-    is fastest if such blocks are adjacent.
+    ``layers`` contains the blocks' layer, the next layer and the flattened ranks of the next layer. ``policy``, float64
+    ``[n_rows]``, contains the probabilities of the enemy's actions in units of 1/2520. If it is None, the enemy is
+    uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards. It is fastest if such
+    blocks are adjacent.
     """
     layer, after, rank = layers
     moves, weighed = room_for_moves(outcomes), room_for_outcomes(outcomes)
@@ -254,7 +248,7 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
             if policy is not None:
                 status = split_status(layout, code)
                 mode = enemy_mode(layout, status, sizes)
-                policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginals[0])
+                policy_marginal(layout, layer, state_ptr, policy, status, mode, unseen, hands, kinds, marginals[0])
                 n_listed[line : line + N_WAYS] = 0
             for row in range(state_ptr[state], state_ptr[state + 1]):
                 pick, feints = split_action(action[row])

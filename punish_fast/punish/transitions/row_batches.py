@@ -55,10 +55,7 @@ class RowBuilder:
         must_be_space(space)
         require_memoryless(space)
         self.space = space
-        self._policy = None
-        if policy is not None:
-            weights = _marginals.UNIT * checked_policy(space, policy)
-            self._policy = _tensor.PolicyEnemy(space.state_ptr, weights)
+        self._policy = None if policy is None else _marginals.UNIT * checked_policy(space, policy)
         self._reshuffles = space.rules.redeal == "reshuffle"
         self._own = threading.local()
 
