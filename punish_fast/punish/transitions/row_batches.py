@@ -277,7 +277,7 @@ class RowBatches:
         self.builder.count_layer(layer, length, owner, rows[0])
         self.longest_rows[layer] = length.max(initial=0)
         self.nnz += int(length.sum())
-        self.n_probabilities += int(length.sum(where=owner == np.arange(len(owner))))
+        self.n_probabilities += int(length @ (owner == np.arange(len(owner))))
         entry_ptr = cumulated(length)[rows - rows[0]]
         ends = [0]
         while ends[-1] < len(rows) - 1:
