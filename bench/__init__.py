@@ -1,4 +1,4 @@
 """Benchmarks of the package against other programs, on the same machine.
 
-``python -m bench`` runs them; ``harness.py`` says what a benchmark is.
+``python -m bench`` runs the benchmarks. ``harness.py`` defines their common parts.
 """

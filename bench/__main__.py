@@ -37,7 +37,7 @@ def parser_of() -> argparse.ArgumentParser:
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Run benchmarks and store the results; return 1 if results differ or a benchmark failed."""
+    """Run benchmarks and store the results. Return 1 if results differ or a benchmark failed, otherwise 0."""
     runs = arguments.runs or (1 if arguments.quick else DEFAULT_RUNS)
     options = Options(runs, arguments.threads, arguments.quick)
     where, reports, failed = provenance(), [], False
@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in (*TITLES, "page")]
     if unknown:
         parser.error(f"{unknown[0]!r} is not a benchmark; use {', '.join(TITLES)} or page")
-    # SIGTERM must also end child processes, and a shell starts background jobs with interrupts ignored.
+    # Treat SIGTERM like an interrupt, so that child processes also end. Shells start background jobs with interrupts
+    # ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:

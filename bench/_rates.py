@@ -9,14 +9,19 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def choose(legal: np.ndarray, share: np.ndarray, action: np.ndarray) -> None:
-    """Fill ``action``, int64 ``[n]``, with legal actions; ``share``, 0 to 1, selects one of those in ``legal``."""
+    """Set ``action``, int64 ``[n]``, to legal actions of ``n`` games.
+
+    If ``legal[k]`` marks ``m`` legal actions, ``action[k]`` is number ``int(share[k] * m)`` of them, counted from 0.
+    Shares are at least 0 and less than 1.
+    """
     n_actions = legal.shape[1]
     for k in range(len(legal)):
         count = 0
         for a in range(n_actions):
             count += legal[k, a]
         left = int(share[k] * count)
-        # Branchless: an action precedes the chosen one if at most ``left`` actions up to it are legal.
+        # Without branches: an action precedes the chosen one if at most ``left`` of the actions up to and including it
+        # are legal.
         seen = chosen = 0
         for a in range(n_actions):
             seen += legal[k, a]

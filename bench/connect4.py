@@ -1,11 +1,11 @@
 """Compare our solver of Connect Four with BitBully: ``python -m bench.connect4 VERB``.
 
-* ``compare`` solves sets of positions with both solvers, each with one thread, no opening book and an empty table for
-  each set, and compares all scores. Times are processor times.
-* ``empty`` finds out who wins from the empty board, and with which first moves; ``empty --exact`` also computes the
-  scores. Both fail if the opening book disagrees.
+* ``compare`` solves sets of positions with both solvers and compares all scores. Each solver uses one thread, no
+  opening book and an empty transposition table for each set. Times are processor times.
+* ``empty`` computes which player wins from the empty board, and with which first moves. ``empty --exact`` also computes
+  the scores. Both fail if the opening book disagrees.
 
-BitBully is ``bitbully`` on PyPI, in the dependency group ``bench``.
+The dependency group ``bench`` includes BitBully, the package ``bitbully`` on PyPI.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from punish_fast.games.connect4.search import Connect4Solver, compile_search, va
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
-# Size of the table for the empty board, in MB.
+# Size of the transposition table for the empty board, in MB.
 _MEMORY = 2048
 
 
 def timed(solve: Callable[[], list[int]]) -> tuple[list[int], float]:
-    """Call ``solve``; return the scores and the processor time in seconds."""
+    """Call ``solve`` and return its scores and the processor time in seconds."""
     begin = time.process_time()
     scores = solve()
     return scores, time.process_time() - begin
@@ -61,13 +61,13 @@ def bitbully_solver(states: Sequence[Connect4State]) -> Callable[[], list[int]]:
 
 
 def columns_of(state: Connect4State) -> list[list[int]]:
-    """Return the stones of each column from the bottom: 1 for the first player, 2 for the second, 0 for none."""
+    """Return the cells of each column from the bottom: 1 or 2 for a stone of that player, 0 for an empty cell."""
     rows = list(reversed([_GAME.board(state, 0)["cells"][row : row + WIDTH] for row in range(0, N_SQUARES, WIDTH)]))
     return [list(column) for column in zip(*rows, strict=True)]
 
 
 def compare(names: Sequence[str], size: int) -> int:
-    """Print a table of both solvers; return the number of scores that differ."""
+    """Print the times of both solvers and return the number of scores that differ."""
     rows = [["set", "positions", "other scores", "ours, ms", "BitBully, ms", "ratio"]]
     different = 0
     for name in names:
@@ -84,7 +84,7 @@ def compare(names: Sequence[str], size: int) -> int:
 
 
 def report(state: Connect4State, exact: bool) -> int:
-    """Print the value of a position and of each move; return how many of them differ from the opening book."""
+    """Print the value of a position and of each move. Return the number of values that differ from the opening book."""
     solver = Connect4Solver(_MEMORY)
     begin = time.process_time()
     score, nodes = solver.solve(state, exact)
@@ -101,7 +101,7 @@ def report(state: Connect4State, exact: bool) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a verb; return 1 if scores differ from those of BitBully or the book."""
+    """Run a subcommand and return its exit code: 1 if scores differ from BitBully or the book, otherwise 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("verb", choices=("compare", "empty"))
     parser.add_argument("names", nargs="*", default=list(SETS), metavar="SET", help="the sets to compare")
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exact", action="store_true", help="the exact score of the empty board")
     options = parser.parse_args(arguments)
     set_threads(1)
-    # Compiling is not timed.
+    # Compile now, so that compiling is not timed.
     compile_search()
     if options.verb == "compare":
         return int(compare(options.names, options.size) > 0)

@@ -1,7 +1,8 @@
-"""Solvers to compare: ours, and all others that are available to Python users.
+"""Solvers to compare: punish-fast and the other solvers with a Python interface.
 
-In exact arithmetic, each solver's stopping rule guarantees discounted values within the tolerance of the optimal ones
-(see its file in ``peer/``). For reachability, only Storm and our solver guarantee the accuracy of the values.
+In exact arithmetic, each solver's stopping rule guarantees that discounted values are within the tolerance of the
+optimal values (see its file in ``peer/``). For reachability, only Storm and our solver guarantee the accuracy of the
+values.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WIN = ", win probability"
 class Contender:
     """A solver and its options."""
 
-    name: str  # begins with the family
+    name: str  # name in reports, which begins with the family
     module: str  # file in ``peer/``
     settings: Mapping[str, Any] = field(default_factory=dict)  # options other than discount, tolerance and threads
     uses_threads: bool = False
@@ -72,13 +73,13 @@ REACHABILITY = (
     *_STORM,
     _storm("sound value iteration", "SOUND_VALUE_ITERATION"),
 )
-# One of each family.
+# The first solver of each family.
 FEW = tuple(
     next(one for one in everyone if one.name.startswith(name))
     for everyone, names in ((DISCOUNTED, (OURS, *FAMILIES)), (REACHABILITY, (OURS, "Storm")))
     for name in names
 )
-# Solvers of the tensor of Punish: first of discounted values, then of the undiscounted win probability.
+# Solvers compared on the tensor of Punish: for discounted values, and for the undiscounted win probability.
 PEERS = (
     Contender(OURS, "ours", uses_threads=True),
     Contender(OURS_ONE, "ours"),

@@ -1,14 +1,15 @@
 """Exact duels of the notebook's agents, or of a strategy file: ``python -m bench.duels [EQ.h5]``.
 
 The notebook solved one agent against each of five enemies: uniform play, and PARLESS and PAWNN, each *general* (from
-all choices) and *champion* (from the choices of winners). PARLESS is counted again from the notebook's recorded games,
-in the database ``PUNISH_FAST_GAMES_DB``; the published weights of PAWNN are in the folder ``PUNISH_FAST_SAVES``. The
-agents and the random player meet in a round-robin, greedy and with softmax. Three costs are also measured: of
-discounting wins, of redealing only from the discard pile, and of assuming that all hands of the enemy are equally
-likely.
+all choices) and *champion* (from the choices of winners). PARLESS is estimated again from the notebook's recorded
+games, in the database ``PUNISH_FAST_GAMES_DB``. The folder ``PUNISH_FAST_SAVES`` contains the published weights of
+PAWNN. The agents and the random player meet in a round-robin tournament, first greedily, then with softmax at several
+temperatures. The benchmark also measures the costs of three assumptions: that wins are discounted, that cards are
+redealt only from the discard pile, and that all hands of the enemy are equally likely.
 
-A strategy file meets the built-in players of the arena, and the notebook's greedy agents if the recorded games exist.
-If its information model is finer than `memoryless`, this needs as much memory as solving the equilibrium.
+A strategy file is compared with the built-in players of the arena, and with the notebook's greedy agents if the
+recorded games exist. If its information model is finer than `memoryless`, this comparison needs as much memory as
+solving the equilibrium.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from punish_fast.store.formats.notebook_parser import read_flux
 
 DISCOUNT = 0.95
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
-# Unix time of the last game that the notebook learned from.
+# Unix time of the last game from which the notebook estimated its enemies.
 _UNTIL = 1668358800
-# Probabilities are printed as percentages with two decimals.
+# Required accuracy of win probabilities. The tables show percentages with two decimals.
 _TOLERANCE = 1e-6
 
 Policies = dict[str, np.ndarray]
 
 
 def notebook_enemies(space: StateSpace) -> Policies:
-    """Return the policies of the five enemies, by the names of the agents solved against them."""
+    """Return the policies of the five enemies. Keys are the names of the agents solved against them."""
     database, folder = (Path(os.environ.get(f"PUNISH_FAST_{name}", "")) for name in ("GAMES_DB", "SAVES"))
     if not database.is_file() or not folder.is_dir():
         raise BenchmarkError("needs recorded games: set PUNISH_FAST_GAMES_DB to the database and PUNISH_FAST_SAVES")
@@ -69,14 +70,14 @@ def notebook_enemies(space: StateSpace) -> Policies:
 class Responses:
     """Values of agents solved against one enemy, float64 ``[n_rows]``."""
 
-    published: np.ndarray  # as in the notebook: discounted, redeal from the discard pile
+    published: np.ndarray  # discounted, with redeals from the discard pile, as in the notebook
     undiscounted: np.ndarray
     true: np.ndarray  # undiscounted, with the true redeal
-    win_probability: float  # of ``true`` in the one-player model, where all hands of the enemy are equally likely
+    win_probability: float  # of ``true`` in the one-player model, where all enemy hands are equally likely
 
 
 def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> Responses:
-    """Solve three agents against an enemy; ``true_space`` is ``space`` with the true redeal."""
+    """Solve three agents against an enemy. ``true_space`` is ``space`` with the true redeal."""
     mdp = build(space, enemy)
     published, undiscounted = solve(mdp, DISCOUNT).q, solve(mdp, 1.0).q
     del mdp
@@ -85,7 +86,7 @@ def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> R
 
 
 class Duels:
-    """Exact duels of a game; each is computed once."""
+    """Win probabilities of exact duels in a game. Results are cached."""
 
     def __init__(self, graph: GameGraph) -> None:
         self._graph = graph
@@ -104,7 +105,7 @@ class Duels:
         return self._known[pair]
 
     def matrix(self, policies: Policies) -> np.ndarray:
-        """Return the win probabilities of rows against columns, float64 ``[n, n]``."""
+        """Return the win probability of each policy (row) against each policy (column), float64 ``[n, n]``."""
         return np.array(
             [[self.win_probability(own, enemy) for enemy in policies.values()] for own in policies.values()]
         )
@@ -169,7 +170,7 @@ def _percents(shares: Sequence[float], digits: int = 1) -> list[str]:
 
 
 def study_of_file(path: Path) -> tuple[str, bool]:
-    """Run the duels of a strategy file; return the table, and whether it wins more than half of all its games."""
+    """Run the duels of a strategy file. Return the table, and True if the strategy wins over half of every duel."""
     player = Player(str(path))
     if player.rules is None:
         raise BenchmarkError(f"{path} has no rules")
@@ -187,7 +188,7 @@ def study_of_file(path: Path) -> tuple[str, bool]:
 
 
 def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.ndarray]]:
-    for name in NAMES[:-1]:  # without the veteran
+    for name in NAMES[:-1]:  # all built-in players except the veteran
         yield name, Player(name).policy(space)
     notebook = StateSpace(PRESETS["notebook"])
     if view.rules == true_rules(notebook.rules):
@@ -202,7 +203,7 @@ def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.nd
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; return 1 if the player of a file does not win more than half of the games of every duel."""
+    """Print the tables. Return 1 if a given strategy file does not win over half of every duel, otherwise 0."""
     parser = argparse.ArgumentParser(prog="python -m bench.duels", description=(__doc__ or "").split(":")[0])
     parser.add_argument("file", nargs="?", type=Path, metavar="EQ.h5", help="a strategy file")
     file = parser.parse_args(arguments).file

@@ -1,14 +1,14 @@
 """Common parts of all benchmarks: options, reports, and timed work in child processes.
 
-A benchmark is a module with ``run(options) -> Report``. A report has *measurements* (durations, reported by their
-median), *targets* (a missed one is only reported), *checks* (results that must agree, or the run fails) and *problems*
-(failed measurements, with the reason).
+A benchmark is a module with a function ``run(options) -> Report``. A report contains *measurements* (durations, of
+which the median is reported), *targets* (values to attain, although the run does not fail if one is missed), *checks*
+(results that must agree, or the run fails) and *problems* (failed measurements, with the reason).
 
-`run_child` starts ``python -m bench.harness MODULE FILE``, sends it a request as JSON, and reads the result of the
-module's ``work(request)`` from the file, since libraries may print. Each child has its own memory, threads and compiled
-code; ``peak_bytes`` in its result is its peak memory.
+`run_child` starts ``python -m bench.harness MODULE FILE`` and sends a request as JSON to its stdin. The child calls the
+module's ``work(request)`` and writes the result to the file, because libraries may print to stdout. Each child has its
+own memory, threads and compiled code. ``peak_bytes`` in its result is its peak memory in bytes.
 
-``results.jsonl`` has one line of JSON for each benchmark of each full run whose results agree.
+``results.jsonl`` contains one line of JSON for each benchmark in each full run whose results agree.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ Fact = str | int | float
 
 
 class BenchmarkError(Exception):
-    """A benchmark or child that failed, with the reason in one line."""
+    """Raised when a benchmark or child process fails, with the reason in one line."""
 
 
 class TookTooLongError(BenchmarkError):
-    """A child that exceeded the time limit of `allow`."""
+    """Raised when a child process exceeds the time limit set by `allow`."""
 
 
 def say(line: str) -> None:
-    """Print a line of progress."""
+    """Print a progress message to stderr."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -61,16 +61,16 @@ def say(line: str) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a run."""
+    """Options of a benchmark run."""
 
-    runs: int = 5  # repetitions of every measurement
-    threads: int = 1  # threads of our kernels
-    quick: bool = False  # a smoke test: small games and one run
+    runs: int = 5  # number of repetitions of each measurement
+    threads: int = 1  # number of threads of our kernels
+    quick: bool = False  # True for a smoke test with small games
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Durations under one name; ``facts`` are further columns of the table, whose names include units."""
+    """Durations in seconds under one name. ``facts`` are further columns of the table, with units in their names."""
 
     name: str
     seconds: Sequence[float]
@@ -84,7 +84,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Target:
-    """A lower or upper bound for a value."""
+    """A measured value and a lower or upper bound for it."""
 
     name: str
     value: float
@@ -93,18 +93,18 @@ class Target:
 
     @property
     def ok(self) -> bool:
-        """Whether the value is within the bound; NaN never is."""
+        """True if the value is within the bound. False for NaN."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @property
     def text(self) -> str:
-        """The bound with its comparison."""
+        """The bound after ``>=`` or ``<=``."""
         return f"{'>=' if self.at_least else '<='} {self.bound:,g}"
 
 
 @dataclass(frozen=True)
 class Check:
-    """Results that may differ by at most ``limit``."""
+    """The difference of two results, which must not exceed ``limit``."""
 
     name: str
     difference: float
@@ -112,7 +112,7 @@ class Check:
 
     @property
     def ok(self) -> bool:
-        """Whether they agree; NaN never does."""
+        """True if the results agree. False if the difference is NaN."""
         return self.difference <= self.limit
 
 
@@ -121,7 +121,7 @@ class Report:
     """The result of a benchmark."""
 
     benchmark: str
-    rules: str  # a preset's name or the stem of a TOML file
+    rules: str  # name of a preset or stem of a TOML file
     threads: int
     runs: int
     quick: bool
@@ -134,11 +134,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether all results agree."""
+        """True if all results agree."""
         return all(check.ok for check in self.checks)
 
     def find(self, name: str) -> Measurement | None:
-        """Return the measurement of a name, or None."""
+        """Return the measurement with a certain name, or None."""
         return next((measurement for measurement in self.measurements if measurement.name == name), None)
 
     def aim(self, name: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
@@ -148,7 +148,7 @@ class Report:
             self.targets.append(Target(name, value, bound, at_least is not None))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the report as JSON values; NaN and infinity become None."""
+        """Return the report as a dictionary of JSON values. NaN and infinity are replaced by None."""
         mapping: dict[str, Any] = _finite(asdict(self))
         return mapping
 
@@ -162,12 +162,12 @@ def _finite(value: Any) -> Any:
 
 
 def new_report(benchmark: str, options: Options, rules: str) -> Report:
-    """Return an empty report."""
+    """Return a report without measurements."""
     return Report(benchmark, rules, options.threads, options.runs, options.quick)
 
 
 def append(reports: Iterable[Report], path: Path) -> None:
-    """Add full reports whose results agree to a results file."""
+    """Append reports to a results file, except those of quick runs, without measurements or whose results differ."""
     kept = [report for report in reports if report.ok and not report.quick and report.measurements]
     with path.open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(report.to_mapping(), allow_nan=False) + "\n" for report in kept)
@@ -185,7 +185,7 @@ def newest(path: Path = RESULTS) -> dict[str, Report]:
 
 
 def provenance() -> dict[str, Any]:
-    """Return date, commit, machine and versions as JSON values."""
+    """Return the date, commit, machine and package versions as JSON values."""
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -205,7 +205,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """Return the commit, with ``-dirty`` if sources have changed since; ``unknown`` without git."""
+    """Return the commit, with suffix ``-dirty`` if sources have changed since, or ``unknown`` if git fails."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
@@ -213,13 +213,14 @@ def _commit() -> str:
         return "unknown"
 
 
-# --- Children ---------------------------------------------------------------------------------------------------------
+# --- Child processes --------------------------------------------------------------------------------------------------
 
 
 def peak_memory() -> int:
-    """Return the peak memory of this process in bytes, 0 if unknown.
+    """Return the peak memory of this process in bytes, or 0 if it is unknown.
 
-    On Linux, ``ru_maxrss`` of a child starts with the value of its parent, so it is not used.
+    Memory is read from ``/proc``, because ``ru_maxrss`` of a child process starts with the value of its parent on
+    Linux.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii", errors="replace").splitlines() if status.is_file() else []
@@ -227,33 +228,33 @@ def peak_memory() -> int:
 
 
 def allow(seconds: float) -> None:
-    """End this process if it has not finished after some seconds; 0 removes the limit.
+    """Kill this process after a number of seconds. 0 removes the limit.
 
-    The default action of the signal works even while a C library holds the interpreter.
+    The default action of SIGALRM ends the process even while a C library blocks the interpreter.
     """
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return the environment of a child, with this clone first in ``PYTHONPATH``."""
+    """Return the environment variables of a child process, with this repository first in ``PYTHONPATH``."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, **changes}
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """Kill the process that leads a session, and its descendants."""
+    """Kill a process that leads a process group, and the other processes of the group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def run_child(module: str, request: dict[str, Any], what: str) -> dict[str, Any]:
-    """Run ``module.work(request)`` in a child process and return its result; both are JSON values.
+    """Run ``module.work(request)`` in a child process and return its result. Request and result are JSON values.
 
     Raises:
-        BenchmarkError: If the child fails; the text begins with ``what``.
-        TookTooLongError: If the child exceeds the time limit of `allow`.
+        BenchmarkError: If the child fails. The message begins with ``what``.
+        TookTooLongError: If the child exceeds the time limit set by `allow`.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         output = Path(folder) / "result.json"
@@ -284,7 +285,10 @@ def run_child(module: str, request: dict[str, Any], what: str) -> dict[str, Any]
 
 
 def main() -> int:
-    """Do the work of a child; its arguments are a module and the file for the result, and stdin has the request."""
+    """Run ``work`` of a module in a child process.
+
+    The arguments are the module and the file for the result. The request is read from stdin.
+    """
     module, output = sys.argv[1:]
     try:
         result = importlib.import_module(module).work(json.load(sys.stdin))

@@ -1,16 +1,19 @@
 """Processes unrelated to Punish, solved by our solver and by others.
 
-Every process of ``processes/`` is made once per size and saved. A *task* is a process of one size with one discount.
-The contenders of a task take turns, each in a child process with limited time and memory, which first solves the small
-process to warm up. Its time is that of solving the task to values within `TOLERANCE` of the optimal ones. All values
-are compared with ours. If they differ by more than both error bounds, the run fails and the contender gets no time.
+Every process of ``processes/`` is built once per size and saved. A *task* is a process of one size with one discount.
+The contenders of a task take turns. Each turn is a child process with limited time and memory. The child first solves
+the small process to warm up. Then it measures the time to solve the task to values within `TOLERANCE` of the optimal
+values. All values are compared with ours. If they differ by more than the sum of both error bounds and `ROUNDING`, the
+run fails and the contender's time is not reported.
 
-To save time, a contender is limited to `LIMIT` seconds and to `PATIENCE` times the time of the fastest one. One that
-took over `SLOW` times as long has only one turn. One that took over `PATIENCE` times as long is left out at larger
-sizes, and one that took over `LIMIT` at larger sizes and discounts.
+To limit the total time, a turn may take at most `LIMIT` seconds and at most `PATIENCE` times as long as the fastest
+contender. A contender that is over `SLOW` times slower than the fastest has only one turn. A contender that is over
+`PATIENCE` times slower is omitted from larger sizes. A contender that exceeds `LIMIT` is also omitted from larger
+discounts.
 
-The table has a row for each task. The column of a program has the time of its fastest method as a multiple of our time,
-both with all threads they can use: we lose where it is below 1. Where a solver ran out of time, there is a bound.
+The table has a row for each task and a column for each program. An entry is the time of the program's fastest method
+divided by our time, where both use as many threads as they can. Below 1, the other program is faster. If a solver ran
+out of time, the entry is a bound.
 """
 
 from __future__ import annotations
@@ -36,10 +39,10 @@ from bench.report import fact, text_of
 from punish_fast.runtime.limits import usable_cores
 
 TOLERANCE = 1e-6
-# Allowance for rounding, which the peers' error bounds ignore.
+# Allowance for rounding errors, because the other solvers' error bounds ignore them.
 ROUNDING = 1e-8
 SLOW, PATIENCE = 2.0, 5.0
-# Times this short are not compared.
+# Minimum time limit in seconds, because shorter times are too inaccurate to compare.
 LEAST_LIMIT = 2.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
@@ -49,7 +52,7 @@ LEFT_OUT = "left out"
 
 @dataclass(frozen=True)
 class Task:
-    """A process of one size, solved with one discount."""
+    """A process of one size and the discount to solve it with."""
 
     process: str
     size: str
@@ -57,56 +60,56 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Name in tables."""
+        """Name of the task in tables."""
         aim = "reachability" if self.is_reachability else f"{self.discount:g}"
         return f"{self.process} {self.size}, {aim}"
 
     @property
     def is_reachability(self) -> bool:
-        """Whether there is no discount."""
+        """True if the task is to maximize an undiscounted reachability probability."""
         return self.discount == NO_DISCOUNT
 
     def is_as_hard_as(self, other: Task) -> bool:
-        """Return True if this is the same process with at least the same size and discount."""
+        """Return True if this task has the same process as ``other``, and at least its size and discount."""
         is_no_smaller = SIZES.index(self.size) >= SIZES.index(other.size) and self.discount >= other.discount
         return self.process == other.process and is_no_smaller
 
     def is_larger_than(self, other: Task) -> bool:
-        """Return True if this is the same process and discount in a larger size."""
+        """Return True if this task has the same process and discount as ``other``, and a larger size."""
         is_larger = SIZES.index(self.size) > SIZES.index(other.size)
         return (self.process, self.discount) == (other.process, other.discount) and is_larger
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
-        """Solvers that can solve it."""
+        """Solvers that can solve the task."""
         return REACHABILITY if self.is_reachability else DISCOUNTED
 
     @property
     def limit(self) -> float:
-        """Time limit in seconds."""
+        """Time limit of a turn in seconds."""
         return LIMIT[self.size]
 
 
 @dataclass
 class Record:
-    """All turns of a contender at one task: the seconds, or the reason for none, and the limit it has exceeded."""
+    """Turns of a contender at one task: their seconds, the reason for a failure, and the exceeded time limit."""
 
     seconds: list[float] = field(default_factory=list)
     failure: str = ""
     limit: float = np.inf
 
     def run_out(self, limit: float, why: str = "") -> None:
-        """Record that it took, or would take, longer than ``limit`` seconds."""
+        """Record that the contender took, or would take, longer than ``limit`` seconds."""
         self.limit, self.failure = limit, f"over {limit:.3g} s{why}"
 
     @property
     def median(self) -> float:
-        """Median duration in seconds; infinite if it failed."""
+        """Median duration in seconds, or infinity if the contender failed."""
         return statistics.median(self.seconds) if self.seconds and not self.failure else np.inf
 
 
 class Contest:
-    """The contest of all contenders, task by task."""
+    """A comparison of all contenders, task by task."""
 
     def __init__(self, options: Options, folder: Path) -> None:
         """Store all files in ``folder``."""
@@ -118,7 +121,7 @@ class Contest:
         self.our_bound = TOLERANCE
 
     def run(self, task: Task, contenders: Sequence[Contender]) -> None:
-        """Add the measurement of a task to the report."""
+        """Run the turns of a task and add their measurement to the report."""
         (self._folder / "ours.npy").unlink(missing_ok=True)
         transitions = self._make(task.process, task.size)
         self._make(task.process, "small")
@@ -136,7 +139,7 @@ class Contest:
         self.report.measurements.append(measurement_of(task, records, transitions))
 
     def _foreseen(self, task: Task, one: Contender) -> Record:
-        """Return an empty record, unless an easier task shows that a turn would take too long."""
+        """Return an empty record, or a failure if an easier task shows that a turn would take too long."""
         record = Record()
         if one.name == OURS:
             return record
@@ -148,14 +151,14 @@ class Contest:
         return record
 
     def _note_slow(self, task: Task, records: Mapping[str, Record]) -> None:
-        """Remember the contenders that took too long, for larger sizes of the task."""
+        """Note the contenders that took too long, so that larger sizes of the task omit them."""
         limit = patience_for(min(record.median for record in records.values()))
         for name, record in records.items():
             if record.failure == LEFT_OUT or record.limit < task.limit or limit < record.median < np.inf:
                 self._slow.append((task, name))
 
     def _make(self, process: str, size: str) -> int:
-        """Make a process unless its files exist; return its number of transitions."""
+        """Build and save a process unless its files exist. Return its number of transitions."""
         folder = self._where(process, size)
         if not folder.exists():
             folder.mkdir()
@@ -204,7 +207,7 @@ class Contest:
         record.seconds += result["seconds"]
 
     def agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
-        """Compare with our last values, if any, and store the worst check of each contender."""
+        """Return True if values agree with our last values, if any. Store the worst check of each contender."""
         ours = self._folder / "ours.npy"
         if not ours.exists():
             return True
@@ -217,19 +220,19 @@ class Contest:
         return check.ok
 
     def forget(self, process: str, size: str) -> None:
-        """Delete the files of a process and our values."""
+        """Delete the files of a process in one size."""
         for path in self._where(process, size).glob("*"):
             path.unlink()
         self._where(process, size).rmdir()
 
 
 def patience_for(fastest: float) -> float:
-    """Return the seconds to wait for contenders if the fastest one took ``fastest``."""
+    """Return the time limit in seconds if the fastest contender took ``fastest`` seconds."""
     return max(LEAST_LIMIT, PATIENCE * fastest)
 
 
 def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
-    """Return our durations, and those of others as multiples of our median."""
+    """Return the measurement of a task: our durations, and the times of other solvers as multiples of our median."""
     ours = records[OURS]
     facts: dict[str, Fact] = {"transitions": transitions}
     if ours.failure:
@@ -254,7 +257,7 @@ def _or_reason(record: Record) -> Fact:
 
 
 def _ratio(record: Record, ours: Record, limit: float) -> Fact:
-    """Return the time of a contender as a multiple of ours, or a bound if either ran out of time."""
+    """Return the time of a contender as a multiple of ours, or a bound if one of both ran out of time."""
     if ours.failure:
         return f"< {fact(record.median / limit)}" if not record.failure else record.failure
     is_over = np.isfinite(record.limit)
@@ -262,12 +265,16 @@ def _ratio(record: Record, ours: Record, limit: float) -> Fact:
 
 
 def _rank(record: Record) -> tuple[float, float]:
-    """Return a sort key: faster contenders first; without times, those with the smaller limit."""
+    """Return a sort key: median time first, then the exceeded limit."""
     return record.median, record.limit
 
 
 def add_targets(report: Report) -> None:
-    """Add targets: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
+    """Add three targets to the report.
+
+    We should never be slower than the best other solver, and 5 times as fast in the median over all tasks. On random
+    processes, our solver with 1 thread should need at most half the time of QuantEcon.
+    """
     known = [_number(measurement.facts.get("best", "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]
     if ratios:
@@ -284,7 +291,7 @@ def add_targets(report: Report) -> None:
 
 
 def _number(ratio: Fact) -> float | None:
-    """Return the number of a ratio or a bound, or None."""
+    """Return the number in a ratio or a bound, or None if there is no number."""
     text = str(ratio).removeprefix("> ").removeprefix("< ").replace(",", "")
     try:
         return float(text)
@@ -293,7 +300,7 @@ def _number(ratio: Fact) -> float | None:
 
 
 def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence[float]) -> Iterator[Task]:
-    """Return all tasks; processes without discount ignore the discounts."""
+    """Yield the tasks of all combinations. Reachability tasks are included with any discounts."""
     for process in processes:
         for size in sizes:
             for discount in PROCESSES[process].discounts:
@@ -302,7 +309,7 @@ def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence
 
 
 def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Contender] | None = None) -> Report:
-    """Run all tasks, those of one process and size together; ``contenders`` restricts the solvers."""
+    """Run tasks with some or all solvers and return the report. Tasks of one process and size must be adjacent."""
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         contest = Contest(options, Path(folder))
         for i, task in enumerate(tasks):
@@ -316,14 +323,14 @@ def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Conten
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark: the middle and large sizes, or if quick, a few solvers on two small processes."""
+    """Run the benchmark on the middle and large sizes. A quick run compares a few solvers on two small processes."""
     if options.quick:
         return measure(options, [Task(process, "small", discount) for process, discount in QUICK], FEW)
     return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Time solvers on chosen processes; ``python -m bench mdp`` runs all and stores the results."""
+    """Time solvers on chosen processes. ``python -m bench mdp`` runs all tasks and stores the results."""
     parser = argparse.ArgumentParser(prog="python -m bench.mdp", description=main.__doc__)
     parser.add_argument("--process", action="append", choices=list(PROCESSES), help="only this one; repeatable")
     parser.add_argument("--size", action="append", choices=SIZES, help="only this one; repeatable (default: middle)")
@@ -333,7 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
     given = parser.parse_args(arguments)
-    # SIGTERM must also end the child.
+    # Treat SIGTERM like an interrupt, so that the child process also ends.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     tasks = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
     wanted, everyone = given.solver or [""], (*DISCOUNTED, *REACHABILITY)

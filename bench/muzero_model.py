@@ -1,9 +1,10 @@
 """Compare the learned model of a MuZero agent with the rules: ``python -m bench.muzero_model tictactoe muzero.h5``.
 
-From states of the game, random legal actions are followed both in the game and in the model, which sees only the first
-state. After each action, the predicted reward, value and policy are compared with perfect play. After the end of a
-game, all actions are legal, and rewards and values should be 0. Since later states may be easier, the table also has
-the errors of a model that sees these states itself; the difference is the error of unrolling.
+Starting from sampled states, random legal actions are applied both in the game and in the model. The model observes
+only the first state. After each action, the predicted reward, value and policy are compared with perfect play. After
+the end of a game, any action can follow, and rewards and values should be 0. Since later states may be easier, the
+table also contains the errors of predictions for which the model observes the later state itself. The difference is the
+error of unrolling.
 """
 
 from __future__ import annotations
@@ -31,30 +32,29 @@ from punish_fast.games.registry import make_game, perfect_play
 if TYPE_CHECKING:
     import jax
 
-# Set of positions for games that cannot be enumerated: late positions, which are solved quickly.
+# Set of Connect Four positions for games that cannot be enumerated. Late positions are solved quickly.
 _LATE = "easy-ends"
 
 
 class UnrolledErrors(NamedTuple):
-    """Errors after a number of actions; NaN if there is nothing to compare."""
+    """Mean errors after a number of actions. A mean over no games is NaN."""
 
     actions: int  # number of actions
     states: int  # number of games that have not ended
-    # Mean error of the predicted value in games that have not ended; exact values are discounted with the learner's
-    # discount.
+    # Mean absolute error of the predicted value in games that have not ended. Exact values use the learner's discount.
     value: float
-    value_if_seen: float  # mean error of the value if the model sees the state itself
-    reward: float  # mean error of the reward of the last action, if the game had not ended before it
+    value_if_seen: float  # mean absolute error of the value if the model observes this state
+    reward: float  # mean absolute error of the last action's reward, if the game had not ended before
     keeps_value: float  # share of states whose most probable legal action keeps the exact value
-    keeps_value_if_seen: float  # share of these states if the model sees the state itself
-    illegal: float  # mean probability of illegal actions
-    illegal_if_uniform: float  # mean probability of illegal actions if all actions are equally probable
+    keeps_value_if_seen: float  # the same share if the model observes this state
+    illegal: float  # mean total probability of illegal actions
+    illegal_if_uniform: float  # mean share of illegal actions among all actions
     past_value: float  # mean absolute value predicted for games that have ended
     past_reward: float  # mean absolute reward predicted for actions after the end
 
 
 class _Predictions(NamedTuple):
-    """Predictions after each number of actions: arrays ``[n_actions + 1, n, ...]``, rewards ``[n_actions, n]``."""
+    """Predictions after each number of actions, arrays ``[n_actions + 1, n, ...]``. Rewards are ``[n_actions, n]``."""
 
     policy: np.ndarray
     value: np.ndarray
@@ -62,7 +62,7 @@ class _Predictions(NamedTuple):
 
 
 def sampled_states(vector: VectorBoardGame, n: int, generator: np.random.Generator) -> list[Any]:
-    """Return at most ``n`` different states before the end of a game; of Connect Four, easily solved ones."""
+    """Return at most ``n`` different states before the end of a game. For Connect Four, they are easy to solve."""
     try:
         positions = enumerate_positions(vector.game, is_folded=False)
         states = [positions.states[number] for number in positions.live.tolist()]
@@ -77,7 +77,7 @@ def unrolled_errors(
     """Return the errors of the model after 0 to ``n_actions`` actions.
 
     Raises:
-        LearnError: If the learner has no model.
+        LearnError: If the learner has no learned model.
     """
     if not learner.method.is_learned:
         raise LearnError("model: it plans in the rules of the game, so there is no model to judge")
@@ -119,7 +119,7 @@ def unrolled_errors(
 def _random_lines(
     game: Any, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> tuple[list[list[Any]], np.ndarray]:
-    """Return states along random legal actions, and int32 ``[n, n_actions]``, the actions; the last state repeats."""
+    """Return states along random legal actions, and the actions, int32 ``[n, n_actions]``. Final states repeat."""
     action, luck = np.empty((len(states), n_actions), dtype=np.int32), generator.random((len(states), n_actions))
     lines = [[state] for state in states]
     for row, line in enumerate(lines):
@@ -132,7 +132,7 @@ def _random_lines(
 
 
 def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[float, list[bool], list[bool]]:
-    """Return the discounted value of a state under perfect play, and whether each action keeps it and is legal."""
+    """Return a state's discounted exact value and two lists of flags by action: keeps the value, is legal."""
     keeps, legal = [False] * game.n_actions, [False] * game.n_actions
     if game.is_terminal(state):
         return 0.0, keeps, legal
@@ -144,12 +144,12 @@ def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[floa
 
 
 def _mean(numbers: np.ndarray) -> float:
-    """Return the mean; NaN for an empty array."""
+    """Return the mean, or NaN for an empty array."""
     return float(numbers.mean()) if len(numbers) else float("nan")
 
 
 def _seen(learner: MuZeroLearner, states: Sequence[Any]) -> _Predictions:
-    """Return the predictions of the model for states that it sees."""
+    """Return the predictions of the model for states that it observes."""
     vector: Any = learner.vector
     features = vector.features(vector.pack(states))
     return _predicted(learner, features, np.empty((len(states), 0), dtype=np.int32))
@@ -189,7 +189,7 @@ def _text(number: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table for an agent."""
+    """Print the table of errors for an agent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("game", help="tictactoe, tapnswap or connect4, under its standard rules")
     parser.add_argument("file", type=Path, help="an agent written by games train --method muzero")

@@ -1,13 +1,14 @@
 """Other solvers on the same tensor: SciPy, QuantEcon, MDPSolver and Storm.
 
-The game against uniform play is built once and saved. Every solver loads it in its own child process, so its peak
-memory includes loading. Its time is that of solving, without loading, to values within 1e-9 of the optimal ones by its
-own stopping rule (see the files of ``peer/``). Every solver has one turn per round, so that a drift of the machine's
-speed affects all of them.
+The tensor of the game against uniform play is built once and saved. Every solver loads the tensor in its own child
+process, so its peak memory includes loading. Its time does not include loading. It is the time until its own stopping
+rule (see the files in ``peer/``) guarantees values within 1e-9 of the optimal values. Every solver has one turn per
+round, so that changes in the machine's speed affect all solvers.
 
-There are two tasks: values at discount 0.95, and the undiscounted win probability, which Storm computes. Results may
-differ from ours by the sum of both error bounds and `ROUNDING`, since the bounds of the peers ignore rounding: a sweep
-of values up to 20 is off by at most 1e-12, and errors of sweeps add up to at most 20 times that.
+There are two tasks: values at discount 0.95, and the undiscounted win probability, where the only other solver is
+Storm. Results may differ from ours by the sum of both error bounds and `ROUNDING`, because the bounds of other solvers
+ignore rounding. A sweep of values up to 20 has a rounding error of at most 1e-12, and the errors of all sweeps add up
+to at most 20 times as much.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from bench.contenders import GIVEN, OURS, PEERS, WHOLE, WIN, WIN_PEERS, Contende
 from bench.harness import BenchmarkError, Check, Fact, Measurement, Options, Report, new_report, run_child, say
 
 ROUNDING = 1e-10
-# One of our solves is too short to measure.
+# Number of solves per turn. A single solve by our solver is too short to measure.
 OUR_REPEATS = 5
 QUICK_RULES = str(Path(__file__).parent / "houses" / "short.toml")
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark."""
+    """Compare all solvers on both tasks."""
     rules = QUICK_RULES if options.quick else "notebook"
     report, turns = new_report("peers", options, Path(rules).stem), dict[str, list[dict[str, Any]]]()
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as name:
@@ -74,7 +75,7 @@ def _turn(folder: Path, peer: Contender, threads: int) -> dict[str, Any]:
 
 
 def _check(folder: Path, turns: dict[str, list[dict[str, Any]]], name: str, ours: str) -> Check:
-    """Compare a peer's last values with ours."""
+    """Compare the last values of another solver with ours."""
     values, others = np.load(_file(folder, ours)), np.load(_file(folder, name))
     difference = float(np.abs(values - others).max()) if values.shape == others.shape else np.nan
     limit = turns[ours][-1]["error_bound"] + turns[name][-1]["error_bound"] + ROUNDING
@@ -82,11 +83,9 @@ def _check(folder: Path, turns: dict[str, list[dict[str, Any]]], name: str, ours
 
 
 def _add_measurements(report: Report, turns: dict[str, list[dict[str, Any]]]) -> None:
-    """Add durations, and targets for the best of QuantEcon and of Storm.
+    """Add durations to the report, and targets relative to the best methods of QuantEcon and of Storm.
 
-    Targets compare programs that start with the process alone. A user could also give QuantEcon the values of win and
-    loss;
-    this is reported without a target.
+    Targets exclude solvers that start with the values of win and loss. Their times are reported without a target.
     """
     for peers in (PEERS, WIN_PEERS):
         for peer in (peer for peer in peers if turns.get(peer.name)):
@@ -109,6 +108,6 @@ def _add_measurements(report: Report, turns: dict[str, list[dict[str, Any]]]) ->
 
 
 def _best(report: Report, family: str) -> float | None:
-    """Return the shortest median of a program without the values of win and loss."""
+    """Return the shortest median of a family of solvers, without those that start with the values of win and loss."""
     named = (each for each in report.measurements if each.name.startswith(family) and not each.name.endswith(GIVEN))
     return min((each.median for each in named), default=None)

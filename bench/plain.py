@@ -1,14 +1,14 @@
 """Our solvers compared with value iteration and policy iteration in plain NumPy and SciPy, on random processes.
 
-Each process of ``processes/seeded.py`` is solved for one objective. Our solver certifies an error bound. *Value
-iteration* sweeps a SciPy matrix until its values differ from ours by the bound or the tolerance, whichever is larger,
-so it makes no sweep too many. *Policy iteration* solves the linear equations of each policy with SuperLU. Each solver
-runs in its own process with one thread. The plain ones may use as much processor time as ours, but at least 2 s and at
-most 60 s.
+Each process of ``processes/seeded.py`` is solved for one objective. Our solver certifies an error bound. The *accuracy*
+is this bound or the tolerance, whichever is larger. Plain *value iteration* sweeps a SciPy matrix and ends as soon as
+its values are within the accuracy of ours. *Policy iteration* solves the linear equations of each policy with SuperLU.
+Each solver runs in its own process with one thread. The limit for a plain solver is our processor time, from 2 to 60
+seconds.
 
-SuperLU also computes the values of our policy, and one more sweep checks that our values are optimal; *off* is the
-larger difference, in units of the accuracy. Verdicts: *slow* if our solver takes more than 50 ms plus ten times as long
-as the faster plain one, *wrong* if *off* is above 3, *loose* if the error bound exceeds the tolerance.
+Our values are compared with the values of our policy, computed by SuperLU, and with the result of one more sweep. The
+larger difference divided by the accuracy is *off*. Verdicts: *slow* if our solver takes more than 50 ms plus ten times
+as long as the faster plain solver, *wrong* if *off* is above 3, *loose* if the error bound exceeds the tolerance.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ N_SEEDS = 200
 LIMIT = 60.0
 TIMES, GRACE = 10.0, 0.05
 _SHARE = 1e-8
-# A discount for probabilities, so that the equations of every policy have a solution.
+# A discount for reach probabilities, so that the equations of every policy have a solution.
 _NO_DISCOUNT = 1 - 1e-12
 _SMALL = 300
-# Minimum seconds for plain solvers, and the ratio of elapsed to processor time at which a solver is killed.
+# Minimum time limit of plain solvers in seconds, and the ratio of elapsed time to this limit at which they are killed.
 _PATIENCE, _BUSY = 2.0, 3.0
 # The errors of values, policy and SuperLU may add up.
 _MOST_OFF = 3.0
@@ -55,29 +55,32 @@ _WIDTHS = (4, 9, 9, 7, 8, 8, 8, 15, 16, 7)
 
 
 class Problem(NamedTuple):
-    """Maximize expected rewards until a column with a fixed value."""
+    """A process and an objective. Expected rewards are maximized until a state with a fixed value."""
 
     mdp: MDP  # the process
-    rows: csr_array  # its transitions, ``[n_rows, n_states]``
+    rows: csr_array  # transition probabilities, ``[n_rows, n_states]``
     reward: np.ndarray  # float64 ``[n_rows]``
-    fixed: np.ndarray  # float64 ``[n_states]``, values of states where play ends, elsewhere NaN
-    discount: float  # from 0 to 1; NaN for average rewards
+    fixed: np.ndarray  # float64 ``[n_states]``, values of final states, or NaN for other states
+    discount: float  # from 0 to 1, or NaN for average rewards
     tolerance: float  # the required error bound
 
     def backed_up(self, v: np.ndarray) -> np.ndarray:
-        """Return the values of rows, from values of states."""
+        """Return the values of rows, given the values of states."""
         g = 1.0 if np.isnan(self.discount) else self.discount
         return np.asarray(self.reward + g * (self.rows @ v))
 
     def best(self, q: np.ndarray) -> np.ndarray:
-        """Return the values of states, from values of rows."""
+        """Return the values of states, given the values of rows."""
         return np.where(np.isnan(self.fixed), np.maximum.reduceat(q, self.mdp.state_ptr[:-1]), self.fixed)
 
     def valued(self, rows: csr_array, reward: np.ndarray, discount: float) -> np.ndarray:
-        """Return the values of the policy with these rows; for average rewards, the gain followed by biases."""
+        """Return the values of the policy with these rows.
+
+        For average rewards, the first entry is the gain, and the others are the biases of all states but the first.
+        """
         n, is_open = len(reward), np.isnan(self.fixed)
         if np.isnan(self.discount):
-            # The bias of the first state is 0, so its column has the gain.
+            # The bias of the first state is 0, so its column can stand for the gain.
             system = (eye_array(n, format="csc") - csc_array(rows))[:, 1:]
             whole = csc_array(np.ones((n, 1)))
             return np.asarray(splu(csc_array(hstack([whole, system]))).solve(reward))
@@ -90,7 +93,7 @@ class Problem(NamedTuple):
 
 
 def problem_of(seeded: Seeded, objective: str) -> Problem:
-    """Return the problem of an objective; total rewards are negative costs."""
+    """Return the problem for an objective. Total rewards are negative costs."""
     mdp, reward, fixed = seeded.mdp, seeded.mdp.reward, np.full(seeded.mdp.n_states, np.nan)
     discount = {"total": 1.0, "reach": 1.0, "average": np.nan}.get(objective) or float(objective)
     if objective == "total":
@@ -111,7 +114,7 @@ def problem_of(seeded: Seeded, objective: str) -> Problem:
 
 
 def ours(seeded: Seeded, objective: str, problem: Problem) -> Any:
-    """Solve with the library."""
+    """Solve a problem with punish-fast."""
     if objective == "total":
         costs = replace(seeded.mdp, reward=-problem.reward)
         return total_reward(costs, seeded.goal, maximize=False, tolerance=problem.tolerance)
@@ -157,7 +160,7 @@ def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np
         q = problem.backed_up(h)
         is_best = np.flatnonzero(q == np.repeat(np.maximum.reduceat(q, begins), per_state))
         best = is_best[np.searchsorted(is_best, begins)]
-        # Rounding must not cause cycles among equally good policies.
+        # Keep rows that are equally good up to rounding, so that policies cannot cycle.
         better = np.where(q[best] > q[choice] + 1e-12 * np.abs(h).max(), best, choice)
         if (better == choice).all():
             raise ArithmeticError("no policy is better, but values are not near enough")
@@ -168,9 +171,9 @@ def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Solve a task in a child process.
+    """Solve a task with one solver.
 
-    Our solver writes its values to the file ``values``, and the plain solvers read them.
+    Our solver writes its values to the file ``values``. Plain solvers read them from there.
     """
     solver, objective = request["solver"], request["objective"]
     seeded = make(request["kind"], request["seed"], request["largest"])
@@ -187,7 +190,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     solve_plainly = policy_iteration if solver == POLICY else value_iteration
     if objective == "average" and solver == VALUE:
         solve_plainly = relative_value_iteration
-    # SuperLU cannot check the time.
+    # A solve by SuperLU cannot be interrupted by checking the time.
     allow(_BUSY * request["limit"])
     solve_plainly(problem, near)
     return {"cpu": time.process_time() - begin}
@@ -212,13 +215,13 @@ def _our_turn(seeded: Seeded, problem: Problem, request: dict[str, Any]) -> dict
 
 
 def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarray | None) -> float:
-    """Return the largest difference to the exact values of the policy, and to the values after one more sweep."""
+    """Return the largest difference from ``v`` to the exact values of its policy or to the values after a sweep."""
     rows, reward = problem.rows[choice], problem.reward[choice]
     if bias is not None:
         policy = np.full(len(v), problem.valued(rows, reward, 1.0)[0])
         swept = np.maximum.reduceat(np.asarray(problem.rows @ v), problem.mdp.state_ptr[:-1])
     else:
-        # The policy is arbitrary where it cannot reach the goal.
+        # In states that cannot reach the goal, the policy is arbitrary and its equations may be singular.
         fixed = np.where(v == 0, 0.0, problem.fixed)
         policy = problem._replace(fixed=fixed).valued(rows, reward, problem.discount)
         swept = problem.best(problem.backed_up(v))
@@ -229,12 +232,12 @@ def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarr
 
 
 def task_of(seed: int) -> tuple[str, str]:
-    """Return the kind and objective for a seed. Consecutive seeds cycle through all pairs."""
+    """Return the kind of process and the objective for a seed. Consecutive seeds cycle through all combinations."""
     return list(KINDS)[seed % len(KINDS)], OBJECTIVES[seed // len(KINDS) % len(OBJECTIVES)]
 
 
 def measure(seed: int, largest: int) -> list[str]:
-    """Run all solvers on the task of a seed; return its row of the table."""
+    """Run all solvers on the task of a seed and return its row of the table."""
     kind, objective = task_of(seed)
     request = {"kind": kind, "objective": objective, "seed": seed, "largest": largest}
     row = [str(seed), kind, objective]
@@ -257,7 +260,7 @@ def measure(seed: int, largest: int) -> list[str]:
 
 
 def _turn(request: dict[str, Any]) -> float:
-    """Return the processor seconds of a plain solver; infinite if it fails or takes too long."""
+    """Return the processor seconds of a plain solver, or infinity if it fails or takes too long."""
     try:
         return float(run_child("bench.plain", request, request["solver"])["cpu"])
     except BenchmarkError:
@@ -272,7 +275,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; repeatable")
     parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="states at most")
     given = parser.parse_args(arguments)
-    # SIGTERM must also end the child, and a shell starts background jobs with interrupts ignored.
+    # Treat SIGTERM like an interrupt, so that the child process also ends. Shells start background jobs with interrupts
+    # ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -1,12 +1,12 @@
 """Speed of games and duels: ``python -m bench.rates [GAME ...] [duels]``.
 
-*Games* are random games per second on one core, played in batches like those of a learner, by ``legal`` and ``step`` of
-a `VectorGame`. Finished games are replaced by new ones, and a batch fits the cache. Whole games of Gwent Lite run in
-one kernel, with the default deck, at random and by the rule of thumb. Time is the processor time of all threads
-together, the best of three runs.
+*Games* are random games per second on one core. They are played in batches, as during training, by ``legal`` and
+``step`` of a `VectorGame`. New games replace finished games, and a batch fits into the cache. Whole games of Gwent Lite
+run in one kernel, with the default deck, at random and by the rule of thumb. Rates are per second of processor time of
+all threads, and the best of three runs is reported.
 
-*Duels* are exact duels of Punish, in seconds, and simulated games per second on all cores. The simulated share of wins
-must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
+*Duels* are duels of Punish: seconds of exact evaluation, and simulated games per second on all cores. The simulated
+share of wins must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from punish_fast.punish.states.space import StateSpace
 GAMES = ("tictactoe", "connect4", "gwent")
 DUELS = (("random", "naive"), ("naive", "naive@0.1"), ("naive@0.5", "random"), ("careful", "punisher"))
 LIMIT = 4.0
-# Games in a batch.
+# Number of games in a batch.
 _BATCH = 4096
 
-# Games finished, moves made, and games won by the first player.
+# Numbers of finished games, of moves, and of games that the first player won.
 Counts = tuple[int, int, int]
 
 
 def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
-    """Return a function that makes one move in each game of a batch."""
+    """Return a function that plays one random move in each game of a batch."""
     generator, begin = np.random.default_rng(0), vector.initial(_BATCH)
     states, action = begin.copy(), np.empty(_BATCH, dtype=np.int64)
     share = np.empty(_BATCH, dtype=np.float32)
@@ -58,13 +58,13 @@ def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
 
 
 def gwent_games(policy: str, seed: int) -> Counts:
-    """Play games of Gwent Lite between two players with the same policy."""
+    """Play a batch of games of Gwent Lite between two players with the same policy."""
     batch = play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
     return len(batch.moves), int(batch.moves.sum()), int(np.count_nonzero(batch.returns > 0))
 
 
 def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
-    """Return the functions to measure for a game, by the name of the row."""
+    """Return the functions to measure for a game, by title of the row."""
     if name == "gwent":
         titles = {"at random": "random", "rule of thumb": "rule-of-thumb"}
         return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}
@@ -72,7 +72,7 @@ def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
 
 
 def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str]:
-    """Return the best of three measurements of a game, after a first call that compiles."""
+    """Return the table's row with the best of three measurements, after a first call that compiles."""
     run(0)
     best, first = [0.0, 0.0], 0.0
     for number in range(3):
@@ -86,7 +86,7 @@ def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str
 
 
 def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
-    """Time exact and simulated duels; return the table, and whether they agree."""
+    """Time exact and simulated duels. Return the table, and True if their win probabilities agree."""
     graph = GameGraph(StateSpace(load_rules(rules)._replace(redeal="reshuffle")))
     rows: Table = [["duel", "s, exact", "games/s, simulated", "wins, exact", "simulated", "standard errors"]]
     agrees = True
@@ -107,7 +107,7 @@ def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; return 1 if simulated and exact duels disagree."""
+    """Run the measurements and print their tables. Return 1 if simulated and exact duels disagree, otherwise 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("names", nargs="*", default=[*GAMES, "duels"], metavar="NAME", help="games, or duels")
     parser.add_argument("--seconds", type=float, default=2.0, help="time of each run of a game")

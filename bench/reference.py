@@ -1,25 +1,24 @@
 """The game in plain Python: slow, short, and independent of the package.
 
-Only the standard library is imported, so comparing the package with this module compares two readings of the same
-rules. A random hand is one of `itertools.combinations` of the possible cards, draws from the deck are one of
-`itertools.permutations`, and probabilities are the proportions of equal outcomes.
+This module imports only the standard library, so the package and this module are independent implementations of the
+same rules. Random hands are enumerated by `itertools.combinations` of the possible cards, and draws from the deck by
+`itertools.permutations`. The probability of an outcome is its relative frequency.
 
-The argument ``one`` determines the number type. With `fractions.Fraction(1)` every probability is exact, so that any
-difference is a bug. With 1.0 they are floats, as in a notebook; benchmarks time these.
+The argument ``one`` determines the type of numbers. With `fractions.Fraction(1)` every probability is exact, so any
+difference is a bug. With 1.0 probabilities are floats, as in a notebook. Benchmarks use floats.
 
-* `breath_1_states`, `successors` and `enumerate_states` find the information states, breath by breath. `successors`
-  needs no probabilities: the cards that an enemy shows in a breath, its pick and the draws of both players, can be any
-  cards that the player does not see.
-* `transition` gives the probabilities of one row. For a state s, an action a and an enemy strategy sigma,
+* `breath_1_states`, `successors` and `enumerate_states` enumerate the information states, breath by breath.
+  `successors` does not compute probabilities. The enemy's picked card and both players' draws can be any unseen cards.
+* `transition` computes the probabilities of one row. For a state s, an action a and an enemy strategy sigma,
 
       P(t | s, a) = sum over enemy hands h, enemy actions b and draws d, with play(s, a, b, d) = t,
                     of P(h | s) sigma(b | mirror(s, h)) P(d | s, h, a, b).
 
-* `Game` numbers the states of a whole game and runs published episodes of value iteration on them.
+* `Game` assigns indices to the states of a whole game and runs the published value iteration, episode by episode.
 
-Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish); 0 is rest or no card. An action has two digits, the
-card and 1 for a feint or 0; rest is 90. ``rules`` is any object with exactly the attributes of `Rules`, so that a new
-rule cannot be forgotten here.
+Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish), and 0 stands for rest or no card. An action has two
+digits: the card, and 1 for a feint or 0 otherwise. Rest is 90. ``rules`` is any object with exactly the attributes of
+`Rules`. Other attributes are rejected, so that no rule of the package can be missing here.
 """
 
 from __future__ import annotations
@@ -48,20 +47,20 @@ Number = Fraction | float
 
 
 class Rules(NamedTuple):
-    """Rules of a game, by default those of the notebook; tuples of five are in the order of the cards."""
+    """Rules of a game, by default the notebook's rules. Tuples of five numbers are in the order of the cards."""
 
-    copies: Counts = (3, 3, 3, 3, 3)  # copies of each card in play
-    hand_size: int = 5  # cards in a full hand
-    reveal_size: int = 3  # cards revealed at the start of a measure
+    copies: Counts = (3, 3, 3, 3, 3)  # number of copies of each card
+    hand_size: int = 5  # number of cards in a full hand
+    reveal_size: int = 3  # number of cards revealed at the start of a measure
     hp: int = 3  # HP at the start, and the maximum after healing
     healing: int = 1  # HP that a survivor regains after a measure
-    breaths: int = 4  # breaths in a measure
-    feints: int = 1  # feints each player has in a measure
+    breaths: int = 4  # number of breaths in a measure
+    feints: int = 1  # maximum number of feints of each player in a measure
     damage: Counts = (0, 1, 0, 2, 3)  # base damage of each card
-    guard_reduction: int = 1  # how much less a guarding player takes
-    dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that cannot hit a dodging player
-    priority: Counts = (0, 1, 2, 3, 4, 5)  # ranks of rest and the five cards; if both players fall, the lower rank wins
-    exhausting: Counts = (0, 0, 0, 0, 1)  # 1 for each card after which one must rest
+    guard_reduction: int = 1  # damage that a guard absorbs
+    dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that a dodge evades
+    priority: Counts = (0, 1, 2, 3, 4, 5)  # priorities of rest and the five cards; if both fall, the lower one wins
+    exhausting: Counts = (0, 0, 0, 0, 1)  # 1 for each card after which its player must rest
     redeal: str = "discard"  # ``"discard"`` or ``"reshuffle"``
 
 
@@ -70,7 +69,7 @@ NOTEBOOK = Rules()
 
 @cache
 def must_know(fields: tuple[str, ...]) -> None:
-    """Reject rules with fields that this module does not know."""
+    """Raise TypeError if rules have a field that this module does not implement."""
     unknown = set(fields) - set(Rules._fields)
     if unknown:
         raise TypeError(f"rules: the reference does not know the field {min(unknown)}")
@@ -81,34 +80,34 @@ TINY = Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2
 
 
 class State(NamedTuple):
-    """What one player knows; hands and discard pile are five counts each."""
+    """Information state of one player. Hands and discard pile are counts of the five cards."""
 
-    breath: int  # from 1 to the breaths of a measure, and one more between two measures
+    breath: int  # from 1 to the number of breaths in a measure, plus 1 between two measures
     hand: Counts  # own hand
     own_hp: int  # own HP
-    own_exhausted: int  # 1 if the player must rest
-    own_feinted: int  # own feints in this measure
+    own_exhausted: int  # 1 if the player is exhausted
+    own_feinted: int  # number of the player's feints in this measure
     enemy_hp: int  # HP of the enemy
-    enemy_hand: int  # cards in the enemy's hand
-    enemy_exhausted: int  # 1 if the enemy must rest
-    enemy_feinted: int  # feints of the enemy in this measure
+    enemy_hand: int  # number of cards in the enemy's hand
+    enemy_exhausted: int  # 1 if the enemy is exhausted
+    enemy_feinted: int  # number of the enemy's feints in this measure
     discard: Counts  # the discard pile
 
 
 class Play(NamedTuple):
-    """What one player does in a breath: the picked card, and the drawn one of a feint, or 0."""
+    """Cards of one player in a breath: the picked card and, for a feint, the drawn card. 0 stands for no card."""
 
     picked: int
     drawn: int
 
     @property
     def resolved(self) -> int:
-        """The card that hits the other player; 0 for a rest."""
+        """Card that takes effect in the clash, or 0 for rest."""
         return self.drawn or self.picked
 
 
-Successor = State | str  # WIN and LOSS are states of their own
-Distribution = Mapping[int, Any]  # from actions to probabilities
+Successor = State | str  # WIN and LOSS are strings
+Distribution = Mapping[int, Any]  # probabilities by action
 Strategy = Mapping[State, Distribution] | Callable[[State], Distribution]
 Transition = dict[Successor, Any]
 
@@ -117,12 +116,12 @@ Transition = dict[Successor, Any]
 
 
 def cards_of(counts: Counts) -> list[int]:
-    """List cards one by one."""
+    """Return a list of single cards, given their counts."""
     return [card for card, count in zip(CARDS, counts, strict=True) for _ in range(count)]
 
 
 def counts_of(cards: Iterable[int]) -> Counts:
-    """Count cards; 0 is no card."""
+    """Return the number of copies of each card. Entries 0 are ignored."""
     counter = Counter(cards)
     return tuple(counter[card] for card in CARDS)
 
@@ -144,16 +143,16 @@ def proportions(outcomes: Iterable[tuple[int, ...]], one: Number = EXACT) -> dic
     return {outcome: one * count / total for outcome, count in counter.items()}
 
 
-# Caches must distinguish types, since ``Fraction(1) == 1.0``.
+# Caches must distinguish types, because ``Fraction(1) == 1.0``.
 @lru_cache(maxsize=None, typed=True)
 def hands(cards: Counts, size: int, one: Number = EXACT) -> dict[Counts, Any]:
-    """Return the probabilities of ``size`` cards taken at random from ``cards``."""
+    """Return the probability of each hand of ``size`` cards drawn at random from ``cards``."""
     return proportions((counts_of(hand) for hand in itertools.combinations(cards_of(cards), size)), one)
 
 
 @lru_cache(maxsize=None, typed=True)
 def draws(deck: Counts, size: int, one: Number = EXACT) -> dict[tuple[int, ...], Any]:
-    """Return the probabilities of the top ``size`` cards of a deck, in order."""
+    """Return the probability of each sequence of ``size`` cards on top of a shuffled deck."""
     return proportions(itertools.permutations(cards_of(deck), size), one)
 
 
@@ -166,7 +165,7 @@ def unseen_cards(rules: Any, state: State) -> Counts:
 
 
 def mirror(state: State, enemy_hand: Counts) -> State:
-    """Return the position as the enemy sees it while holding ``enemy_hand``."""
+    """Return the enemy's information state if its hand is ``enemy_hand``."""
     return State(
         state.breath,
         enemy_hand,
@@ -182,7 +181,7 @@ def mirror(state: State, enemy_hand: Counts) -> State:
 
 
 def legal_actions(rules: Any, state: Successor) -> list[int]:
-    """Return the legal actions of a state, ascending; rest is legal only where no card can be played."""
+    """Return the legal actions of a state, ascending. Rest is legal only if no card can be played."""
     if isinstance(state, str) or state.own_exhausted or state.breath > rules.breaths or not any(state.hand):
         return [REST]
     ways = (0, 1) if state.own_feinted < rules.feints else (0,)
@@ -190,7 +189,7 @@ def legal_actions(rules: Any, state: Successor) -> list[int]:
 
 
 def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
-    """Return the strategy that plays every legal action with equal probability."""
+    """Return the strategy that chooses all legal actions with equal probability."""
 
     def play_uniformly(state: State) -> Distribution:
         actions = legal_actions(rules, state)
@@ -200,7 +199,10 @@ def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
 
 
 def behavior(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callable[[State], Distribution]:
-    """Return a strategy as a function; a table is uniform in states that it lacks, and None in all."""
+    """Return a strategy as a function.
+
+    A dictionary is uniform in states that it does not contain. None is uniform in all states.
+    """
     if enemy is not None and not isinstance(enemy, Mapping):
         return enemy
     table, otherwise = enemy or {}, uniform(rules, one)
@@ -226,7 +228,7 @@ def is_exhausting(rules: Any, card: int) -> int:
 
 
 def winner(rules: Any, own_hp: int, enemy_hp: int, own: Play, enemy: Play) -> str | None:
-    """Return WIN or LOSS if a player has 0 HP or less, else None."""
+    """Return WIN or LOSS if a player has at most 0 HP, otherwise None."""
     if own_hp > 0 and enemy_hp > 0:
         return None
     if own_hp > 0 or enemy_hp > 0:
@@ -236,18 +238,18 @@ def winner(rules: Any, own_hp: int, enemy_hp: int, own: Play, enemy: Play) -> st
 
 @cache
 def shown_cards(own: Play, enemy: Play) -> Counts:
-    """Count the cards that a breath adds to the discard pile."""
+    """Return the counts of the cards that a breath adds to the discard pile."""
     return counts_of((*own, *enemy))
 
 
 @cache
 def picked_card(own: Play) -> Counts:
-    """Count the card that leaves the hand, if there is one."""
+    """Return the counts of the card that leaves the hand, all 0 for rest."""
     return counts_of(own[:1])
 
 
 def play(rules: Any, state: State, own: Play, enemy: Play) -> Successor:
-    """Return the state after both plays."""
+    """Return the state after both players' cards have clashed."""
     must_know(rules._fields)
     own_hp = state.own_hp - damage(rules, enemy.resolved, own.resolved)
     enemy_hp = state.enemy_hp - damage(rules, own.resolved, enemy.resolved)
@@ -282,7 +284,7 @@ def recover(rules: Any, state: State) -> State:
 
 
 def plays_of(action: int, drawn: int) -> Play:
-    """Return the play of an action, given the top card of the deck, which only a feint draws."""
+    """Return the play of an action. ``drawn`` is the top card of the deck and is used only by a feint."""
     if action == REST:
         return Play(NO_CARD, NO_CARD)
     card, feint = divmod(action, 10)
@@ -295,7 +297,7 @@ def is_feint(action: int) -> bool:
 
 
 def clashes(action: int, enemy_action: int, deck: Counts, one: Number = EXACT) -> Iterator[tuple[Play, Play, Any]]:
-    """Return pairs of plays, with the probabilities of their draws."""
+    """Yield pairs of plays with the probabilities of their draws."""
     n_draws = is_feint(action) + is_feint(enemy_action)
     for drawn, probability in draws(deck, n_draws, one).items():
         first, last = (drawn[0], drawn[-1]) if drawn else (NO_CARD, NO_CARD)
@@ -306,14 +308,14 @@ def clashes(action: int, enemy_action: int, deck: Counts, one: Number = EXACT) -
 
 
 def deal(pool: Counts, size: int, reveal_size: int, one: Number = EXACT) -> Iterator[tuple[Counts, Counts, Any]]:
-    """Draw ``size`` cards from the pool and reveal some of the others; return the probability of both."""
+    """Draw ``size`` cards from the pool, then reveal others. Yield drawn and revealed cards with probabilities."""
     for drawn, probability in hands(pool, size, one).items():
         for revealed, share in hands(minus(pool, drawn), reveal_size, one).items():
             yield drawn, revealed, probability * share
 
 
 def pools(rules: Any, state: State, one: Number = EXACT) -> Iterator[tuple[Counts, Any]]:
-    """Return the cards that a redeal may deal from, with their probabilities."""
+    """Yield each possible pool of cards for a redeal, with its probability."""
     if rules.redeal == "discard":
         yield state.discard, one
         return
@@ -337,7 +339,7 @@ def redeal(rules: Any, state: State, one: Number = EXACT) -> Transition:
 
 
 def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -> Iterator[tuple[int, Counts, Any]]:
-    """Return every enemy action and the deck beside its hand, with the probability of both."""
+    """Yield every enemy action and possible deck with their joint probability."""
     chosen = behavior(rules, enemy, one)
     unseen = unseen_cards(rules, state)
     for hand, probability in hands(unseen, state.enemy_hand, one).items():
@@ -348,7 +350,7 @@ def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -
 
 
 def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
-    """Return the probabilities of all successors of an action; equal ones are merged."""
+    """Return the probability of each successor of an action."""
     if action not in legal_actions(rules, state):
         raise ValueError(f"action is {action}; it must be one of {legal_actions(rules, state)}")
     if state.breath > rules.breaths:
@@ -362,7 +364,7 @@ def transition(rules: Any, state: State, action: int, enemy: Strategy | None = N
 
 
 def transitions(rules: Any, state: State, enemy: Strategy | None = None, one: Number = EXACT) -> dict[int, Transition]:
-    """Return the rows of all legal actions of a state."""
+    """Return the successor probabilities of each legal action of a state."""
     return {action: transition(rules, state, action, enemy, one) for action in legal_actions(rules, state)}
 
 
@@ -370,14 +372,14 @@ def transitions(rules: Any, state: State, enemy: Strategy | None = None, one: Nu
 
 
 def deals(rules: Any) -> Iterator[tuple[Counts, Counts]]:
-    """Return all pairs of a full hand and revealed cards."""
+    """Yield all pairs of a full hand and revealed cards."""
     for hand in hands(rules.copies, rules.hand_size):
         for revealed in hands(minus(rules.copies, hand), rules.reveal_size):
             yield hand, revealed
 
 
 def breath_1_states(rules: Any) -> list[State]:
-    """Return all states of breath 1: every deal, with all HP that are possible after healing."""
+    """Return all states of breath 1: every deal with all HP that are possible after healing."""
     health = range(min(1 + rules.healing, rules.hp), rules.hp + 1)
     return [
         State(1, hand, hp, 0, 0, enemy_hp, rules.hand_size, 0, 0, revealed)
@@ -387,20 +389,20 @@ def breath_1_states(rules: Any) -> list[State]:
 
 
 def possible_actions(rules: Any, state: State) -> list[int]:
-    """Return the actions of an enemy that may hold any card the player does not see."""
+    """Return the actions of an enemy that may hold any unseen card."""
     guess = mirror(state, unseen_cards(rules, state) if state.enemy_hand else (0, 0, 0, 0, 0))
     return legal_actions(rules, guess)
 
 
 def possible_plays(action: int, enemy_action: int, unseen: Counts) -> Iterator[tuple[Play, Play]]:
-    """Return the possible plays of both; the enemy's pick and the draws are different cards of ``unseen``."""
+    """Yield the possible plays of both. The enemy's picked card and all draws are different cards of ``unseen``."""
     hidden = unseen if enemy_action == REST else minus(unseen, counts_of([enemy_action // 10]))
     for own_play, enemy_play, _ in clashes(action, enemy_action, hidden):
         yield own_play, enemy_play
 
 
 def successors(rules: Any, state: State) -> set[Successor]:
-    """Return all states that may follow any actions."""
+    """Return all possible successors of a state, for any actions of both players."""
     if state.breath > rules.breaths:
         return set(redeal(rules, state))
     unseen = unseen_cards(rules, state)
@@ -413,7 +415,7 @@ def successors(rules: Any, state: State) -> set[Successor]:
 
 
 def next_breath(rules: Any, states: Iterable[State]) -> set[State]:
-    """Return all states that follow, without win and loss."""
+    """Return all successors of some states, without win and loss."""
     after: set[State] = set()
     for state in states:
         after.update(successor for successor in successors(rules, state) if isinstance(successor, State))
@@ -421,7 +423,7 @@ def next_breath(rules: Any, states: Iterable[State]) -> set[State]:
 
 
 def enumerate_states(rules: Any) -> list[list[State]]:
-    """Return all states by breath, the one between measures last, each breath in ascending order."""
+    """Return all states in a list for each breath, in ascending order. States between measures come last."""
     layers = [sorted(breath_1_states(rules))]
     for _ in range(rules.breaths):
         layers.append(sorted(next_breath(rules, layers[-1])))
@@ -431,25 +433,24 @@ def enumerate_states(rules: Any) -> list[list[State]]:
 # Value iteration
 
 
-Row = tuple[float, list[tuple[float, int]]]  # the reward, and (probability, number) of each successor
+Row = tuple[float, list[tuple[float, int]]]  # the reward, and (probability, index) of each successor
 
 
 class Game:
-    """Numbered states, their rows, and the published value iteration on them.
+    """States with indices, their rows, and the published value iteration.
 
-    States that occur only as successors get a number and keep the value 0, so that an episode on a sample takes the
-    time of
-    an episode on its rows.
+    States that occur only as successors have an index and the constant value 0. An episode on a sample of states
+    therefore takes as long as these states take in an episode on the whole game.
 
     Attributes:
-        q: Values of the actions of each state; win and loss come last.
-        n_values: States, successors and terminals.
-        n_rows: State-action pairs, without those of terminals.
-        nnz: Successors of all these rows.
+        q: Values of the actions, by state. Win and loss come last.
+        n_values: Number of states, including successors and terminals.
+        n_rows: Number of state-action pairs, without terminals.
+        nnz: Number of successors of these rows, in total.
     """
 
     def __init__(self, states: Iterable[State], rows_of: Callable[[State], Mapping[int, Transition]]) -> None:
-        """Compute the rows of ``states``, number all states, and prepare the first episode."""
+        """Compute the rows of ``states``, assign indices to all states, and set the initial values."""
         states = list(states)
         numbers: dict[Successor, int] = {}
         for state in itertools.chain[Successor](states, TERMINAL_REWARD):
@@ -466,10 +467,10 @@ class Game:
         self.q = [[reward for reward, _ in rows] for rows in self._rows]
 
     def episode(self, discount: float) -> float:
-        """Run one episode: all values from Q, then all Q from these values.
+        """Run one episode: compute all state values from Q, then Q from the state values.
 
         Returns:
-            The published RMSE, the root of the sum of all squared changes of Q.
+            The published RMSE, that is, the square root of the sum of squared changes of Q.
         """
         values = [max(choices) for choices in self.q]
         values += [0.0] * (self.n_values - len(values))
@@ -484,12 +485,12 @@ class Game:
 
 
 def expected_reward(row: Transition) -> Any:
-    """Return the probability of winning at once minus that of losing at once."""
+    """Return the probability of an immediate win minus the probability of an immediate loss."""
     return row.get(WIN, 0) - row.get(LOSS, 0)
 
 
 def number_successors(row: Transition, numbers: dict[Successor, int]) -> list[tuple[float, int]]:
-    """Replace successors by their numbers; new ones get the next numbers."""
+    """Replace successors by their indices. New successors get the next free indices."""
     return [(probability, numbers.setdefault(state, len(numbers))) for state, probability in row.items()]
 
 
@@ -500,10 +501,10 @@ def backup(row: Row, discount: float, values: list[float]) -> float:
 
 
 def solve(rules: Any, enemy: Strategy | None, discount: float, n_episodes: int) -> tuple[Game, list[float]]:
-    """Enumerate a game, compute all its rows in float64, and run episodes.
+    """Enumerate a game, compute all its rows in float64, and run ``n_episodes`` episodes.
 
     Returns:
-        The game after the last episode, and the RMSE of each.
+        The game after the last episode, and the RMSE of each episode.
     """
     states = itertools.chain.from_iterable(enumerate_states(rules))
     game = Game(states, lambda state: transitions(rules, state, enemy, 1.0))

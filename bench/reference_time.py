@@ -1,18 +1,18 @@
 """Speed-up over the same model in plain Python, as in a notebook.
 
-First the tensor of the game is compared with the reference in plain Python, on a sample of the states of each breath:
-the same legal actions and successors, and each probability and reward to 1e-12. Only if they agree, each run times the
-reference on another sample, extrapolated to the whole game, and our states, tensor and values within 1e-9. The
-reference makes as many episodes of value iteration as needed for the same bound.
+First the tensor of the game is compared with the reference in plain Python, on a sample of states in each breath. Legal
+actions and successors must be equal, and probabilities and rewards must agree within 1e-12. If they agree, each run
+times the reference on another sample and extrapolates to the whole game. It also times our enumeration of states, the
+tensor, and values within 1e-9. The reference runs as many episodes of value iteration as this error bound requires.
 
-Within a breath all states are sampled with equal probability, so
+Within a breath, all states are sampled with equal probability. Hence
 
     sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
 
-is an unbiased estimate of the time for all. (Random walks from breath to breath favor states with many predecessors,
-and overestimate the nonzeros of the notebook's game by a fifth.) The same sum over nonzeros instead of seconds,
-compared with the true number, shows how good a sample is. The reference has one thread and never waits, so its times
-are processor times.
+is an unbiased estimate of the seconds for all states. (Random walks from breath to breath favor states with many
+predecessors, and overestimate the nonzeros of the notebook's game by a fifth.) The same formula, with nonzeros instead
+of seconds, estimates the number of nonzeros. Its error indicates the quality of the sample. The reference has one
+thread and never waits, so its times are processor times.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _REPEATS = 5
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark."""
+    """Compare the tensor with the reference, time both, and report the ratio of times."""
     rules = "tiny" if options.quick else "notebook"
     report, module = new_report("reference", options, rules), "bench.reference_time"
     say(f"reference: comparing rules {rules}")
@@ -78,7 +78,7 @@ def run(options: Options) -> Report:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Compare or time, in a child process."""
+    """Compare the tensor with the reference, or time the reference, in a child process."""
     space = StateSpace(load_rules(request["rules"]))
     mdp = build(space)
     rows = sample_rows(space, request["per_breath"], np.random.default_rng(request["seed"]))
@@ -89,7 +89,10 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def sample_rows(space: StateSpace, per_breath: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Sample states of each layer uniformly without replacement: int64 ``[per_breath]``, or all if there are fewer."""
+    """Sample states of each layer uniformly without replacement.
+
+    Return an int64 array for each layer, with ``per_breath`` states, or all states of smaller layers.
+    """
     return [
         begin + np.sort(generator.choice(size, min(per_breath, size), replace=False))
         for begin, size in zip(space.layer_ptr, space.states_by_breath, strict=False)
@@ -97,7 +100,10 @@ def sample_rows(space: StateSpace, per_breath: int, generator: np.random.Generat
 
 
 def largest_difference(space: StateSpace, mdp: MDP, row: int) -> float:
-    """Return the largest difference of a probability or reward of a state from the reference; 1 if entries differ."""
+    """Return the largest difference between a state's probabilities or rewards and the reference.
+
+    Return 1 if legal actions or successors differ.
+    """
     rules = reference.Rules(**space.rules._asdict())
     expected = reference.transitions(rules, reference.State(*space.state(row)), reference.uniform(rules, 1.0), 1.0)
     rows = slice(mdp.state_ptr[row], mdp.state_ptr[row + 1])
@@ -114,13 +120,13 @@ def largest_difference(space: StateSpace, mdp: MDP, row: int) -> float:
             return 1.0
         errors = [abs(found[successor] - p) for successor, p in transition.items()]
         reward = abs(float(mdp.reward[k]) - reference.expected_reward(transition))
-        # Unlike `max`, the sum with NaN is NaN.
+        # Unlike `max`, `np.max` returns NaN if an entry is NaN.
         largest = float(np.max([largest, reward, *errors]))
     return largest
 
 
 def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[str, Any]:
-    """Return the processor seconds of the reference for the game against the random player, from samples."""
+    """Extrapolate the processor seconds that the reference needs for the game against the random player."""
     rules = reference.Rules(**space.rules._asdict())
     uniform = reference.uniform(rules, 1.0)
     enumeration = timed(lambda: sorted(reference.breath_1_states(rules)))[1]
@@ -135,12 +141,12 @@ def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[
     for rows, size in zip(samples, space.states_by_breath, strict=True):
         states = [reference.State(*space.state(row)) for row in rows.tolist()]
         scale = size / len(states)
-        # The successors of the last layer, the states of breath 1, are already known.
+        # The successors of the last layer are the states of breath 1, whose enumeration is already timed.
         if states[0].breath <= rules.breaths:
             enumeration += scale * timed(listed, states)[1]
         game, seconds = timed(numbered, states)
         maps += scale * seconds
-        # The median, since one run of the garbage collector would be scaled up.
+        # Use the median, because extrapolation would multiply the time of a single garbage collection.
         episodes = [timed(game.episode, DISCOUNT)[1] for _ in range(TIMED_EPISODES)]
         episode += scale * statistics.median(episodes)
         nonzeros += scale * game.nnz
@@ -151,7 +157,7 @@ def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
-    """Call a function; return its result and the processor seconds of this thread."""
+    """Call a function and return its result and the processor seconds of this thread."""
     begin = time.thread_time()
     result = function(*arguments)
     return result, time.thread_time() - begin

@@ -1,4 +1,4 @@
-"""Reports as text for a terminal, and as the page ``docs/benchmarks.md`` from the newest lines of the results file."""
+"""Reports as text for a terminal and, from the newest results of each benchmark, as the page ``docs/benchmarks.md``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.contenders import FAMILIES
 from bench.harness import ROOT, Fact, Measurement, Report, Target, newest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-# The benchmarks and their titles, in the order of the page.
+# Titles of the benchmarks, in the order of the page.
 TITLES = {
     "reference": "The same model in plain Python",
     "peers": "Other solvers on the same tensor",
@@ -19,7 +19,7 @@ TITLES = {
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
-# Columns of the page; other facts are only in the results file.
+# Columns on the page. Other facts are only in the results file.
 COLUMNS = {
     "reference": (),
     "peers": ("times ours", "peak MB"),
@@ -28,7 +28,7 @@ COLUMNS = {
     "scaling": ("states", "nonzeros", "peak MB"),
     "startup": ("peak MB",),
 }
-# Sizes of processes on the page, and their headings.
+# Headings of the sizes of processes on the page.
 SIZES = {"middle": "**10^6 transitions**", "large": "**10^7 transitions**"}
 _PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 _INTRODUCTION = """\
@@ -60,25 +60,25 @@ Table = list[list[str]]
 
 
 def markdown(table: Table) -> list[str]:
-    """Return rows as the lines of a Markdown table."""
+    """Return the lines of a Markdown table."""
     head, *rows = table
     return [f"| {' | '.join(row)} |" for row in [head, ["---", *["---:"] * (len(head) - 1)], *rows]]
 
 
 def aligned(table: Table) -> list[str]:
-    """Return rows as lines for a terminal, with the first column aligned left and the others right."""
+    """Return the lines of a table for a terminal, with the first column left-aligned and the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     rows = [[row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table]
     return ["  ".join(row).rstrip() for row in rows]
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 run, 2 runs."""
+    """Return a number and its noun in the singular or plural: 1 run, 2 runs."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fact(value: Fact) -> str:
-    """Return a fact as text: whole numbers in groups of three, others with three significant digits."""
+    """Return a fact as text: integers in groups of three digits, other numbers with three significant digits."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -111,9 +111,9 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[str]) -> Table
 
 
 def _page_tables(report: Report) -> Iterator[str]:
-    """Yield the lines of the tables of a benchmark: one, or one for each size of a process.
+    """Yield the lines of a benchmark's tables: one for each size of process, or a single one.
 
-    Reasons for missing times, and times of parts, are only in the results file.
+    Reasons for missing times, and the times of stages, are only in the results file.
     """
     for size, heading in SIZES.items() if report.benchmark == "mdp" else [("", "")]:
         measurements = [each for each in report.measurements if size in each.name and ":" not in each.name]
@@ -130,7 +130,7 @@ def _target(each: Target) -> str:
 
 
 def page_of(reports: Mapping[str, Report]) -> str:
-    """Return the page, from the newest report of each benchmark."""
+    """Return the text of the page, given the newest report of each benchmark."""
     found = [reports[name] for name in TITLES if name in reports]
     shared: dict[str, list[str]] = {}
     for report in found:
@@ -154,7 +154,7 @@ def _circumstances(report: Report) -> str:
 
 
 def update(page: Path = PAGE) -> bool:
-    """Write the page; return True if it changed."""
+    """Write the page and return True if it changed."""
     wanted = page_of(newest())
     is_new = not page.exists() or page.read_text(encoding="utf-8") != wanted
     page.write_text(wanted, encoding="utf-8")

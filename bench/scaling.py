@@ -1,12 +1,13 @@
-"""Growth of time and memory with the game, and speed by threads.
+"""Growth of time and memory with the size of the game, and time by number of threads.
 
-A family of house rules (``houses/``) grows by more cards, HP and breaths, from a toy to fifteen times the nonzeros of
-the notebook's game. Each game is solved in a child process: states, tensor and values. If time is ``c n^k`` for ``n``
-nonzeros, ``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the peak of
-the process before the game is subtracted.
+House rules with more cards, HP and breaths (``houses/``) define a family of games, from a tiny game to fifteen times
+the nonzeros of the notebook's game. For each game, a child process computes the states, the tensor and the values. If
+the time is ``c n^k`` for ``n`` nonzeros, the exponent ``k`` is the slope of the least-squares line through the
+logarithms of the median times. The exponent of memory is computed in the same way, after subtracting the peak memory
+before the game.
 
-In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favor, so the line
-goes through games with at least `LEAST_NONZEROS` nonzeros.
+The line uses only games with at least `LEAST_NONZEROS` nonzeros. In smaller games, fixed costs of threads and chunks
+dominate, and would make the exponent too small.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _REPEATS = 3
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark."""
+    """Time all games and numbers of threads, and report the exponents."""
     family = FAMILY[:5] if options.quick else FAMILY
     report = new_report("scaling", options, "the family")
     games = [(f"rules {Path(rules).stem}", rules, options.threads) for rules in family]
@@ -81,15 +82,15 @@ def _seconds(results: list[dict[str, Any]], stage: str) -> list[float]:
 
 
 def exponent(sizes: list[float], amounts: list[float]) -> float:
-    """Return the slope of ``log amounts`` over ``log sizes`` by least squares."""
+    """Return the slope of the least-squares line through ``log amounts`` over ``log sizes``."""
     return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Solve the game of ``rules`` with ``threads`` threads ``repeats`` times; return the seconds of each stage.
+    """Solve the game of ``rules`` ``repeats`` times. Return its sizes and the seconds of each stage.
 
-    The kernels are compiled first, on the smallest game. The memory of the process then (Python, libraries, compiled
-    kernels) is the baseline.
+    The smallest game is solved first, to compile the kernels. The peak memory at this point (Python, libraries,
+    compiled kernels) is the baseline.
     """
     from punish_fast.runtime._jit import set_threads
 
@@ -106,7 +107,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _play(rules: str) -> tuple[dict[str, int], list[float]]:
-    """Solve a game against the random player; return its sizes and the seconds of each stage."""
+    """Solve a game against the random player. Return its sizes and the seconds of each stage."""
     from punish_fast.mdp.objectives.solver import solve
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
@@ -124,7 +125,7 @@ def _play(rules: str) -> tuple[dict[str, int], list[float]]:
 
 
 def limit_memory() -> None:
-    """Limit this process to the free memory of Linux, so that a game that is too large ends no other process."""
+    """Limit this process to the available memory on Linux, so that large games do not affect other processes."""
     if not Path("/proc/meminfo").is_file():
         return
     import resource

@@ -1,9 +1,9 @@
-"""Warm and cold starts of the command.
+"""Warm and cold starts of the command line.
 
 ``punish-fast solve --no-tensor`` with compiled kernels in the cache is compared with importing Numba, and ``--help``
-with importing Typer: no program that uses them can start faster. They are measured in turns. A cold start has an empty
-cache folder and compiles every kernel. All processes share a fresh cache folder, so the user's own does not matter.
-Peak memory is what the system reports for each process.
+with importing Typer. These imports are lower bounds for any program that uses the libraries. The commands take turns. A
+cold start has an empty cache folder and compiles every kernel. Warm starts share a new cache folder, so the user's
+cache has no effect. The operating system reports the peak memory of each process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_COLD_RUNS = 3
 
 
 def commands(rules: str, threads: int) -> dict[str, list[str]]:
-    """Return the command lines by name."""
+    """Return the command lines to measure, by name."""
     ours = [sys.executable, "-m", "punish_fast"]
     options = ["--rules", rules, "--threads", str(threads), "--no-tensor", "--quiet", "-o", "startup.h5"]
     return {
@@ -38,9 +38,9 @@ def commands(rules: str, threads: int) -> dict[str, list[str]]:
 
 
 def start(command: Sequence[str], folder: Path, cache: Path) -> tuple[float, int]:
-    """Run a command in ``folder`` with compiled kernels in ``cache``; return its seconds and peak memory in bytes."""
+    """Run a command in ``folder`` with the kernel cache ``cache``. Return its seconds and peak memory in bytes."""
     surroundings = environment(NUMBA_CACHE_DIR=str(cache))
-    # A warm start has bytecode.
+    # Let Python write bytecode, because warm starts use it.
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
     with (folder / "stderr.txt").open("w+", encoding="utf-8") as errors:
         begin, quiet = time.perf_counter(), subprocess.DEVNULL
@@ -53,7 +53,7 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> tuple[float, int
             end(process)
             raise
         seconds = time.perf_counter() - begin
-        # Otherwise Popen would wait for the finished process.
+        # Set the exit code, because Popen would otherwise wait for the finished process.
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             errors.seek(0)
@@ -63,7 +63,7 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> tuple[float, int
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark."""
+    """Time cold and warm starts and report their ratios to the imports."""
     rules = "tiny" if options.quick else "notebook"
     report, started = new_report("startup", options, rules), commands(rules, options.threads)
     samples: dict[str, list[tuple[float, int]]] = {name: [] for name in (*started, COLD)}
@@ -76,7 +76,7 @@ def run(options: Options) -> Report:
             say(f"startup: run {number} of {options.runs}" if number else "startup: warming up")
             for command in started:
                 ended = start(started[command], folder, folder / "cache-0")
-                # The first round fills the caches of the system.
+                # Discard the first round, which fills the caches of the operating system.
                 if number:
                     samples[command].append(ended)
     median, peak = {}, {}

@@ -1,7 +1,7 @@
-"""The tensor that all solvers solve, and the turn of one solver, both in child processes.
+"""Construction of the tensor that all solvers solve, and the turn of one solver, both in child processes.
 
-The tensor is built once and saved as one NumPy file per array. `load` imports only NumPy, so that the memory of a
-solver is its own.
+The tensor is built once and saved as one NumPy file per array. `load` imports only NumPy, so that the measured memory
+is used by the solver.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Tensor(NamedTuple):
 
     @property
     def n_states(self) -> int:
-        """States without terminals."""
+        """Number of states, without terminals."""
         return len(self.state_ptr) - 1
 
     @property
     def n_terminals(self) -> int:
-        """Absorbing states, after all others."""
+        """Number of terminals, whose columns come after all states."""
         return len(self.terminal_reward)
 
 
 class WithTerminals(NamedTuple):
-    """A process whose terminals are ordinary states, with one row each that leads back to it."""
+    """A process in which each terminal is an ordinary state, with one row that returns to the state."""
 
     state_ptr: np.ndarray  # int64 [n + 1], first row of each state
     indptr: np.ndarray  # int32 [n_rows + 1], first entry of each row
@@ -57,7 +57,7 @@ def load(folder: Path) -> Tensor:
 
 
 def with_terminals(tensor: Tensor) -> WithTerminals:
-    """Turn terminals into ordinary states, for solvers without terminals."""
+    """Convert terminals to ordinary states, for solvers that do not support terminals."""
     terminals = tensor.n_states + np.arange(tensor.n_terminals, dtype=np.int32)
     ones = np.arange(1, tensor.n_terminals + 1)
     return WithTerminals(
@@ -70,7 +70,7 @@ def with_terminals(tensor: Tensor) -> WithTerminals:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Build a tensor in ``folder`` if the request has ``rules`` or ``make``; else let a solver solve it."""
+    """Run the solver ``peer``, if requested. Otherwise build the tensor of ``rules`` or of the process ``make``."""
     folder = Path(request["folder"])
     if "peer" in request:
         return _turn(request, folder)
@@ -92,10 +92,10 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _turn(request: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Time ``repeats`` solves by ``peer``, after a warm-up on the tensor in ``small``.
+    """Time ``repeats`` solves by ``peer``, after a warm-up with the tensor in ``small``.
 
-    Each solve may take ``limit`` seconds, and the process may use ``bytes`` of memory. The values are written to the
-    file ``values``.
+    Each solve may take up to ``limit`` seconds, and the process may use up to ``bytes`` bytes of memory. The values are
+    written to the file ``values``.
     """
     if "bytes" in request:
         import resource

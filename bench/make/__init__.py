@@ -1,1 +1,1 @@
-"""Scripts that make files of this repository."""
+"""Scripts that generate files of this repository."""

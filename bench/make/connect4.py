@@ -1,8 +1,8 @@
 """Make the position sets or the opening book of Connect Four: ``python -m bench.make.connect4 sets|book``.
 
-The sets of ``punish_fast/games/connect4/known_scores.py`` are random positions with the scores of our solver.
-``punish_fast/games/connect4/oracle.py`` describes the book. Making it takes about an hour on one core. The file is
-saved every minute, and the next run continues from it, so a new book needs a new file.
+The sets for ``punish_fast/games/connect4/known_scores.py`` are random positions with scores from our solver.
+``punish_fast/games/connect4/oracle.py`` describes the book. Computing the book takes about an hour on one core. The
+program saves the file every minute and continues from an existing file. To start a new book, choose a new file.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from punish_fast.games.connect4.search import Connect4Solver, distance_to_center
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
-# Size of the table, in MB.
+# Size of the transposition table, in MB.
 _MEMORY = 2200
 _SECONDS = 60
 _SIZE = 1000
-# Ranges of the number of stones, and the maximum number of moves to the end of an easy position.
+# Range of the number of stones in each part of the game. A position with at most `EASY_PLIES` moves to the end is easy.
 STONES = {"ends": (26, 32), "middles": (14, 24)}
 EASY_PLIES = 12
 
 
 def set_of(n_stones: int, plies: int | None) -> str | None:
-    """Return the name of a position's set, if any; ``plies`` is the number of moves to the end, None if drawn."""
+    """Return the name of the set for a position, or None.
+
+    ``plies`` is the number of moves to the end under perfect play, or None if the position is a draw.
+    """
     for part, (fewest, most) in STONES.items():
         if fewest <= n_stones <= most:
             return f"easy-{part}" if plies is not None and plies <= EASY_PLIES else f"hard-{part}"
@@ -42,13 +45,13 @@ def set_of(n_stones: int, plies: int | None) -> str | None:
 
 
 def is_win(state: Connect4State, action: int) -> bool:
-    """Return True if a legal action completes a line."""
+    """Return True if a legal action completes a line of four."""
     after = _GAME.apply(state, action)
     return line_squares(after.filled ^ after.own) != 0
 
 
 def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:
-    """Return a position after random moves; None if the game is over, or the next stone can win it."""
+    """Return a position after random moves, or None if the game has ended or the next move can win."""
     state = _GAME.initial()
     while state.n_stones < n_stones and not _GAME.is_terminal(state):
         state = _GAME.apply(state, generator.choice(_GAME.actions(state)))
@@ -57,7 +60,7 @@ def random_position(generator: random.Random, n_stones: int) -> Connect4State | 
 
 
 def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
-    """Return sets of different positions."""
+    """Return sets of ``size`` different random positions with their scores, by name."""
     generator, solver = random.Random(seed), Connect4Solver()
     found: dict[str, dict[Connect4State, list[int]]] = {name: {} for name in SETS}
     ranges = list(STONES.values())
@@ -76,7 +79,7 @@ def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
 
 
 def save_sets(sets: dict[str, PositionSet], path: Path = connect4_sets.FILE) -> None:
-    """Write the sets where `position_sets` reads them."""
+    """Write position sets to the file that `position_sets` reads."""
     arrays: dict[str, Any] = {}
     for name, each in sets.items():
         arrays |= {f"{name}/boards": each.boards, f"{name}/scores": each.scores}
@@ -84,7 +87,7 @@ def save_sets(sets: dict[str, PositionSet], path: Path = connect4_sets.FILE) -> 
 
 
 def save_book(book: OpeningBook, path: Path) -> None:
-    """Write a book where `read_book` reads it."""
+    """Write an opening book in the format that `read_book` reads."""
     positions = sorted(book.scores)
     np.savez_compressed(
         path,
@@ -95,20 +98,20 @@ def save_book(book: OpeningBook, path: Path) -> None:
 
 
 class BookMaker:
-    """A book that is being made; ``book`` has the positions scored so far."""
+    """An opening book in progress. ``book`` contains the positions scored so far."""
 
     def __init__(self, path: Path, memory: int) -> None:
-        """Start with the entries of a file; ``memory`` is the size of the solver's table in MB."""
+        """Start from the entries of a file, if it exists. ``memory`` is the size of the transposition table in MB."""
         self._path, self._solver = path, Connect4Solver(memory)
         self.book = read_book(path) if path.exists() else OpeningBook()
         self._saved = time.monotonic()
 
     def add_all(self, most_stones: int) -> None:
-        """Add all positions of up to ``most_stones`` stones, and the best columns of those with fewer."""
+        """Add all positions of up to ``most_stones`` stones, and the best columns of positions with fewer stones."""
         layers = [{_GAME.initial()}]
         while len(layers) <= most_stones:
             layers.append(set(_successors(layers[-1])))
-        # The searches of neighbors share most of their positions.
+        # Searches of neighboring positions have most positions in common, so sort the positions.
         for state in sorted(layers.pop()):
             self._score(state)
         for layer in reversed(layers):
@@ -122,7 +125,7 @@ class BookMaker:
         self.book.columns[state] = columns[scores.index(max(scores))]
 
     def add_play(self, most_stones: int, seat: int) -> None:
-        """Add the positions of up to ``most_stones`` stones that can occur if the player of a seat plays perfectly."""
+        """Add the positions that occur if the player in ``seat`` follows the book, up to ``most_stones`` stones."""
         layer = {_GAME.initial()} if seat == 0 else set(_successors([_GAME.initial()]))
         while layer and next(iter(layer)).n_stones <= most_stones:
             answers = [self._answer(state) for state in sorted(layer) if not _GAME.is_terminal(state)]
@@ -145,7 +148,7 @@ class BookMaker:
         return self.book.scores[state]
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the book to its file."""
         save_book(self.book, self._path)
         self._saved = time.monotonic()
 
@@ -155,7 +158,7 @@ def _successors(states: Iterable[Connect4State]) -> list[Connect4State]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make position sets or a book."""
+    """Generate position sets or an opening book."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("kind", choices=("sets", "book"))
     parser.add_argument("file", nargs="?", type=Path, default=Path("connect4_book.npz"), help="file of the book")

@@ -1,4 +1,4 @@
-"""Diagrams of the documents for developers: speed, the subpackages, and the arrays of a decision process."""
+"""Diagrams for the documentation: speed, the subpackages, and the arrays of a decision process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 # --- Speed ------------------------------------------------------------------------------------------------------------
 
 
-# Background of texts, which hides grid lines.
+# Background of labels. It hides grid lines.
 _BLANK = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-# Bars of each panel: the fastest measurement of a benchmark whose name matches. MDPSolver starts from the values of win
-# and loss, since it cannot solve the whole task.
+# Bars of each panel: label, and pattern for the names of measurements, of which the fastest is drawn. MDPSolver is
+# given the values of win and loss, because it has no terminals.
 GROUPS = {
     "discounted values": (
         "peers",
@@ -41,13 +41,13 @@ GROUPS = {
 
 
 def seconds_of(benchmark: str, patterns: Iterable[str]) -> list[float]:
-    """Return the time of the fastest measurement whose name matches each pattern, in the newest report."""
+    """Return, for each pattern, the seconds of the fastest matching measurement in the newest report of a benchmark."""
     found = newest()[benchmark].measurements
     return [min(each.median for each in found if re.fullmatch(pattern, each.name)) for pattern in patterns]
 
 
 def draw_speed(figure: Figure) -> None:
-    """Draw the seconds that programs need for the same task, as bars on a logarithmic scale."""
+    """Draw bars of the seconds that each program needs for the same task, on a logarithmic axis."""
     figure.set_size_inches(8.0, 3.4)
     heights = {"height_ratios": [len(bars) for _, bars in GROUPS.values()]}
     panels: Any = figure.subplots(len(GROUPS), sharex=True, gridspec_kw=heights)
@@ -69,7 +69,7 @@ def draw_speed(figure: Figure) -> None:
 
 
 def _three(number: float) -> str:
-    """Format a number with two or three significant digits."""
+    """Format a number with at least two significant digits and in groups of three digits."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
@@ -77,12 +77,12 @@ def _three(number: float) -> str:
 
 
 class Stop(NamedTuple):
-    """A stop of a road.
+    """A stop on a road.
 
     Attributes:
-        room: Subpackage.
+        room: Name of the subpackage.
         label: Text on the right.
-        offset: Distance from the left of the lane.
+        offset: Distance from the left edge of the lane.
     """
 
     room: str
@@ -91,14 +91,14 @@ class Stop(NamedTuple):
 
 
 class Road(NamedTuple):
-    """A road through the subpackages, with its stops in order."""
+    """The path of an object through the subpackages. Stops are in order."""
 
     name: str
     look: Look
     stops: tuple[Stop, ...]
 
 
-# As in tests/test_house.py, which checks that imports lead only downwards.
+# In the order of tests/test_house.py, where each subpackage imports only from subpackages after it.
 ROOMS = (
     *("cli", "web", "play", "arena", "study", "games", "store"),
     *("equilibrium", "records", "enemies", "duel", "punish", "mdp", "runtime"),
@@ -141,7 +141,7 @@ _LANES, _RIGHT, _BAND = (1.8, 4.2, 7.4, 10.1), 12.0, "#F4F4F4"
 
 
 def draw_rooms(figure: Figure) -> None:
-    """Draw the subpackages from top to bottom, and a lane for each road with a numbered dot at each stop."""
+    """Draw the subpackages from top to bottom and the roads from left to right, with a numbered dot at each stop."""
     figure.set_size_inches(8.6, 5.0)
     axes: Axes = figure.subplots()
     axes.set(xlim=(-0.1, _RIGHT), ylim=(-len(ROOMS) + 0.45, 1.1))
@@ -170,7 +170,7 @@ def _road(axes: Axes, road: Road, x: float) -> None:
 
 STATES, TERMINAL = ("good", "worn", "broken"), "sold"
 _REWARD = 8.4
-# Reward, successors and name of each row of each state, as in docs/mdp.md.
+# Reward, successors and name of each row, by state. docs/mdp.md uses the same example.
 MACHINE = (
     ((3.0, {0: 0.8, 1: 0.2}, "run"),),
     ((2.0, {1: 0.5, 2: 0.5}, "run"), (-1.0, {0: 1.0}, "maintain")),
@@ -179,7 +179,7 @@ MACHINE = (
 
 
 def draw_process(figure: Figure) -> None:
-    """Draw the rows of three states, and their entries in the columns."""
+    """Draw the rows of three states with their transition probabilities in each column."""
     figure.set_size_inches(7.4, 3.3)
     axes: Axes = figure.subplots()
     axes.set(xlim=(-0.1, 8.6), ylim=(-5.9, 1.75))

@@ -1,7 +1,7 @@
 """The package of compiled kernels: ``python -m bench.make.kernels [FOLDER]`` writes a wheel for this platform.
 
-The wheel ``punish-fast-kernels`` fits one version of Python, Numba and llvmlite. The module ``shipped_kernels.py``
-describes how its kernels are found.
+The wheel ``punish-fast-kernels`` requires certain versions of Python, Numba and llvmlite. The module
+``shipped_kernels.py`` describes how the package finds these kernels.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ packages = ["punish_fast_kernels"]
 
 
 def compile_into(cache: Path) -> None:
-    """Compile all kernels into a folder in ``cache``, for all processors of the level that is shipped."""
+    """Compile all kernels into a folder in ``cache``, for the processor level returned by `level`."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_CPU_NAME": level(), "NUMBA_CPU_FEATURES": ""}
     subprocess.run([sys.executable, "-m", "punish_fast", "warmup"], env=environment, check=True)
 
 
 def platform_tag() -> str:
-    """Return the platform tag of the wheel; kernels use no system library, so they need no recent one."""
+    """Return the platform tag of the wheel. Kernels use no system libraries, so old versions of Linux are supported."""
     found = sysconfig.get_platform().replace("linux", "manylinux_2_17").replace("universal2", platform.machine())
     return found.translate(str.maketrans("-.", "__"))
 

@@ -1,4 +1,4 @@
-"""The pages ``docs/json.md`` and ``docs/hdf5.md``, from docstrings: ``python -m bench.make.key_pages``.
+"""Write the pages ``docs/json.md`` and ``docs/hdf5.md`` from docstrings: ``python -m bench.make.key_pages``.
 
 The docstring of a module or function that writes JSON ends with a section that describes each key on one line::
 
@@ -9,10 +9,11 @@ The docstring of a module or function that writes JSON ends with a section that 
         ranking (list of objects): Agents, the best first.
             win_rate (number, from 0 to 1): Share of games won.
 
-``*rules_report`` stands for the keys in the docstring of a function or class. In parentheses are the type and the unit;
-the keys of nested objects are indented. The page has a section for each module of a command, and for docstrings with a
-heading such as ``JSON keys of `punish-fast solve --dry-run`:``. HDF5 attributes, datasets and arrays are described in
-the same way in ``punish_fast/store/schema.py`` and ``punish_fast/games/learn/agent_file.py``.
+``*rules_report`` includes the keys from the docstring of the function or class ``rules_report``. Parentheses contain
+the type and the unit. Keys of nested objects are indented. The page has a section for each module of a command, and for
+each docstring with a heading such as ``JSON keys of `punish-fast solve --dry-run`:``. The docstrings of
+``punish_fast/store/schema.py`` and ``punish_fast/games/learn/agent_file.py`` describe HDF5 attributes, datasets and
+arrays in the same format.
 """
 
 from __future__ import annotations
@@ -56,17 +57,17 @@ class Key(NamedTuple):
     """A documented key, attribute or dataset."""
 
     name: str
-    type: str  # such as ``list of objects``; for attributes, datasets and arrays, the kinds of files
-    unit: str  # for arrays, the shape
+    type: str  # type, such as ``list of objects``; for attributes, datasets and arrays, the kinds of files
+    unit: str  # unit or, for arrays, the shape
     text: str
     inner: list[Key]  # keys of nested objects
 
 
 def keys_in(docstring: str, heading: str = "JSON keys.*") -> list[Key]:
-    """Parse a section of a docstring; the name of an included function or class begins with an asterisk."""
+    """Parse the section with a certain heading. Names of included docstrings begin with an asterisk."""
     found: list[Key] = []
-    levels = [(0, found)]  # indents, and keys with this indent
-    # The section ends at the next line without an indent.
+    levels = [(0, found)]  # pairs of an indentation and the list of its keys
+    # The section ends at the next line that is not indented.
     section = re.search(rf"^{heading}:\n((?:(?: .*)?\n)*)", inspect.cleandoc(docstring) + "\n", re.MULTILINE)
     for line in filter(None, section[1].splitlines() if section else []):
         entry = re.fullmatch(r"( *)(?:(\*\w+)|(/?\w[\w/]*)(?: \(([^,)]*)(?:, ([^)]*))?\))?: (.*))", line)
@@ -83,7 +84,7 @@ def keys_in(docstring: str, heading: str = "JSON keys.*") -> list[Key]:
 
 
 def sections() -> dict[str, list[Key]]:
-    """Return the keys that each command prints."""
+    """Return the JSON keys of each command."""
     parts: dict[str, list[Key]] = {}
     commands: dict[str, list[Key]] = {}
     for path in (ROOT / "punish_fast").rglob("*.py"):
@@ -103,7 +104,7 @@ def sections() -> dict[str, list[Key]]:
 
 
 def _included(keys: Sequence[Key], parts: Mapping[str, Sequence[Key]]) -> Iterator[Key]:
-    """Yield keys, with the keys of other functions instead of their names."""
+    """Yield keys, and replace names of included docstrings by their keys."""
     for key in keys:
         if key.name.startswith("*"):
             yield from _included(parts[key.name[1:]], parts)
@@ -112,7 +113,7 @@ def _included(keys: Sequence[Key], parts: Mapping[str, Sequence[Key]]) -> Iterat
 
 
 def json_page() -> str:
-    """Return the page on JSON keys."""
+    """Return the Markdown page on JSON keys."""
     lines = [_JSON_INTRODUCTION]
     for command, keys in sections().items():
         lines += [f"## {command}", "", *_table(["key", "type", "unit", "meaning"], _json_rows(keys, "")), ""]
@@ -132,7 +133,7 @@ def _json_rows(keys: Sequence[Key], path: str) -> Iterator[list[str]]:
 
 
 def hdf5_page() -> str:
-    """Return the page on attributes, datasets and arrays of HDF5 files."""
+    """Return the Markdown page on attributes, datasets and arrays of HDF5 files."""
     head = ["kinds of files", "type", "allowed", "meaning"]
     lines = [_HDF5_INTRODUCTION, "## Root attributes", "", *_table(["attribute", *head], _attribute_rows()), ""]
     lines += ["## Datasets", "", *_table(["dataset", *head], _dataset_rows()), ""]

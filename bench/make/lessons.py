@@ -1,8 +1,8 @@
 """Write the page ``docs/lessons.md``: ``python -m bench.make.lessons EQ.h5``.
 
-All numbers of the page, and all sentences that depend on the strategy, are in blocks between two comments. The command
-writes the blocks and the figures from a strategy file. Only with ``--db DB`` does it write the block and the
-figure about where people deviate.
+All numbers on the page, and all sentences that depend on the strategy, are in blocks between two HTML comments. The
+command generates the blocks and the figures from a strategy file. The block and the figure about mistakes in recorded
+games also need ``--db DB``.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
 
 PAGE = ROOT / "docs" / "lessons.md"
-# Figures by the row of the plot.
+# File of each figure, by row of the plot.
 FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "frequencies": "lessons-frequencies.png"}
 PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 3
 _WORST = 4
-# Number of sentences to remember.
+# Maximum number of sentences in the list at the top of the page.
 _SENTENCES = 10
 _GROUPINGS = ("all", "breath", "enemy", "hp")
-# Groupings of the sentences on a situation, and the words before it.
+# Groupings whose situations get sentences, and the word before the situation.
 _WHEN = {"breath": "In ", "enemy": "If ", "hp": "At "}
-# Plays chosen in at least this share of the states that allow them get a sentence.
+# A play gets a sentence if it is chosen in at least this share of the states that allow it.
 _OFTEN = 0.5
 
 
 def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str, str]:
-    """Return the blocks by name, from the JSON of ``lessons --json`` and the origin of the strategy."""
+    """Return the blocks by name, given the report of ``lessons --json`` and the origin of the strategy."""
     blocks = {
         "sentences": _sentences(report),
         "source": _source(report, origin or {}),
@@ -67,7 +67,7 @@ def _source(report: dict[str, Any], origin: dict[str, Any]) -> str:
 
 
 def _sentences(report: dict[str, Any]) -> str:
-    """Return a numbered list of the sentences to remember at the table, from the whole game to rare situations."""
+    """Return the numbered list of sentences at the top of the page, from general advice to rare situations."""
     found = [*_hp_sentences(report), _hands_sentence(report), _kept_sentence(report)]
     found += [_feint_sentence(report["frequencies"][0]), *_turns(report["frequencies"])]
     return "\n".join(
@@ -140,7 +140,7 @@ def _situation_row(situation: dict[str, Any]) -> list[str]:
 
 
 def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
-    """Return sentences on plays that are chosen in most states that allow them, the most frequent first."""
+    """Return sentences on plays that are chosen in most states that allow them, in descending order of frequency."""
     found = [
         (share, f"{_WHEN[each['grouping']]}{each['situation']}{_play_text(play, each)} {100 * share:.0f} times in 100.")
         for each in frequencies
@@ -191,7 +191,7 @@ def _sentence(text: str) -> str:
 
 
 def replaced(text: str, blocks: dict[str, str]) -> str:
-    """Return the page ``text`` with new ``blocks``."""
+    """Return the page ``text`` with its blocks replaced."""
     for name, block in blocks.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, found, rest = text.partition(begin)
@@ -203,7 +203,7 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
-    """Write the blocks of the page, and the figures, from a strategy or agent; return the files written."""
+    """Write the blocks of the page and the figures from a strategy or agent file. Return the files written."""
     from punish_fast.cli.strategies.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
 

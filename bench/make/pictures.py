@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOCS = ROOT / "docs"
-# Enough for lines, letters and the colors of the cards; files stay small.
+# Number of colors. 64 are enough for lines, letters and cards, and keep files small.
 _COLORS = 64
 
 
 def shrink(path: Path, output: Path) -> None:
-    """Reduce the colors of a figure."""
+    """Write an image with at most 64 colors."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -40,13 +40,13 @@ def shrink(path: Path, output: Path) -> None:
 
 
 class Breath(NamedTuple):
-    """A breath of the measure.
+    """One breath in the diagram of a measure.
 
     Attributes:
         own: Card that you play, or ``rest``.
         enemy: Card that the opponent plays.
-        discarded: Card that you discard for a feint; None without a feint.
-        remark: Text between the two cards.
+        discarded: Card that you discard for a feint, or None if you do not feint.
+        remark: Text between your card and the opponent's.
     """
 
     own: str
@@ -55,7 +55,7 @@ class Breath(NamedTuple):
     remark: str
 
 
-# A game in which every rule of a breath matters once.
+# A game in which each rule about breaths applies once.
 MEASURE = (
     Breath("strike", "guard", None, "a guard\nabsorbs 1"),
     Breath("punish", "dodge", None, "a dodge\nevades it"),
@@ -67,7 +67,7 @@ _OWN, _ENEMY = 2.1, 0.55
 
 
 def draw_measure(figure: Figure) -> None:
-    """Draw one measure: the deal, four breaths with the cards of both players and their HP, and the redeal."""
+    """Draw one measure: the deal, four breaths with the cards and HP of both players, and the redeal."""
     figure.set_size_inches(9.2, 3.3)
     axes: Axes = figure.subplots()
     axes.set(xlim=(-0.95, 5.75), ylim=(-0.05, 3.05))
@@ -120,7 +120,7 @@ def _card(axes: Axes, x: float, y: float, name: str, order: int = 2) -> None:
 
 
 def _discarded(axes: Axes, x: float, y: float, name: str) -> None:
-    """Draw a card that shows only its upper edge behind the card at (x, y)."""
+    """Draw a card behind the card at (x, y), so that only its upper edge is visible."""
     _card(axes, x + 0.1, y + 0.24, "", order=1)
     axes.text(x + 0.1, y + 0.37, f"({name})", ha="center", va="center", color=MUTED, size=8)
 
@@ -136,15 +136,15 @@ def _arrow(axes: Axes, x: float) -> None:
 
 # --- Exploitability by number of iterations -------------------------------------------------------------------------
 
-# Exploitability in percentage points by number of iterations, as printed by ``punish-fast equilibrium --iterations N
-# --resume run.h5`` for each number in turn.
+# Exploitability in percentage points after each number of iterations N, from successive runs of ``punish-fast
+# equilibrium --iterations N --resume run.h5``.
 MEMORYLESS = {1: 34.58, 2: 36.12, 5: 20.10, 10: 10.50, 20: 5.49, 40: 3.64, 80: 2.80, 160: 2.42, 320: 2.18, 640: 2.01}
-# The same with ``--information memory``: the result in docs/equilibrium.md.
+# Exploitability in percentage points with ``--information memory``, from docs/equilibrium.md.
 MEMORY = {1344: 1.3}
 
 
 def draw_exploitability(figure: Figure) -> None:
-    """Draw exploitability against the number of iterations, with both axes logarithmic."""
+    """Draw exploitability over the number of iterations, on logarithmic axes."""
     from matplotlib.ticker import FormatStrFormatter
 
     figure.set_size_inches(6.4, 3.4)
@@ -175,7 +175,7 @@ PICTURES: dict[str, Callable[[Figure], None]] = {
 
 
 def draw(name: str, folder: Path = DOCS) -> Path:
-    """Draw a picture into a folder and return its path."""
+    """Draw a picture, write it to a folder and return its path."""
     output = folder / f"{name}.png"
     with tempfile.TemporaryDirectory() as temporary:
         drawn = Path(temporary) / output.name

@@ -1,6 +1,6 @@
 """Add a trained network to the package: ``python -m bench.make.pretrained connect4.h5``.
 
-The networks were trained with::
+The following commands trained the networks::
 
     punish-fast games train connect4 --method dqn --games 450000
     punish-fast games train incan-gold --method dqn --games 2000000
@@ -22,13 +22,13 @@ from punish_fast.games.registry import describe, game_of
 
 
 def save_pretrained(learner: DqnLearner, path: Path) -> None:
-    """Write the network of a learner, with weights in half precision."""
+    """Write the network of a learner to an NPZ file, with weights in half precision."""
     filters, hidden = (np.array(layers, dtype=np.int64) for layers in (learner.method.filters, learner.method.hidden))
     np.savez_compressed(path, filters=filters, hidden=hidden, weights=learner.weights.astype(np.float16))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file of a network."""
+    """Write the network of a checkpoint to the package."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("file", type=Path, help="a checkpoint")
     learner = load_as(parser.parse_args(arguments).file, DqnLearner)

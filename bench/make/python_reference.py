@@ -1,4 +1,4 @@
-"""Pages of the Python reference: one page per topic, with the names in the order in which users need them."""
+"""Pages of the Python reference. There is one page per topic, and names are in the order in which users need them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 
 class Topic(NamedTuple):
-    """Page of the reference, without the suffix ``.md``."""
+    """A topic of the reference. ``page`` is the name of its file without the suffix ``.md``."""
 
     page: str
     title: str
-    module: str  # the module from which users import the names
+    module: str  # module from which users import the names
     summary: str
     names: str  # public names of the module, separated by spaces
 
@@ -89,7 +89,7 @@ TOPICS = (
         "Solution Log BoundedValues AverageReward FiniteHorizon compare_solutions Comparison Differences",
     ),
 )
-# Classes whose entries include the members of private base classes.
+# Classes whose entries include members inherited from private base classes.
 WITH_INHERITED = {"MDP"}
 INHERITED = "    options:\n      inherited_members: true\n"
 OVERVIEW = """# Python reference
@@ -101,7 +101,7 @@ Every public name is described on one page. Pages and names are in the order in 
 
 
 def write_reference(folder: Path) -> None:
-    """Write the overview and a page for each topic, as Markdown for mkdocstrings."""
+    """Write the overview and a page for each topic, as Markdown with directives of mkdocstrings."""
     overview = [OVERVIEW]
     for topic in TOPICS:
         names = topic.names.split()

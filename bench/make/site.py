@@ -23,7 +23,7 @@ PAGES = ROOT / "build" / "pages"
 
 
 def command_reference() -> str:
-    """Return the page on all commands, as Markdown."""
+    """Return the Markdown page that describes all commands."""
     return "\n\n".join(_sections(typer.main.get_command(app), None, "punish-fast"))
 
 
@@ -35,7 +35,7 @@ def _sections(command: Any, parent: Any, path: str) -> Iterator[str]:
     parameters = sorted(command.get_params(context), key=lambda parameter: parameter.param_type_name)
     records = filter(None, (parameter.get_help_record(context) for parameter in parameters))
     yield from (f"`{names}`\n:   {help}" for names, help in starmap(tidy_entry, records))
-    # Click does not rewrap paragraphs that begin with \b.
+    # Examples begin with \b, so that Click does not rewrap them.
     examples, _, note = (command.epilog or "").removeprefix("\b\nExamples:\n").partition("\n\n")
     if examples:
         yield f"Examples:\n\n```sh\n{textwrap.dedent(examples)}\n```"
@@ -46,7 +46,7 @@ def _sections(command: Any, parent: Any, path: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Collect the pages in ``build/pages`` and build the website; any warning is a failure."""
+    """Collect the pages in ``build/pages`` and build the website. Return 0 if there are no warnings."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES / "docs")
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
@@ -58,7 +58,7 @@ def main() -> int:
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     print(done.stdout)
-    # Zensical prints what Griffe says of docstrings, but does not count it.
+    # Zensical prints Griffe's warnings about docstrings, but its exit code ignores them.
     return done.returncode or int("griffe:" in done.stdout)
 
 

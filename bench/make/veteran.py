@@ -1,7 +1,7 @@
 """Make the file of the built-in opponent *veteran*: ``python -m bench.make.veteran EQ.h5``.
 
-A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that self-play visits, and rounds
-their probabilities to fifteenths. Make the strategy first, in about a minute::
+A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that are visited in self-play,
+and rounds the probabilities of their actions to fifteenths. Compute the strategy first, in about a minute::
 
     punish-fast equilibrium --rules tabletop --output eq.h5
     python -m bench.make.veteran eq.h5
@@ -25,18 +25,19 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 from punish_fast.study.selfplay import self_play
 
-# Expected visits per game; the policy is uniform in rarer states.
+# Minimum expected visits per game. The veteran plays uniformly in states with fewer visits.
 LEAST_VISITS = 1e-7
 
 
 def thinned(space: StateSpace, policy: np.ndarray, support: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the uint8 arrays of the file, ``covered`` and ``units``.
 
-    The bits of ``covered`` say which states are kept; ``units`` has the probabilities of their rows in fifteenths.
+    The bits of ``covered`` mark the states in ``support``. ``units`` contains the probabilities of their rows in
+    fifteenths.
     """
     begins = space.state_ptr[:-1]
     units = np.rint(policy * veteran.UNITS)
-    # The most probable action makes up for rounding.
+    # Adjust the most probable action, so that the probabilities of each state sum to one.
     units[first_best(space.state_ptr, policy)] += veteran.UNITS - np.add.reduceat(units, begins)
     rows = np.repeat(support, np.diff(space.state_ptr))
     return np.packbits(support), units[rows].astype(np.uint8)
@@ -49,7 +50,7 @@ def make(strategy: Path) -> None:
     space = StateSpace(file.rules)
     policy = file.policy(space)
     visits = self_play(GameGraph(space), policy).state_visits
-    # The graph leaves out the states after the last breath, where there is no choice.
+    # The graph omits the states after the last breath, because they have a single action.
     support = np.zeros(space.n_states, dtype=np.bool_)
     support[: len(visits)] = visits >= LEAST_VISITS
     bits, units = thinned(space, policy, support)

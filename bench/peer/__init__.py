@@ -1,9 +1,9 @@
 """Solvers that solve the same tensor, one file each.
 
-Each file has ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor from a folder into the form of the
-solver and is not timed; ``solve()`` is timed and returns a `Result`. ``settings`` has ``discount``, ``tolerance``,
-``threads`` and the solver's own options. The stopping rule of every solver guarantees, in exact arithmetic, that no
-value is further than ``tolerance`` from the optimal one.
+Each file defines ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor from a folder and converts it for
+the solver. Only the returned function ``solve()`` is timed. It returns a `Result`. ``settings`` contains ``discount``,
+``tolerance``, ``threads`` and the solver's own options. In exact arithmetic, the stopping rule of every solver
+guarantees that each value is within ``tolerance`` of the optimal value.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ Settings = Mapping[str, Any]
 class Result(NamedTuple):
     """The result of a solver."""
 
-    # Reads the values, float64 ``[n_states]`` without terminals; untimed, since it would measure a Python interface.
+    # Returns the values, float64 ``[n_states]`` without terminals. Not timed, because the conversion to Python may be
+    # slow.
     values: Callable[[], np.ndarray]
-    error_bound: float  # the solver's own bound on the distance from the optimal values
+    error_bound: float  # the solver's own bound on the error of all values
 
 
 Solve = Callable[[], Result]

@@ -1,13 +1,13 @@
 """MDPSolver, a C++ library, with the given ``algorithm`` and ``update``.
 
-It uses all threads of OpenMP unless ``threads`` is 1. They sleep while they wait for each other, since busy waiting is
-many times slower while another program is running.
+MDPSolver uses all threads of OpenMP unless ``threads`` is 1. Waiting threads sleep, because busy waiting is many times
+slower if another program is running.
 
 With its standard updates, modified policy iteration (``mpi``, the default) stops when the span of the changes is below
-``tolerance (1 - discount) / discount``, and adds ``discount / (1 - discount)`` times the smallest change to all values.
-The optimal values lie between that and the same for the largest change, so the values are within ``tolerance`` of them.
-The process is passed as Python lists of lists. MDPSolver has no terminals, so it starts with zeros and the exact values
-of win and loss, which saves most of its iterations.
+``tolerance (1 - discount) / discount``. It then adds ``discount / (1 - discount)`` times the smallest change to all
+values. This is a lower bound of the optimal values, and the same sum with the largest change is an upper bound. The
+bounds differ by at most ``tolerance``. The process is passed as Python lists of lists. MDPSolver does not support
+terminals. The initial values are zeros and the exact values of win and loss, because these save most iterations.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bench.tensor import WithTerminals, load, with_terminals
 
 
 def _nested(array: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> list[Any]:
-    """Return the entries of each row of each state."""
+    """Return the entries of ``array`` as lists by state and row."""
     items, ends, rows = array.tolist(), inner.tolist(), outer.tolist()
     return [[items[ends[row] : ends[row + 1]] for row in range(begin, end)] for begin, end in pairwise(rows)]
 
 
 def _model(whole: WithTerminals, discount: float) -> Any:
-    # OpenMP reads this when it is loaded.
+    # OpenMP reads this variable when the library is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     model = importlib.import_module("mdpsolver").model()
     rewards, rows = whole.reward.tolist(), whole.state_ptr.tolist()
@@ -45,7 +45,7 @@ def _model(whole: WithTerminals, discount: float) -> Any:
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor as nested lists, which MDPSolver copies."""
+    """Load the tensor and pass it to MDPSolver as nested lists."""
     tensor = load(folder)
     n_states = tensor.n_states
     model = _model(with_terminals(tensor), settings["discount"])

@@ -1,8 +1,8 @@
-"""Our solver; its error bound includes rounding.
+"""Our solver. Its error bound includes rounding errors.
 
-Without ``task`` it computes discounted values. The task ``reachability`` is the probability of reaching a terminal with
-a positive value, ``win probability`` the same as an objective of `solve`, and ``whole`` a game of Punish from rules to
-values.
+By default it computes discounted values. The setting ``task`` selects another computation: ``reachability`` computes
+the probability of reaching a terminal with a positive reward by `reach_probability`, ``win probability`` computes the
+same probability by `solve`, and ``whole`` solves a game of Punish given only its rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from punish_fast.runtime._jit import set_threads
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor, or the rules of the whole game; all else is part of solving."""
+    """Load the tensor or, for the task ``whole``, the rules. All other work is part of solving."""
     set_threads(settings["threads"])
     task, discount, tolerance = settings.get("task", ""), settings["discount"], settings["tolerance"]
     if task == "whole":
@@ -28,7 +28,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     tensor = load(folder)
 
     def solved() -> Result:
-        # A new object, since an old one has cached its chunks.
+        # Create a new object for each solve, because an MDP caches its chunks.
         mdp = MDP(**tensor._asdict())
         if task == "reachability":
             wins = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])

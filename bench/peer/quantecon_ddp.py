@@ -2,12 +2,13 @@
 
 Value iteration stops when the largest change is below ``epsilon (1 - discount) / (2 discount)``. Modified policy
 iteration stops when the span of the changes is below ``epsilon (1 - discount) / discount``, and then moves the values
-to the middle of the bracket of the optimal ones. Either way they are within ``epsilon / 2`` of the optimal ones, so
-``epsilon`` is twice the tolerance. QuantEcon uses one thread.
+to the middle between their lower and upper bounds. In both cases they are within ``epsilon / 2`` of the optimal values,
+so ``epsilon`` is twice the tolerance. QuantEcon uses one thread.
 
-QuantEcon treats win and loss as ordinary states, whose values converge by a factor of the discount in each iteration;
-from its own start this takes most of the time. With ``knows_terminals`` it starts with zeros and the exact values of
-win and loss, like all solvers with terminals.
+QuantEcon treats win and loss as ordinary states. In each iteration, the errors of their values decrease only by a
+factor equal to the discount, so from QuantEcon's own initial values they take most of the time. With
+``knows_terminals`` the initial values are zeros and the exact values of win and loss, as for all solvers that support
+terminals.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
 
     def solved() -> Result:
         epsilon = 2 * settings["tolerance"]
-        # It overwrites the initial values.
+        # QuantEcon overwrites the initial values.
         v = None if start is None else start.copy()
         found = process.solve(method=settings["method"], v_init=v, epsilon=epsilon, max_iter=100_000, **options)
         return Result(lambda: found.v[: tensor.n_states], settings["tolerance"])

@@ -1,7 +1,7 @@
 """Plain value iteration with SciPy: one product of a CSR matrix with a vector per sweep.
 
-It stops when ``discount / (1 - discount)`` times the largest change of a value, a bound on the error, is at most the
-tolerance.
+Iteration stops when ``discount / (1 - discount)`` times the largest change of a value is at most the tolerance. This
+product is a bound on the error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Howard's policy iteration with SciPy; ``spsolve`` (SuperLU) computes the values of each policy.
 
-It stops when in no state a row is better than that of the policy by more than ``tolerance (1 - discount)``, so the
-error is at most the tolerance.
+Iteration stops when no row is better than the policy's row in the same state by more than ``tolerance (1 - discount)``.
+The error is then at most the tolerance.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
             if gain <= settings["tolerance"] * (1 - discount):
                 return Result(v.copy, max(gain, 0.0) / (1 - discount))
             better = _greedy(q, first_row, n_actions)
-            # Rounding must not cause cycles among equally good policies.
+            # Keep rows that are equally good up to rounding, so that policies cannot cycle.
             policy = np.where(q[better] > q[policy] + 1e-12 * np.abs(v).max(), better, policy)
 
     return solved

@@ -1,9 +1,9 @@
-"""Storm's sparse engine through stormpy, on a model made from arrays: discounted rewards or reachability.
+"""Storm's sparse engine through stormpy, on a model built from arrays: discounted rewards or reachability.
 
-Without ``method`` the property is ``Rmax=? [Cdiscount=...]``, the maximum discounted total reward. With it, the
-property is ``Pmax=? [F "goal"]``, where goals are the terminals with a positive value, and ``method`` is a sound
-method, which brackets every value. The absolute ``precision`` is the tolerance. Storm uses one thread. The time
-includes its analysis of the graph.
+Without ``method`` the property is ``Rmax=? [Cdiscount=...]``, the maximum discounted total reward. With ``method`` the
+property is ``Pmax=? [F "goal"]``, where goals are the terminals with a positive reward. ``method`` must be a sound
+method, that is, one that computes lower and upper bounds of every value. The absolute ``precision`` is the tolerance.
+Storm uses one thread. The time includes Storm's analysis of the graph.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _environment(stormpy: Any, settings: Settings) -> Any:
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the arrays and make Storm's model from them."""
+    """Load the arrays and build Storm's model from them."""
     stormpy: Any = importlib.import_module("stormpy")
     tensor = load(folder)
     goals = tensor.n_states + np.flatnonzero(tensor.terminal_reward > 0)

@@ -1,9 +1,10 @@
 """``ValueIteration`` or ``PolicyIterationModified`` of pymdptoolbox, with a sparse matrix for every action.
 
-It stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values then equal the optimal
-ones only up to a constant. One more of its Bellman operators (timed) brackets the constant, and the middle of the
-bracket is within ``epsilon / 2`` of the optimal values. All states need the same number of actions, so the first row of
-a state is repeated for missing ones. Its policy iteration uses dense matrices and is left out.
+The toolbox stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values are then
+within the tolerance only up to a constant. One more application of its Bellman operator, which is timed, results in
+bounds of this constant. With the middle of the bounds, the values are within ``epsilon / 2`` of the optimal values. The
+toolbox needs the same number of actions in each state, so missing actions are copies of the first row. Its policy
+iteration uses dense matrices and is omitted.
 """
 
 from __future__ import annotations

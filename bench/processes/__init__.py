@@ -1,4 +1,4 @@
-"""Markov decision processes from the literature, in three sizes, to measure solvers.
+"""Markov decision processes from the literature in three sizes, as tasks for solvers.
 
-Each file describes one process and has ``make(...) -> MDP``; `registry` lists them with their sizes.
+Each file describes one process and defines ``make(...) -> MDP``. The module `registry` lists the processes and sizes.
 """

@@ -1,12 +1,12 @@
-"""The shared coin of randomized consensus: the maximum probability that processes decide for different coins.
+"""The shared coin of randomized consensus: the maximum probability that processes decide for different sides.
 
-The weak shared coin of Aspnes and Herlihy (1990), "Fast randomized consensus using shared memory", J. Algorithms
-15(1), as a model of Kwiatkowska, Norman and Segala (2001), "Automated verification of a randomized distributed
+The weak shared coin is due to Aspnes and Herlihy (1990), "Fast randomized consensus using shared memory", J. Algorithms
+15(1). The model follows Kwiatkowska, Norman and Segala (2001), "Automated verification of a randomized distributed
 consensus protocol using Cadence SMV and PRISM", CAV. Each of ``n`` processes flips a fair coin, moves a shared counter
-one up or down accordingly, and reads it. It decides for tails at a distance of at most ``n`` from the lower end, for
-heads at most ``n`` from the upper end, and otherwise flips again. The counter runs from 0 to ``2 n (k + 1)`` and starts
-in the middle. A scheduler chooses who moves next. In the terminals all processes have decided: in the first for the
-same coin, in the second, the goal, for different ones.
+by one, up for heads and down for tails, and reads the counter. The process decides for tails within ``n`` of the lower
+end, for heads within ``n`` of the upper end, and otherwise flips again. The counter runs from 0 to ``2 n (k + 1)`` and
+starts in the middle. A scheduler chooses the process that moves next. There are two terminals, in which all processes
+have decided: for the same side in the first, for different sides in the second, which is the goal.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _N_PHASES = 6
 
 
 def make(n: int, k: int) -> MDP:
-    """Return the process; the action is the number of the process that moves."""
+    """Return the decision process. An action is the index of the process that moves."""
     most = 2 * n * (k + 1)
     place = (most + 1) * _N_PHASES ** np.arange(n)
     n_codes = _N_PHASES**n * (most + 1)
 
     def decided(code: np.ndarray) -> np.ndarray:
-        """Return the code, or the terminal if all processes have decided."""
+        """Replace codes of states in which all processes have decided by codes of terminals."""
         ends = [(code // unit) % _N_PHASES for unit in place]
         is_over = np.logical_and.reduce([end >= TAILS for end in ends])
         differs = np.logical_or.reduce([end != ends[0] for end in ends])

@@ -1,10 +1,11 @@
 """Forest management: wait for the forest to grow, or cut it.
 
-The example of the MDP toolbox of Chades, Chapron, Cros, Garcia and Sabbadin (2014), "MDPtoolbox: a multi-platform
-toolbox to solve stochastic dynamic programming problems", Ecography 37(9). In each year fire sets an uncut forest back
-to the youngest age class with probability ``p``; otherwise it grows by one class, up to the oldest. Waiting pays 4 in
-the oldest class and 0 in others. Cutting pays 0 in the youngest class, 2 in the oldest and 1 in others, and sets the
-forest back to the youngest. The states form a long chain, where the rewards at the end only matter near it.
+This is the example in Chades, Chapron, Cros, Garcia and Sabbadin (2014), "MDPtoolbox: a multi-platform toolbox to solve
+stochastic dynamic programming problems", Ecography 37(9). In each year, fire sets an uncut forest back to the youngest
+age class with probability ``p``. Otherwise the forest grows by one class, up to the oldest class. The reward for
+waiting is 4 in the oldest class and 0 in other classes. The reward for cutting is 0 in the youngest class, 2 in the
+oldest and 1 in other classes, and the forest returns to the youngest class. The states form a long chain. The large
+reward at its end affects only states near the end.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ WAIT, CUT = 0, 1
 
 
 def make(n_ages: int, p: float = 0.1) -> MDP:
-    """Return the process; its states are the age classes."""
+    """Return the process. Its states are the age classes."""
     age = np.arange(n_ages, dtype=np.int64)
     older = np.minimum(age + 1, n_ages - 1)
     young = np.zeros(n_ages, dtype=np.int64)

@@ -1,10 +1,10 @@
-"""A grid with slips: walk to the corner, across cells of random cost.
+"""A grid with slips: walk to a corner, across cells of random cost.
 
-The grid of Russell and Norvig, "Artificial Intelligence: A Modern Approach", sec. 17.1. A move goes in the intended
-direction with probability 0.8 and to each side with probability 0.1; a move against a wall or the border stays. A
-random fifth of the cells are walls. A cell enclosed by walls remains a state. Each move costs a uniform random number
-in (0, 1) that belongs to the cell. Play ends at the goal, the last cell. Successors are near in memory, since they are
-near in space, and far from the goal only distance matters.
+The grid follows Russell and Norvig, "Artificial Intelligence: A Modern Approach", sec. 17.1. A move goes in the
+intended direction with probability 0.8 and to each side with probability 0.1. A move against a wall or the border has
+no effect. A random fifth of the cells are walls. Cells enclosed by walls are also states. The cost of each move is a
+random number of the cell, uniform in (0, 1). Episodes end at the goal, the last cell. Since successors are near in
+space, they are also near in memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WALLS = 0.2
 
 
 def make(side: int, seed: int = 1) -> MDP:
-    """Return the process; its states are the cells without walls, row by row, and the goal is a terminal."""
+    """Return the process. Its states are the cells without walls, row by row, and its terminal is the goal."""
     random = np.random.default_rng(seed)
     is_open = random.random((side, side)) >= _WALLS
     is_open[0, 0] = is_open[-1, -1] = True

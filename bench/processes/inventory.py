@@ -1,10 +1,11 @@
 """Inventory control with lost sales: how many batches to order each evening.
 
-The single-product model of Puterman (1994), "Markov Decision Processes", sec. 3.2. ``s`` items in store and ``a``
-ordered ones, together at most ``capacity``, are there in the morning. Demand ``D`` takes what it can, and the rest is
-stored. An order costs 4 and 2 per item; an item sold pays 8, and one stored overnight costs 0.1. Demand is Poisson, cut
-off far out in the tail. Rows are long, and equal for equal ``s + a``. Since orders have a fixed cost, the best policy
-is an (s, S) policy if single items can be ordered [Scarf 1960].
+This is the single-product model of Puterman (1994), "Markov Decision Processes", sec. 3.2. In the morning, ``s`` stored
+items and ``a`` ordered items are available, together at most ``capacity``. Customers buy as many of them as they
+demand, and the others are stored. An order costs 4, and each ordered item costs 2. A sold item pays 8, and storing an
+item overnight costs 0.1. Demand has a Poisson distribution, truncated far out in the tail. Rows have many entries,
+which depend only on ``s + a``. Since orders have a fixed cost, an (s, S) policy is optimal if single items can be
+ordered [Scarf 1960].
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _FIXED, _ITEM, _PRICE, _STORAGE = 4.0, 2.0, 8.0, 0.1
 
 
 def make(capacity: int, batch: int, mean_demand: float, largest_demand: int) -> MDP:
-    """Return the process; its states are 0 to ``capacity`` items, its actions the number of batches ordered."""
+    """Return the process. Its states are 0 to ``capacity`` items, and an action is the number of batches to order."""
     stock = np.arange(capacity + 1)
     n_actions = (capacity - stock) // batch + 1
     owner = np.repeat(stock, n_actions)

@@ -1,11 +1,12 @@
-"""Two queues in a network: whether to admit an arriving job, and to which queue.
+"""Two queues in a network: admit an arriving job to one of the queues, or reject it.
 
-Admission control and routing of Stidham and Weber (1993), "A survey of Markov decision models for control of networks
-of queues", Queueing Systems 13. Jobs arrive at rate 1.0. The controller rejects a job, or sends it to a queue with
-room. The servers finish jobs at rates 0.7 and 0.6. From the first server, a job moves to the second queue with
-probability 0.3 (and is lost if that is full), and leaves otherwise. An admitted job pays 10; a job in a queue costs
-0.02 or 0.03 per unit of time. The process is uniformised [Lippman 1975]: each step is one event of the total rate 2.3,
-events of idle servers change nothing, and rewards are per step. Values decrease with both lengths.
+The model combines admission control and routing from Stidham and Weber (1993), "A survey of Markov decision models for
+control of networks of queues", Queueing Systems 13. Jobs arrive at rate 1.0. The controller rejects a job, or sends it
+to a queue that is not full. The servers finish jobs at rates 0.7 and 0.6. From the first server, a job moves to the
+second queue with probability 0.3 and otherwise leaves the network. If the second queue is full, the job is lost. An
+admitted job pays 10. A job in the first or second queue costs 0.02 or 0.03 per unit of time. The process is uniformized
+[Lippman 1975]: each step is one event at the total rate 2.3, events of idle servers have no effect, and rewards are per
+step. Values decrease with the lengths of both queues.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _FEE, _COST = 10.0, (0.02, 0.03)
 
 
 def make(most: int) -> MDP:
-    """Return the process; state ``i * (most + 1) + j`` has ``i`` and ``j`` jobs in the queues."""
+    """Return the process. In state ``i * (most + 1) + j``, there are ``i`` and ``j`` jobs in the queues."""
     side = most + 1
     state = np.arange(side * side)
     first, second = np.divmod(state, side)

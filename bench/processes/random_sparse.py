@@ -1,9 +1,9 @@
-"""Random sparse transitions: every row leads to a few uniformly drawn states.
+"""Random sparse transitions: the successors of every row are a few uniformly drawn states.
 
 These are the *Garnet* problems of Archibald, McKinnon and Thomas (1995), "On the generation of Markov decision
 processes", J. Oper. Res. Soc. 46(3), with rewards for every action. Successors are drawn with replacement (equal ones
-are merged), probabilities are normalized uniform numbers, and rewards are uniform in [0, 1]. Sweeps read values from
-all over memory, and the process mixes within a few steps.
+are merged), probabilities are normalized uniform numbers, and rewards are uniform in [0, 1]. Sweeps read values in
+random order, so caches help little. The process mixes within a few steps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from punish_fast.mdp.model.mdp import MDP
 
 
 def make(n_states: int, n_actions: int = 4, n_successors: int = 8, seed: int = 1) -> MDP:
-    """Return the process."""
+    """Return the process. ``n_successors`` successors are drawn for each of ``n_actions`` actions in a state."""
     random = np.random.default_rng(seed)
     n_rows = n_states * n_actions
     weight = random.random((n_rows, n_successors))

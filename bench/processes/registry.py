@@ -11,7 +11,7 @@ from punish_fast.mdp.model.mdp import MDP
 
 SIZES = ("small", "middle", "large")
 DISCOUNTS = (0.9, 0.99, 0.999)
-# Discount of processes that are solved for the maximum probability of reaching the second terminal.
+# Marks processes that are solved for the maximum probability of reaching the second terminal.
 REACHABILITY = 1.0
 
 
@@ -19,12 +19,12 @@ REACHABILITY = 1.0
 class Process:
     """A process to solve."""
 
-    module: str  # its file in this folder
-    sizes: Mapping[str, Mapping[str, Any]]  # arguments of ``make`` for every size
-    discounts: tuple[float, ...] = DISCOUNTS  # discounts to solve it with
+    module: str  # name of its file in this folder
+    sizes: Mapping[str, Mapping[str, Any]]  # arguments of ``make``, by size
+    discounts: tuple[float, ...] = DISCOUNTS  # discounts with which the process is solved
 
     def make(self, size: str) -> MDP:
-        """Return the process in one of its sizes."""
+        """Build the process in one of its sizes."""
         make = import_module(f"bench.processes.{self.module}").make
         mdp: MDP = make(**self.sizes[size])
         return mdp

@@ -1,10 +1,10 @@
-"""Replacement of two machines that wear out and share the cost of a visit.
+"""Replacement of two machines that wear out, with a shared cost of visits.
 
-The replacement problem of Howard (1960), "Dynamic Programming and Markov Processes", with two machines as in
-opportunistic maintenance. A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in a period, and
-then wears by 0 to 3 steps, up to ``worst`` and independently of the other. At the end of a period, before they wear,
-machines may be replaced by new ones for 8 each; a visit costs 6, even for two machines. Rows have sixteen successors,
-close to each other. Values decrease with both conditions.
+This is the replacement problem of Howard (1960), "Dynamic Programming and Markov Processes", extended to two machines.
+A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in a period. Then its condition increases
+by 0 to 3, up to ``worst``, independently of the other machine. At the end of a period, before they wear, machines can
+be replaced by new ones for 8 each. A visit to replace one or both machines costs 6. Rows have up to sixteen successors
+with similar indices. Values decrease with both conditions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from punish_fast.mdp.model.mdp import MDP
 
 _WEAR = (0.3, 0.4, 0.2, 0.1)
 _RUNNING, _MACHINE, _VISIT = 5.0, 8.0, 6.0
-# Whether the first and the second machine are replaced.
+# Flags of each action: 1 if the first machine is replaced, 1 if the second machine is replaced.
 ACTIONS = ((False, False), (True, False), (False, True), (True, True))
 
 
 def make(worst: int) -> MDP:
-    """Return the process; state ``i * (worst + 1) + j`` has machines in the conditions ``i`` and ``j``."""
+    """Return the process. In state ``i * (worst + 1) + j``, the machines are in conditions ``i`` and ``j``."""
     side = worst + 1
     state = np.arange(side * side, dtype=np.int32)
     first, second = np.divmod(state, side)

@@ -1,20 +1,23 @@
-"""Random processes of 10^3 to 10^5 states, each from a kind and a seed, with a goal and states to avoid.
+"""Random processes of 10^3 to 10^5 states, with goal states and states to avoid. A kind and a seed determine a process.
 
 random
-    Each of three actions leads to four states at most 50 away, so that linear equations stay sparse.
+    Each of three actions has four successors, at most 50 states away, so that the factors of linear systems are sparse.
 penalties
-    As *random*, but a third of the actions, never the first of a state, have rewards from -1e6 to -1e12.
+    The same as *random*, but a third of the actions have rewards from -1e6 to -1e12. The first action of a state never
+    does.
 ring
-    A slow walk on a ring. A step moves with a probability between 1e-6 and 1e-1; the action determines the drift.
+    A slow walk on a ring. A step leaves the state with a probability from 1e-6 to 1e-1. The action determines the
+    drift.
 queue
-    Jobs arrive and are served slowly, or fast at a cost. Waiting jobs also cost.
+    A queue of jobs that are served fast at a cost, or slowly. Waiting jobs also have a cost.
 queues
-    The two queues of ``queues.py``.
+    The process of ``queues.py``, with scaled rewards.
 grid
-    A move goes ahead with probability 0.7 and in each other direction with 0.1; moves against the border stay. Each
-    cell has its cost.
+    A move goes ahead with probability 0.7 and in each other direction with probability 0.1. Moves against the border
+    have no effect. Each cell has a random cost.
 
-One state in a hundred is a goal, and one is a state to avoid. In queues, these are the empty and the full state.
+About one state in a hundred is a goal, and one in a hundred must be avoided. In queues, the only goal is the empty
+state, and the only state to avoid is the full state.
 """
 
 from __future__ import annotations
@@ -35,16 +38,16 @@ _AHEAD, _ASIDE = 0.7, 0.1
 
 
 class Seeded(NamedTuple):
-    """A random process."""
+    """A random process, its goal, and a policy that reaches the goal."""
 
-    mdp: MDP  # the process; rewards are at most 1
-    goal: np.ndarray  # bool ``[n_states]``
-    avoid: np.ndarray  # bool ``[n_states]``, states outside the goal
-    guide: np.ndarray  # float64 ``[n_rows]``, a policy that reaches the goal from every state in a reasonable time
+    mdp: MDP  # the process, with rewards of at most 1
+    goal: np.ndarray  # bool ``[n_states]``, goal states
+    avoid: np.ndarray  # bool ``[n_states]``, states to avoid, none of which is a goal
+    guide: np.ndarray  # float64 ``[n_rows]``, a policy that soon reaches the goal from every state
 
 
 def make(kind: str, seed: int, largest: int = LARGEST) -> Seeded:
-    """Make a process of at most ``largest`` states."""
+    """Build a random process of at most ``largest`` states."""
     random = np.random.default_rng([list(KINDS).index(kind), seed])
     size = round(10 ** random.uniform(np.log10(min(_SMALLEST, largest)), np.log10(largest)))
     mdp = KINDS[kind](size, random)

@@ -1,4 +1,4 @@
-"""Processes from lists of transitions, which have a row, a successor and a probability, in any order."""
+"""Construction of processes from transitions in any order."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from punish_fast.runtime.parallel import cumulated
 
 
 class Transitions(NamedTuple):
-    """Transitions, arrays of one length."""
+    """Transitions from rows to successors, as arrays of equal length."""
 
     row: np.ndarray  # state-action pairs
     column: np.ndarray  # successors
-    p: np.ndarray  # probabilities; those with equal row and column are added
+    p: np.ndarray  # probabilities, to be added if rows and columns are equal
 
 
 class Moves(NamedTuple):
-    """Moves between states with codes, arrays of one length."""
+    """Transitions between codes of states, as arrays of equal length."""
 
-    code: np.ndarray  # states
+    code: np.ndarray  # codes of states
     action: np.ndarray  # actions
-    target: np.ndarray  # successors
+    target: np.ndarray  # codes of successors
     p: np.ndarray  # probabilities
 
 
 def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array:
-    """Return the transitions of all parts as one matrix, with sorted columns and without zeros."""
+    """Return the transitions of all parts as one sparse matrix, with sorted columns and without explicit zeros."""
     row, column, p = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     kept = p > 0
     matrix = csr_array(coo_array((p[kept], (row[kept], column[kept])), shape=shape))
     matrix.sum_duplicates()
-    # Rounding may make sums of probabilities exceed 1.
+    # Sums of probabilities can exceed 1 by rounding errors.
     np.minimum(matrix.data, 1.0, out=matrix.data)
     return matrix
 
@@ -43,14 +43,14 @@ def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array
 def process_of(
     matrix: csr_array, n_actions: np.ndarray, reward: np.ndarray, action: np.ndarray, terminals: Sequence[float] = ()
 ) -> MDP:
-    """Return a process in one layer.
+    """Return a process with a single layer.
 
     Args:
         matrix: Transitions ``[n_rows, n_states + n_terminals]``.
         n_actions: ``[n_states]``, the number of rows of each state.
         reward: ``[n_rows]``, expected immediate rewards.
-        action: ``[n_rows]``, labels up to 255.
-        terminals: The reward of each terminal at every step.
+        action: ``[n_rows]``, labels of the actions, from 0 to 255.
+        terminals: Reward per step in each terminal.
     """
     return MDP(
         state_ptr=cumulated(n_actions.astype(np.int64)),
@@ -67,10 +67,10 @@ def process_of(
 def explored(
     start: int, n_codes: int, n_actions: int, moves: Callable[[np.ndarray], list[Moves]], terminals: Sequence[float]
 ) -> MDP:
-    """Return the process of all states that can be reached from a start, in the order of their codes.
+    """Return the process of all states that are reachable from a start, in the order of their codes.
 
-    Codes of states are below ``n_codes``, and ``n_codes + i`` is the terminal ``i``, with reward ``terminals[i]`` at
-    every step. Actions are below ``n_actions``. ``moves`` returns all moves from an array of codes.
+    Codes of states are below ``n_codes``. The code ``n_codes + i`` stands for terminal ``i``, with reward
+    ``terminals[i]`` per step. Actions are below ``n_actions``. ``moves`` returns all moves from an array of codes.
     """
     is_known = np.zeros(n_codes + len(terminals), dtype=bool)
     is_known[start] = True
@@ -84,7 +84,7 @@ def explored(
     known = np.flatnonzero(is_known)
     n_states = len(known) - len(terminals)
     code, action, target, p = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    # Far more codes than states are possible, too many for a table of numbers.
+    # Search the sorted codes, because a table of all possible codes would be too large.
     pair = np.searchsorted(known, code) * n_actions + action
     is_possible = np.zeros((n_states, n_actions), dtype=bool)
     is_possible.ravel()[pair] = True

@@ -1,16 +1,17 @@
-"""Back-off in a wireless network: the maximum probability that a frame is dropped after too many collisions.
+"""Back-off in a wireless network: the maximum probability that a frame is dropped because of collisions.
 
-The basic access of IEEE 802.11, after Kwiatkowska, Norman and Sproston (2002), "Probabilistic model checking of the
-IEEE 802.11 wireless local area network protocol", PAPM-PROBMIV, with slots for clocks. Two stations have one frame
-each. A station sends at once if the medium has been idle for ``idle`` slots. Otherwise it draws a *back-off*, uniform
-from 0 to ``window 2^c - 1`` after ``c`` collisions, counts it down in slots once the medium has been idle for ``idle``
-slots, and then sends. A station is heard one slot after it has begun, so stations that begin in the same slot or one
-after the other collide. Each learns at the end of its frame whether it arrived. A frame is dropped after ``most``
-collisions.
+The model describes the basic access of IEEE 802.11. It follows Kwiatkowska, Norman and Sproston (2002), "Probabilistic
+model checking of the IEEE 802.11 wireless local area network protocol", PAPM-PROBMIV, with slots instead of clocks. Two
+stations have one frame each. A station sends immediately if the medium has been idle for ``idle`` slots. Otherwise it
+draws a *back-off*, uniform from 0 to ``window 2^c - 1`` after ``c`` collisions. Whenever the medium has been idle for
+``idle`` slots, the station decrements its back-off in each slot, and sends when it reaches zero. Others hear a station
+one slot after it has begun, so frames collide if they begin in the same slot or in consecutive slots. At the end of a
+frame, its station is informed of collisions. A frame is dropped after ``most`` collisions.
 
-An adversary chooses when frames come and how long they are, from 2 to ``longest`` slots. It makes both come at once;
-after that only draws that differ by at most 1 collide again, so the probability is the product of ``(3 w - 2) / w^2``
-over ``w = window 2^c`` for ``0 < c < most``. Both stations may never begin, which makes an end component.
+An adversary chooses when frames become ready and how long they are, from 2 to ``longest`` slots. The best choice is to
+make both frames ready in the same slot. They collide, and they collide again if their back-offs differ by at most 1.
+Hence the maximum probability is the product of ``(3 w - 2) / w^2`` over ``w = window 2^c`` for ``0 < c < most``. The
+adversary can also delay both frames indefinitely, so the process has an end component.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated
 
 _SHORTEST = 2
-# Phases of a station; the count is a back-off or a number of slots sent.
+# Phases of a station. Its count is the remaining back-off, or the number of slots it has sent.
 _IDLE, _DONE, _DRAW, _WAIT, _SEND, _SEND_GARBLED = range(6)
 
 
 @dataclass(frozen=True)
 class _Stations:
-    """Some stations, arrays of one length."""
+    """States of a station in several states of the network, as arrays of equal length."""
 
     phase: np.ndarray
     collisions: np.ndarray
@@ -42,17 +43,23 @@ class _Stations:
 
 
 def make(most: int, window: int, longest: int, idle: int = 3) -> MDP:
-    """Return the process; the action is 1 if the first station's frame comes or ends, plus 2 if the second's does."""
+    """Return the process.
+
+    An action is 1 if the first station's frame becomes ready or ends, plus 2 if the second station's frame does.
+    """
     return _Network(most, window, longest, idle).explored()
 
 
 class _Network:
-    """Codes and moves; digits are the slots of silence and the states of the stations."""
+    """Codes of states and moves between them.
+
+    The digits of a code are the number of idle slots and the states of both stations.
+    """
 
     def __init__(self, most: int, window: int, longest: int, idle: int) -> None:
         self._most, self._window, self._longest, self._idle = most, window, longest, idle
         collided = np.arange(most)
-        # Number of counts of each phase, after every number of collisions.
+        # Number of possible counts, by phase and number of collisions.
         counts = np.ones((6, most), dtype=np.int64)
         counts[_WAIT] = window << collided
         counts[_SEND] = counts[_SEND_GARBLED] = longest
@@ -65,7 +72,7 @@ class _Network:
         self._n_codes = int(np.prod(self._digits))
 
     def explored(self) -> MDP:
-        """Return the process from the start, where nothing has been sent and the medium has just become idle."""
+        """Return the process that starts before any frame, when the medium has just become idle."""
         return explored(0, self._n_codes, 4, self._moves, terminals=[0.0, 1.0])
 
     def _read(self, codes: np.ndarray) -> tuple[np.ndarray, _Stations, _Stations]:
@@ -74,7 +81,7 @@ class _Network:
         return silence, first, second
 
     def _code(self, silence: np.ndarray, first: _Stations, second: _Stations) -> np.ndarray:
-        """Return codes, or terminals where a frame is dropped or both have arrived."""
+        """Return the codes of states, or terminals if a frame is dropped or both frames have arrived."""
         is_dropped = (first.collisions == self._most) | (second.collisions == self._most)
         numbers = [
             self._first[one.phase * self._most + np.minimum(one.collisions, self._most - 1)] + one.count
@@ -91,7 +98,7 @@ class _Network:
         return moves + self._slots(codes[~draws[0] & ~draws[1]])
 
     def _draws(self, codes: np.ndarray, which: int) -> Moves:
-        """Return the moves for the back-off of a station, which take no time."""
+        """Return the moves that draw the back-off of a station. They take no time."""
         _, *drawing = self._read(codes)
         n_draws = self._window << drawing[which].collisions
         repeated = np.repeat(codes, n_draws)
@@ -103,7 +110,7 @@ class _Network:
         return Moves(repeated, np.zeros_like(repeated), target, 1 / np.repeat(n_draws, n_draws))
 
     def _slots(self, codes: np.ndarray) -> list[Moves]:
-        """Return the moves of one slot, for all choices of the adversary."""
+        """Return the moves during one slot, for all choices of the adversary."""
         silence, *stations = self._read(codes)
         free = silence == self._idle
         moves = []
@@ -120,14 +127,14 @@ class _Network:
         return moves
 
     def _may(self, one: _Stations, acts: bool) -> np.ndarray:
-        """Return True where the adversary may let a frame come or end (``acts``), or let neither happen."""
+        """Return True where a frame may become ready or end in this slot (``acts``), or where neither has to happen."""
         sent = one.count + 1
         if acts:
             return np.asarray((one.phase == _IDLE) | (one.is_sending & (sent >= _SHORTEST)))
         return np.asarray(~(one.is_sending & (sent >= self._longest)))
 
     def _after(self, one: _Stations, acts: bool, free: np.ndarray) -> _Stations:
-        """Return the stations after a slot, before collisions are known."""
+        """Return a station after a slot, without the effects of collisions."""
         phase, collisions, count = one.phase.copy(), one.collisions.copy(), one.count.copy()
         counts = (one.phase == _WAIT) & free
         begins = counts & (one.count == 0)
@@ -150,7 +157,7 @@ class _Network:
 
 
 def _garbled(before: list[_Stations], after: list[_Stations]) -> tuple[_Stations, _Stations]:
-    """Return both stations; their frames are lost if one begins in the same slot as the other or in the next."""
+    """Return both stations after collisions: frames that begin in the same or in consecutive slots are garbled."""
     begins = [new.is_sending & ~old.is_sending for old, new in zip(before, after, strict=True)]
     is_new = [new.is_sending & (new.count <= 1) for new in after]
     collide = (begins[0] & is_new[1]) | (begins[1] & is_new[0])
