@@ -48,7 +48,7 @@ FOLDS = 5
 _N_CARDS = 5
 _CONCENTRATIONS = (0.1, 10_000.0)
 _STEP_TOLERANCE = 1e-10
-_STATES_AT_ONCE = 256  # few enough that each matrix product uses one thread, so that the order of sums is fixed
+_STATES_AT_ONCE = 256  # small, so that each matrix product uses one thread and the order of sums is fixed
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
 
 
 def counts_at(counts: Counts, states: np.ndarray) -> np.ndarray:
-    """Return the counts of each action in some states, int64 ``[k, 11]``, or 0 for states that were not seen."""
+    """Return the counts of each action in some states, int64 ``[k, 11]``. They are 0 in states that were not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
     place = np.searchsorted(counts.state, states)
     is_seen = np.isin(states, counts.state)
@@ -128,7 +128,10 @@ def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _loadings() -> np.ndarray:
-    """Return the factors of alpha (5), beta (1) and gamma (5) in each action's utility, ``[11, 11]``, or 0 for rest."""
+    """Return the factors of alpha (5), beta (1) and gamma (5) in each action's utility, ``[11, 11]``.
+
+    Rest has factors 0.
+    """
     loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
     for column, action in enumerate(ACTIONS[:-1]):
         card, feint = action // 10 - 1, action % 10
@@ -146,7 +149,7 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
     """Return the action weights, float64 ``[11, n_features]``, that maximize the penalized likelihood."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
-    # Padding rows have one legal action and no choices, so they do not affect the result.
+    # In padding rows, one action is legal and none was chosen, so these rows do not affect the result.
     legal, count = _blocks(counts.legal[is_free]), _blocks(counts.count[is_free].astype(np.float64))
     legal[..., -1] |= ~legal.any(axis=-1)
     total = count.sum(axis=-1, keepdims=True)

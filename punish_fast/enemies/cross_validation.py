@@ -1,7 +1,7 @@
 """Cross-validation of models of recorded choices.
 
 Games are split into folds. For each fold, a model is fitted to all other folds and predicts the choices in this fold.
-Folds consist of whole games, so no game is used both to fit and to test a model. The log loss of a choice is
+Folds consist of whole games, so no game is used both to fit and to test the same model. The log loss of a choice is
 ``- log p`` nats, where ``p`` is the probability that the model assigns to the choice. Choices in states with a single
 legal action have no loss and are omitted.
 
@@ -157,7 +157,7 @@ def held_out_losses(
 
 
 def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
-    """Return the mean loss per choice and its standard error, infinite for a single game.
+    """Return the mean loss per choice and its standard error. The error is infinite for a single game.
 
     Args:
         loss: float64 ``[n]``, losses of the choices. ``n`` is at least 1.

@@ -19,8 +19,8 @@ class Entropies:
 
     n_states: np.ndarray  # int64 ``[n_layers]``, number of states of the game
     n_covered: np.ndarray  # int64 ``[n_layers]``, number of states that the strategy covers
-    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over covered states, in nats, or NaN without them
-    uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
+    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over covered states in nats, NaN if there are none
+    uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the same states
 
     def overall(self) -> tuple[float, float]:
         """Return the mean entropies of the strategy and of uniform play over all covered states.

@@ -30,7 +30,7 @@ ENCODINGS = ("raw", "scaled", "one-hot")
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 
-# Few enough states that BLAS uses one thread for a matrix product.
+# Number of states per matrix product, small enough that BLAS uses one thread.
 _STATES_AT_ONCE = 256
 
 

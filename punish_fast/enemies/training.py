@@ -36,7 +36,7 @@ from punish_fast.runtime.errors import check_allowed, require
 from punish_fast.runtime.lazy_modules import jax, jnp, optax
 
 LOSSES = ("mse", "cross-entropy")
-OPTIMIZERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates
+OPTIMIZERS = {"adam": 0.001, "descent": 0.1}  # optimizers and their default learning rates
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class TrainingOptions:
     """Training options. The defaults are the options of the published final model."""
 
     hidden: tuple[int, ...] = (36, 24, 16)  # number of units in each hidden layer
-    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers, or 0 after the others
-    encoding: str = "raw"  # see `Network`
-    softmax: bool = True  # see `Network`
+    dropout: tuple[float, ...] = (0.5,)  # dropout rates after the first hidden layers; other layers have no dropout
+    encoding: str = "raw"  # encoding of the states, see `Network`
+    softmax: bool = True  # True if the network ends with a softmax
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
     optimizer: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
     rate: float | None = None  # learning rate, by default 0.001 for adam and 0.1 for descent
@@ -73,8 +73,8 @@ class TrainingOptions:
 
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
 _DEEP = TrainingOptions(dropout=())
-# The published experiments. Only the final model is documented in full. Most others are known only by name, so each of
-# them is defined as a variation of another experiment, as its name suggests.
+# The published experiments. Only the final model is documented in full. Most other models are known only by name. Each
+# of these is defined here as the variation of another model that its name suggests.
 PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,
@@ -118,7 +118,7 @@ class Trained:
     network: Network
     # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray  # float64 ``[epochs, 2]``, both losses on the held-out examples, or ``[0, 2]`` without them
+    test: np.ndarray  # float64 ``[epochs, 2]``, the same losses on the held-out examples, ``[0, 2]`` if there are none
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
@@ -127,7 +127,7 @@ def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Exa
     Args:
         space: The states of the game.
         policy: float64 ``[n_rows]``.
-        state: int ``[k]``, rows of at least one state.
+        state: int ``[k]``, indices of the states, at least one.
     """
     if len(state) == 0:
         raise NetworkError("strategy: covers 0 states; at least 1 is needed to train on")
@@ -218,7 +218,7 @@ def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
 
 
 def _layers(vector: jax.Array, sizes: tuple[int, ...]) -> list[tuple[jax.Array, jax.Array]]:
-    # Splitting, unlike slicing, has a cheap gradient: one concatenation.
+    # Split the vector, because the gradient of splitting is a single concatenation, unlike the gradient of slicing.
     lengths = [n for n_in, n_out in pairwise(sizes) for n in (n_in * n_out, n_out)]
     parts = jnp.split(vector, np.cumsum(lengths)[:-1].tolist())
     return [(w.reshape(n_in, -1), b) for n_in, w, b in zip(sizes[:-1], parts[::2], parts[1::2], strict=True)]

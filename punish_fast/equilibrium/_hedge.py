@@ -4,12 +4,14 @@ Every iteration multiplies the weight of an action by an exponential function of
 
     z(s, a) ~ z(s, a) exp(h(s) r(s, a))
 
-The strategy played lies halfway between ``z`` and the mean ``m`` of all ``z`` so far, with more weight on later ones::
+The strategy played is halfway between ``z`` and the weighted mean ``m`` of all ``z`` so far. Later ``z`` have more
+weight in ``m``::
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
-The result is the mean ``m``. Regrets are therefore computed near ``m``, while ``z`` can move freely. This replaces step
-sizes that shrink towards a horizon known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
+The result is the mean ``m``. Regrets are therefore computed near ``m``, while ``z`` can change quickly. With this
+method, step sizes do not have to decrease to 0 at a known last iteration (A. Defazio et al., "The Road Less Scheduled",
+NeurIPS 2024).
 
 The learning rate of a state is the rate ``c`` of the iteration, divided by the square root of the summed variance of
 the state's regrets, and limited so that no logarithm of ``z`` changes by more than 1::
@@ -32,9 +34,9 @@ from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Lower limit of the largest regret, the denominator of a learning rate.
+# Minimum of the largest regret, which is the denominator of a learning rate.
 LEAST_REGRET = 1e-100
-# Lower limit of logits, so that rare actions can return.
+# Minimum of logits, so that rare actions can become probable again.
 LEAST_LOGIT = -20.0
 
 
@@ -65,8 +67,8 @@ def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, str
     were not `INSIDE` the last restricted game. ``tables`` contains V (which must be positive), the logits and the
     total.
 
-    Within a restricted game, ``marks`` is None. States that are not reached then keep their logits, and logits are not
-    shifted to a maximum of 0, so that they remain comparable with the logits of rows outside.
+    Within a restricted game, ``marks`` is None. States that are not reached then keep their logits. Logits are not
+    shifted to a maximum of 0, so that they remain comparable with the logits of rows outside the game.
     """
     (rate, weight, times), (variance, logit, total) = steps, tables
     for state in range(begin, end):
@@ -96,6 +98,6 @@ def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, str
 
 @kernel
 def play_logits(begin, end, state_ptr, logit, total, strategy):
-    """Compute the strategy from the logits and the total, as in `follow_regrets`."""
+    """Compute the strategy from the logits and the total, in the same way as `follow_regrets`."""
     for state in range(begin, end):
         play_state(np.uint64(state_ptr[state]), np.uint64(state_ptr[state + 1]), logit, total, strategy)

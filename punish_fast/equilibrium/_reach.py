@@ -2,16 +2,17 @@
 
 For a full state ``(s, e)``, where ``s`` is an information state and ``e`` the enemy's hand, let
 
-    R(s, e)   be the probability that play reaches (s, e),
+    R(s, e)   be the probability that a game reaches (s, e),
     C(s, e)   be this probability if each of the player's choices since the deal has a weight of at least off_policy.
 
 If ``off_policy`` is 1, the player's choices do not count, and ``C`` is the counterfactual reach: the contribution of
-chance and the enemy. If ``off_policy`` is less than 1, the player's choices count as well, and rare choices have the
-weight ``off_policy``.
+chance and the enemy. If ``off_policy`` is less than 1, each choice of the player is weighted by its probability, or by
+``off_policy`` if the probability is lower.
 
 States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
 response to that action deters the enemy from it. The forward pass therefore gives every enemy action a probability of
-at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows. Elsewhere, this is negligible.
+at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows. In other states, the effect is
+negligible.
 """
 
 import numpy as np
@@ -29,7 +30,10 @@ LEAST_PROBABILITY = 1e-30
 
 @inlined_routine
 def pass_reaches(total, enemy_row, entry, n, draw, args):
-    """Visitor: pass on all columns of reach in ``total``, those of the response only if ``choice`` is not None."""
+    """Visitor: add the reaches in ``total`` to the successors.
+
+    The response's reaches are added unless ``choice`` is None.
+    """
     full, draws, strategies, choice, targets, into = args
     own, others, response_own, response_others = total
     deck, feints = draw
@@ -38,7 +42,7 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
     for i in range(n):
         target = np.uint64(full.after[entry + i])
         if target < targets[1]:
-            # Usually nothing is drawn.
+            # Without a feint, there is one successor and no draw.
             p = draws.p[deck, feints, i] if n > ONE else 1.0
             place = target - targets[0]
             into[place, OWN] += own * enemy * p

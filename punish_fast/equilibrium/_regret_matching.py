@@ -1,17 +1,16 @@
 """Counterfactual regrets on the graph of the real game, one measure at a time, and predictive regret matching+.
 
 The player plays the strategy ``x`` over information states and the enemy plays ``y``, which is ``x`` or a mixture of
-``x`` and a best response. Given the reaches ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win
-probability after action ``a`` if ``x`` and ``y`` are then played,
+``x`` and a best response. Let ``R`` and ``C`` be the reaches of full states (``_reach.py``), and ``q(s, e, a)`` the win
+probability after action ``a`` if ``x`` and ``y`` are played from then on. The counterfactual values ``Q`` and the
+regrets ``r`` of the actions in an information state are
 
     Q(s, a) = sum over e of C(s, e) q(s, e, a) / C(s)        C(s) = sum over e of C(s, e)
     r(s, a) = Q(s, a) - sum over b of x(s, b) Q(s, b)
 
-are the counterfactual values and the regrets of the actions of an information state.
-
 Predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, "Faster Game Solving via Predictive Blackwell
-Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, clipped at zero, and plays in
-proportion to this sum plus the last regret, which serves as a prediction of the next regret::
+Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, clipped at zero. Action
+probabilities are proportional to this sum plus the last regret, which is a prediction of the next regret::
 
     z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
 
@@ -31,12 +30,12 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 def add_every_value(total, enemy_row, entry, n, draw, args):
     """Visitor: add the value of the successors, weighted by the enemy's policy.
 
-    `_walk.add_value` took 1.1 times as long here, because strategies contain hardly any zeros to skip.
+    `_walk.add_value` takes 1.1 times as long, because strategies contain hardly any zeros to skip.
     """
     full, draws, enemy_policy, v = args
     prefetch_value(full.after, v, ONE, entry)
     value = v[np.uint64(full.after[entry])]
-    # Usually nothing is drawn.
+    # Without a feint, there is one successor and no draw.
     if n > ONE:
         deck, feints = draw
         value *= draws.p[deck, feints, ZERO]
@@ -47,7 +46,7 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, state_reach):
-    """Compute the regrets of the given information states, and the values ``v`` of their full states.
+    """Compute the regrets in the given information states, and the values ``v`` of their full states.
 
     ``strategies`` contains the player's and the enemy's strategy. ``state_reach[state]`` receives R and C of the state.
     Regrets are 0 in states with C = 0.
@@ -100,7 +99,7 @@ def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strateg
 
 @kernel
 def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
-    """Set ``strategy`` in proportion to the positive predicted regrets, or to uniform if none is positive."""
+    """Set ``strategy`` in proportion to the positive predicted regrets, or uniformly if none is positive."""
     for state in range(begin, end):
         first, last = state_ptr[state], state_ptr[state + 1]
         total = 0.0

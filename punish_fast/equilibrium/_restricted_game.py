@@ -1,8 +1,8 @@
-"""Restricted game: the full states reached with sufficient probability, and the actions worth playing.
+"""Restricted game: full states with a sufficient reach, and actions with a sufficient probability or a positive regret.
 
-A restricted game is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and
-successors keep their order. Play that reaches a full state outside ends there, in a *leaf*. Leaves are numbered after
-the nodes and keep their last known values.
+Information states, rows, full states and successors of a restricted game are in the same order as in the whole graph
+(``duel/_graph.py``). A game that reaches a full state outside the restricted game ends there, in a *leaf*. The indices
+of leaves follow those of the nodes. Leaves keep their last known values.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
 # Marks of full states, information states and rows. `NEEDED` states and rows are included only because the enemy
-# reaches them. These are not updated.
+# reaches them. Their strategy is not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
@@ -23,12 +23,12 @@ class Marks(NamedTuple):
 
     state: np.ndarray  # uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches the state
     row: np.ndarray  # uint8 ``[n_rows]``, the mark of the row's state, or `OUTSIDE`
-    full: np.ndarray  # uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there
+    full: np.ndarray  # uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if the restricted game ends there
 
 
 @kernel
 def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, marks):
-    """Mark the information states and full states that the player or the response reaches often enough.
+    """Mark the information states and full states whose reach by the player or by the response is large enough.
 
     Information states before index ``first`` are always marked.
     """
@@ -71,7 +71,7 @@ def copy_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
-    """Visit the successors of a full state, counting marked ones from ``place``, and return the final count."""
+    """Visit the successors of a full state by marked rows. Return ``place`` plus the number of marked successors."""
     state_ptr, action = rows
     entry, enemy = open_full(full, state_ptr, number)
     for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):

@@ -1,19 +1,20 @@
-"""One iteration of regret minimization: forward reach, backward regrets, the update, and the best response.
+"""One iteration of regret minimization: forward pass of reach, backward pass of regrets, update, and best response.
 
 An iteration runs on the whole graph, or on a restricted game with the same deals.
 
 **Counterfactual best response.** In an information state ``s`` the enemy's hand ``e`` has the weight
 
-    C(s, e) = sum over all paths from the deal to (s, e) of the probability of the chance and enemy moves on the path,
+    C(s, e) = sum over all paths from the deal to (s, e) of the probability of the chance and enemy moves on the path.
 
-its *counterfactual reach*. The player's moves are left out because they carry no information about the enemy's hand.
-With these weights, an iteration goes backward through a measure, starting from the values of the nodes, and finds the
-best actions (``duel/_best_response.py``). Node values and the distribution of deals depend on the response itself,
-since hands are kept from measure to measure. Like policy iteration, the next iteration starts from both.
+This weight is the *counterfactual reach*. It omits the player's moves, because they carry no information about the
+enemy's hand. With these weights, an iteration goes backward through a measure, starting from the values of the nodes,
+and finds the best actions (``duel/_best_response.py``). Node values and the distribution of deals depend on the
+response itself, because hands are kept from measure to measure. As in policy iteration, both are computed from the
+response and used in the next iteration.
 
-Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to
-``(s, e)`` also differ in the player's moves, and paths that the last response would not take should hardly count.
-Moves of the player therefore have weight 1 if the last response makes them, and a small weight otherwise, so that
+Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to ``(s,
+e)`` also differ in the player's moves, and paths that the last response would not take should have little weight. Moves
+of the player therefore have weight 1 if the last response chooses them. Other moves have a small weight, so that
 beliefs are defined even in states that the response avoids. Under perfect recall, these weights cancel out. Under
 imperfect recall, an iteration might not improve the response.
 """
@@ -33,28 +34,28 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 Strategies = tuple[np.ndarray, np.ndarray]
-# Full states with less reach are skipped. Under the model ``memory``, all skipped states together occur in less than
-# one game in a million.
+# Full states with a smaller reach are skipped. Under the model ``memory``, all skipped states together occur in less
+# than one game in a million.
 _LEAST_REACH = 1e-12
-# Deals have converged if their total change, in measures per game, is below this tolerance.
+# Deals have converged when their total change, in measures per game, is below this tolerance.
 _SAME_DEALS = 1e-9
 
 
 class Reach:
-    """Reach of full states and nodes: the probability, and a reach with a minimum weight for the player's choices."""
+    """Reaches R and C of full states and nodes. R is a probability. C has a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
         """Allocate the tables. ``has_response`` adds columns for the reaches of a response to the player."""
         self.graph = graph
         n_columns = 4 if has_response else 2
-        self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
-        self.nodes = np.empty((graph.n_nodes, n_columns))  # reaches of the nodes after the measure
-        # Buffers for the parts of a breath, shared by all breaths. All elements are zero between breaths.
+        self.table = np.zeros((graph.n_full, n_columns))  # columns are defined in ``_reach.py``
+        self.nodes = np.empty((graph.n_nodes, n_columns))  # reaches of nodes at the end of the measure
+        # Buffers for the parts of a breath. All breaths use the same buffers. All elements are zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
 
     def begin(self, dealt: np.ndarray, response_dealt: np.ndarray | None = None) -> None:
-        """Set both reaches of the full states of the first breath to ``dealt``, float64 ``[n]``.
+        """Set both reaches of the first breath's full states to ``dealt``, float64 ``[n]``.
 
         If ``response_dealt`` is given, set the reaches of the response to it.
         """
@@ -75,9 +76,9 @@ class Reach:
         Args:
             number: Index of the breath.
             strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
-            off_policy_weight: Minimum weight of the player's choices in the second reach. 1 gives counterfactual reach.
+            off_policy_weight: Minimum weight of the player's choices in C. For 1, C is the counterfactual reach.
             choice: int64 ``[n_states]``, row that a response to the player chooses in each state, or None.
-            least: Full states whose second reach is lower are skipped.
+            least: Full states whose C is lower are skipped.
         """
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts[number], graph.targets_of(number)
@@ -100,7 +101,7 @@ class Reach:
             self.propagate(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
-        """Return the reach of the next measure's first full states, float64 ``[n]``, given a column of ``nodes``."""
+        """Return the reach of the full states after the next deal, float64 ``[n]``, given a column of ``nodes``."""
         return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))
 
 
@@ -115,7 +116,7 @@ class CounterfactualResponse:
             opening: float64 ``[n]``, probability that a game begins in each full state of the first breath.
         """
         self.graph = graph
-        self.v = v  # Full states that an iteration skips keep their values.
+        self.v = v  # An iteration does not change the values of full states that it skips.
         self.v[-2:, 0] = 1.0, 0.0
         self.nodes = v[graph.nodes]  # view of the node values
         self.choice = graph.state_ptr[:-1].astype(np.int64)  # row chosen in each information state
@@ -134,7 +135,7 @@ class CounterfactualResponse:
         """Run one iteration against the policy ``enemy``, float64 ``[n_rows]``.
 
         ``reach`` is working memory for the same graph. Before the actions are chosen, up to ``max_passes`` forward
-        passes are made, each with the deals from the previous pass, until the deals converge.
+        passes are run until the deals converge. Each pass uses the deals from the previous pass.
         """
         strategies = (self.policy, enemy)
         for _ in range(max_passes):
@@ -200,7 +201,7 @@ class RegretIteration:
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration. ``deal`` updates the deals after the forward pass, or is None to reuse previous deals."""
+        """Run an iteration. ``deal`` updates the deals after the forward pass. If it is None, the deals are reused."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
@@ -215,7 +216,7 @@ class RegretIteration:
         self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimizer.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
-            # Use beliefs under the previous strategy, which is nearly the same, to save another forward pass.
+            # Use the beliefs under the previous, similar strategy, to save another forward pass.
             response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
             self._mix()
 
@@ -231,7 +232,7 @@ def compile_responses() -> None:
     response = CounterfactualResponse(graph, np.zeros((graph.n_values, 2)), graph.initial_reach)
     Reach(graph).propagate_all((response.policy, response.policy))
     for_each(_reach.sum_buffers, 0, np.zeros((2, 0, 2)), np.zeros((0, 2)))
-    # Unlike a column of an empty table, this one is not contiguous.
+    # The column must not be contiguous, unlike a column of an empty table.
     response.choose(response.policy, np.zeros((2, 2))[:, OTHERS])
 
 

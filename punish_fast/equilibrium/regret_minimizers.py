@@ -5,18 +5,18 @@ strategies.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
 regrets equal the last ones. It converges fast in self-play, where the enemy changes as slowly as the player. The
-strategies oscillate, so only their average, weighted by the player's contribution to reaching a state, is close to an
+strategies oscillate. Only their average, weighted by the player's contribution to reaching a state, is close to an
 equilibrium.
 
-`Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps that
-shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
-is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
+`Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps of
+decreasing size, and is robust against an enemy whose strategy changes suddenly. Against a best response, `Hedge` is
+gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
-imperfect recall, beliefs about the enemy's hand depend on the player's choices. Off-policy moves have a small weight.
-Since steps are short, the mean of the later strategies resembles them, and the strategy played lies halfway between the
-last one and this mean (``_hedge.py``).
+imperfect recall, beliefs about the enemy's hand depend on the player's choices. In these beliefs, off-policy moves have
+a small weight. Since steps are small, the mean of the later strategies is similar to each of them. The strategy played
+is halfway between the last strategy and this mean (``_hedge.py``).
 
-With short steps, little is lost by combining several steps in rarely reached states and for rarely played actions.
+With small steps, combining several steps in rarely reached states and for rarely played actions costs little accuracy.
 Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the previous iteration.
 Every sixteenth iteration runs on the whole graph, and counts sixteen times for rows outside the restricted game.
 """
@@ -28,23 +28,23 @@ import numpy as np
 from punish_fast.equilibrium import _hedge, _regret_matching
 from punish_fast.runtime.parallel import for_each
 
-# Weight of the player's moves that the last response does not make.
+# Weight of the player's moves that the last response does not choose.
 OFF_POLICY_WEIGHT = 0.01
 # Initial learning rate. It decreases with the fourth root of the iteration number. A higher rate learns faster at
 # first. A lower rate ends closer to an equilibrium.
 FIRST_RATE = 2.0
-# The weight of iteration t in the sum of strategies is t to the power of this constant.
+# The weight of iteration t in the sum of strategies is t raised to this power.
 _GROWTH = 5
 # Initial variance of regrets. It prevents steps that are caused only by rounding errors.
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped from the result.
 _LEAST_PROBABILITY = 1e-4
-# Number of full iterations at the beginning, and the interval between later ones.
+# Number of full iterations at the beginning, and interval between later full iterations.
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
 class RegretMatching:
-    """Predictive regret matching+."""
+    """Regret minimizer that uses predictive regret matching+."""
 
     # Minimum weight of the player's choices in beliefs about the enemy's hand.
     off_policy_weight = 1.0
@@ -55,12 +55,12 @@ class RegretMatching:
         """Start with zero regrets. ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
         n_rows = int(state_ptr[-1])
         self._state_ptr = state_ptr
-        # Arrays that determine the strategy, and ``strategy_sum``, the weighted sum of strategies.
+        # Arrays that determine the next strategy, and ``strategy_sum``, the weighted sum of strategies.
         self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "strategy_sum")}
         self.regret = self.tables["last_regret"]  # written by each iteration
 
     def is_full(self, iteration: int) -> bool:  # noqa: ARG002
-        """Return True: regrets change too much between iterations to be reused."""
+        """Return True, because regrets change too much between iterations to be reused."""
         return True
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
@@ -78,7 +78,7 @@ class RegretMatching:
 
 
 class Hedge:
-    """Multiplicative weights (``_hedge.py``). For the attributes, see `RegretMatching`."""
+    """Regret minimizer that uses multiplicative weights (``_hedge.py``). For the attributes, see `RegretMatching`."""
 
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY

@@ -1,9 +1,10 @@
-"""Restricted games: the part of the real game that matters for learning, as a small graph with fast passes.
+"""Restricted games: the part of the real game that matters for learning, as a smaller graph.
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
 actions are hardly ever played or regretted. A restricted game omits these states and actions, so its arrays fit into
-the cache. It contains all full states of the first breath, because nodes are backed up from these. Reachable full
-states outside are the leaves of the game. They keep their last known values (``_restricted_game.py``).
+the cache. It contains all full states of the first breath, because the values of nodes are computed from them. Full
+states outside the game that can be reached from it are the leaves of the game. They keep their last known values
+(``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from punish_fast.runtime.parallel import cumulated, for_each
 
 # Minimum reach of an information state and of a full state, and minimum probability of an action.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# Maximum share of states, rows, full states or successors. A larger restricted game saves hardly any time or memory.
+# Maximum share of the graph's states, rows, full states and successors. Larger restricted games save hardly any time or
+# memory.
 MOST = 2 / 3
 
 
@@ -52,7 +54,10 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if `mark` could have made these marks, so that a restricted game contains all states it refers to."""
+    """Return True if `mark` could have set these marks.
+
+    A restricted game then contains all states that it refers to.
+    """
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -72,7 +77,7 @@ def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> Restri
 
     If ``must_pay`` is True, return None if the game is too large to save time.
     """
-    # Leaves are not known yet and are not counted.
+    # Leaves are not counted, because they are not known yet.
     kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
     if must_pay and any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds):
         return None
@@ -87,7 +92,7 @@ def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> Restri
 
 
 class RestrictedGame(LayeredGraph):
-    """The marked part of a graph."""
+    """The marked part of a graph, as a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
         """Copy the marked part of ``whole``. ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
@@ -135,7 +140,7 @@ class RestrictedGame(LayeredGraph):
         to[self._whole.nodes] = v[self.nodes]
 
     def _slots(self, marks: Marks, inside: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """Return the new index of each value of the whole graph, int32.
+        """Return the index in the restricted game of each value of the whole graph, int32.
 
         Indices of full states that are neither inside nor leaves are undefined.
         """
@@ -153,7 +158,7 @@ class RestrictedGame(LayeredGraph):
 
 
 def _ranks(marked: np.ndarray) -> np.ndarray:
-    """Return the number of marks before each index, and the total number of marks, int32 ``[n + 1]``."""
+    """Return the number of marks before each index, and the total number of marks at the end, int32 ``[n + 1]``."""
     rank = np.zeros(len(marked) + 1, dtype=np.int32)
     np.cumsum(marked, out=rank[1:])
     return rank

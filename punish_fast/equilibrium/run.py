@@ -1,9 +1,9 @@
 """Equilibrium learning with checkpoints, until a target is reached: iterations, exploitability or seconds.
 
-Exploitability is the excess of the best known response's win rate over one half, in percentage points. This is a lower
-bound, since the search may miss better responses. A measurement takes as long as several iterations, so exploitability
-is measured only at the end and, if it is a target, after 25 iterations and whenever the number of iterations has
-doubled. Before a time limit, learning ends early enough to leave time for the measurement.
+Exploitability is the best known response's win probability minus one half, in percentage points. This estimate is a
+lower bound, because the search may miss better responses. A measurement takes as long as several iterations, so
+exploitability is measured only at the end and, if it is a target, after 25 iterations and whenever the number of
+iterations has doubled. Before a time limit, learning ends early enough to leave time for the measurement.
 """
 
 import math
@@ -37,9 +37,9 @@ class TargetError(PunishFastError, ValueError):
 class Target:
     """Stopping rule: the first target reached, or `DEFAULT_ITERATIONS` iterations if no target is set."""
 
-    iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
+    iterations: int | None = None  # total number of iterations, including those of a checkpoint
     exploitability: float | None = None  # maximum exploitability, in percentage points
-    seconds: float | None = None  # seconds of learning in this run
+    seconds: float | None = None  # maximum duration of learning in this run, in seconds
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -58,21 +58,21 @@ class Target:
 class IterationStatus(NamedTuple):
     """Status of a run after an iteration."""
 
-    iteration: int  # number of the iteration, from 1
-    last: int | None  # number of the last iteration, or None if only time or exploitability ends the run
-    seconds_each: float  # mean seconds per iteration in this run
+    iteration: int  # index of the iteration, from 1
+    last: int | None  # index of the last iteration, or None if only time or exploitability ends the run
+    seconds_each: float  # mean duration of an iteration in this run, in seconds
     seconds_left: float | None  # estimated seconds until learning ends, or None if unknown
-    exploitability: float | None  # last measurement, in percentage points, or None before the first measurement
+    exploitability: float | None  # last measured exploitability in percentage points, or None
 
 
 class EquilibriumRun(NamedTuple):
-    """Result of a run."""
+    """Result of learning an equilibrium."""
 
-    iterations: int  # number of iterations, including earlier ones from a checkpoint
-    # Excess of the best known response's win rate over one half, in percentage points, or NaN if time ran out before.
+    iterations: int  # total number of iterations, including those of a checkpoint
+    # Exploitability by the best known response in percentage points, or NaN if it was not measured in time.
     exploitability: float
     response: np.ndarray  # float64 ``[n_rows]``, the best known response
-    seconds: dict[str, float]  # seconds spent on ``iterations``, ``measure`` and ``checkpoint``
+    seconds: dict[str, float]  # seconds, by stage: ``iterations``, ``measure`` and ``checkpoint``
 
 
 def run_equilibrium(
@@ -84,10 +84,11 @@ def run_equilibrium(
 ) -> EquilibriumRun:
     """Iterate until a target or the time limit is near, then measure exploitability.
 
-    After an interrupt, the current iteration is finished, and a checkpoint is saved, before the interrupt is re-raised.
+    After an interrupt, the current iteration is completed and a checkpoint is saved, before the interrupt is raised
+    again.
 
     Args:
-        equilibrium: The learning player, whose average strategy is measured.
+        equilibrium: The equilibrium to improve. Its average strategy is measured.
         target: Stopping rule, by default `Target()`.
         save: Function that writes a checkpoint, called every minute, before every measurement and after an interrupt.
         progress: Called after every iteration.
@@ -121,7 +122,7 @@ class _Runner:
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
         # Seconds of the first iteration, including compilation.
         self._first_seconds = 0.0
-        # Results of the last measurement, and the iteration after which it was made.
+        # Results of the last measurement, and the iteration after which exploitability was measured.
         self._exploitability: float | None = None
         self.response = np.zeros(0)
         self._measured = -1
@@ -132,7 +133,7 @@ class _Runner:
         saved, due = self._begin, _FIRST_MEASUREMENT
         while equilibrium.iterations < target.max_iterations:
             begin = time.perf_counter()
-            # An interrupt within an iteration would leave the tables invalid.
+            # Delay interrupts, because an interrupted iteration would leave the tables invalid.
             with uninterrupted():
                 equilibrium.iterate()
             now = time.perf_counter()
@@ -159,7 +160,7 @@ class _Runner:
             self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
-        """Return the exploitability of the average strategy, measured unless it is known, or NaN if time runs out."""
+        """Return the exploitability of the average strategy, or NaN if time runs out. Measure it unless it is known."""
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
@@ -188,5 +189,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """Return the default share of games against a best response, lower for models that remember more."""
+    """Return the default share of games against a best response. It is lower for models other than ``memoryless``."""
     return 0.9 if information == "memoryless" else 0.8

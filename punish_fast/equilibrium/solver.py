@@ -7,16 +7,16 @@ Deals and node values carry over to the next iteration, so no iteration has to s
 In self-play, both seats use the same table. In two-player zero-sum games with perfect recall, the average strategy then
 converges to an equilibrium. Here, players have imperfect recall: they forget everything outside the information model,
 and almost everything before the last deal. Self-play then converges to strategies that no single deviation improves,
-although a sequence of deviations might.
+although several deviations together might.
 
 A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
 step per iteration (``regret_iteration.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
-Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
-from iteration to iteration, so the player takes short steps against them (`Hedge`), and self-play in the other games
-stabilizes learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play without
-best responses uses `RegretMatching`.
+Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses change
+abruptly from iteration to iteration, so the player takes small steps against them (`Hedge`). Self-play in the other
+games stabilizes learning: with more self-play, learning converges sooner, but to a higher exploitability. Self-play
+without best responses uses `RegretMatching`.
 
-Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
+Convergence to an equilibrium is not guaranteed. The exploitability of the average strategy is therefore measured
 (``best_response.py``).
 """
 
@@ -40,8 +40,8 @@ _PROGRAM = 350_000_000
 class Equilibrium:
     """Approximation of an equilibrium by regret minimization, in self-play, against a best response, or both.
 
-    The result is the average of all strategies. Its exploitability is 100 times the win probability of its best
-    response above 1/2, in points.
+    The result is the average of all strategies. Its exploitability in percentage points is 100 times the win
+    probability of its best response minus 50.
 
     Attributes:
         graph: Graph of the game.
@@ -79,7 +79,7 @@ class Equilibrium:
         self._opening = graph.initial_reach
         self._marks = all_inside(graph)
         self._whole = self._begin()
-        # The restricted game during restricted iterations, unless it is too large to save time. Otherwise None.
+        # The restricted game, or None in iterations on the whole graph and if the game is too large to save time.
         self._part: _Part | None = None
         self._pays = True
 
@@ -119,7 +119,7 @@ class Equilibrium:
         In states with a total weight of 0, the last strategy is used. Actions whose probability is below
         ``regret_minimizer.least_probability`` are dropped.
         """
-        # Free the restricted game, because callers need the memory and the game is quickly rebuilt.
+        # Free the restricted game, because callers need the memory, and the game is rebuilt quickly.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
         total, strategy = self.regret_minimizer.tables["strategy_sum"], self._whole.strategy
@@ -133,14 +133,14 @@ class Equilibrium:
         return policy
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
-        """Return, for each row, the sum of ``rows`` over its information state."""
+        """Return for each row the sum of ``rows`` over all rows of its information state."""
         state_ptr = self.graph.state_ptr
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run one iteration, on the whole game or on a restricted one.
+        """Run one iteration, on the whole game or on a restricted game.
 
-        If it is interrupted, learning can resume only from an earlier copy of `state_dict`.
+        If this method is interrupted, learning can resume only from an earlier copy of `state_dict`.
 
         Examples:
             >>> from punish_fast import Equilibrium, GameGraph, StateSpace, load_rules
@@ -162,7 +162,7 @@ class Equilibrium:
             self._mark()
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """Return the arrays that the next iteration depends on.
+        """Return the arrays that determine all later iterations.
 
         Returns:
             Arrays by name. They are shared with this object, so copy them before the next iteration.
@@ -180,14 +180,14 @@ class Equilibrium:
             response, n_full = whole.response, self.graph.n_full
             tables |= {"response": response.choice, "response_reach": response.dealt}
             tables |= {"response_nodes": response.nodes[:, 0]}
-            # Restricted iterations leave values outside the restricted game unchanged.
+            # Restricted iterations do not change values outside the restricted game.
             tables |= {"values": whole.v[:n_full], "response_values": response.v[:n_full, 0]}
             tables |= {"marked_rows": self._marks.row, "marked_full": self._marks.full}
         return tables
 
     @property
     def reachable(self) -> np.ndarray:
-        """True for states that the average strategy reaches after some deal against some enemy, bool ``[n_states]``."""
+        """Mask of the states that the average strategy can reach against some enemy, bool ``[n_states]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.reach)))
@@ -283,7 +283,10 @@ class _Part:
 
 
 def exploiter_start(equilibrium: Equilibrium) -> Start:
-    """Return the start of the search for an exploiter of the average: the response, or else the average."""
+    """Return the start of the search for an exploiter of the average strategy.
+
+    The start is the response to the player or, in self-play, the average strategy.
+    """
     response = equilibrium._whole.response
     if response is None:
         policy, values = equilibrium.average, equilibrium.nodes
@@ -294,23 +297,24 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
-    """Estimate the peak memory of an equilibrium with a share of best responses, and of its graph, in bytes."""
+    """Estimate the peak memory of an equilibrium and its graph in bytes. ``share`` is as in `Equilibrium`."""
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Four tables of rows. Full states have two reaches, buffers to pass them on in parts, a value, and a mark. The
-    # number of nodes is not known yet, but less than the number of full states of the largest breath.
+    # There are four tables of rows. Each full state has two reaches, buffers for the reaches of its successors, a value
+    # and a mark. The number of nodes is unknown, but below the largest number of full states in a breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8
-    # For exploitability: four more policies, the tables of the search, and values and lengths of three duels.
+    # Measuring exploitability needs four more policies, the tables of the search, and values and lengths of three
+    # duels.
     further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
     if share > 0:
-        # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
+        # Best responses need the enemy's strategy, the response, variances of regrets, two more reaches, and values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
-        # A restricted game has its own copy of all these tables, as well as indices into the whole graph and
-        # successors. Building the game requires successor counts of full states, running it requires reaches and
-        # values, and full states outside can be leaves. The game is freed before exploitability is measured.
+        # A restricted game has copies of all these tables, indices into the whole graph, and successors. Building the
+        # game requires the number of successors of each full state. Iterations require reaches and values, also of
+        # leaves. The game is freed before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_successors / 2) + of_full + room)
