@@ -28,12 +28,12 @@ _SEATS = ("first", "second")
 
 
 class GameCommands(NamedTuple):
-    """Functions of a game. Both return a report, as JSON values."""
+    """Functions that solve a game and evaluate its agents. Both return a report as JSON values."""
 
-    # Evaluates agents of the game, an `EvaluationRequest`.
+    # Evaluates the agents in an `EvaluationRequest`.
     evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
-    # Solves the game from a position ("" for the initial state). The second argument is False if only the winner is
-    # wanted. None if the game cannot be solved.
+    # Solves the game from a position, "" for the initial state. If the third argument is False, only the winner is
+    # computed. None if the game cannot be solved.
     solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
 
 
@@ -46,7 +46,7 @@ def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, 
     with stage("certificate"):
         check_perfect_play(perfect)
     with stage("random"):
-        # A player who loses even with perfect play has no safe response.
+        # A player that loses even with perfect play has no safe response.
         may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
         best = _response(positions, None, (True, True))
         safe = _response(positions, perfect.is_safe(), may_be_safe)
@@ -88,7 +88,7 @@ def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[boo
 
 
 def _evaluate(game: Game, request: EvaluationRequest, stage: Stage) -> dict[str, Any]:
-    """Evaluate agents of a game whose positions can be enumerated. Results are exact."""
+    """Evaluate agents exactly in a game whose positions can be enumerated."""
     with stage("solve"):
         # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
@@ -101,7 +101,7 @@ def _evaluate(game: Game, request: EvaluationRequest, stage: Stage) -> dict[str,
 
 
 def _evaluated(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
-    """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
+    """Return the report rows of an agent: a single row or, for MuZero, a row for each number of simulations."""
     positions = perfect.positions
     policies: dict[int | None, np.ndarray]
     if name in _BUILT_IN:

@@ -1,4 +1,4 @@
-"""Protocols for games, and the laws that every game obeys.
+"""Protocols for games, and the laws that every game satisfies.
 
 A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, exact solvers and play
 use only the methods of `Game`. Learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
@@ -16,15 +16,15 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
     ``is_zero_sum``.
 7.  Different states have different texts ``text(s)``, and different actions of a state have different texts
     ``action_text(s, a)``. All texts are printable and not empty.
-8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but
-    the same player to move have different features. Features follow the action numbers of ``actions(s)``, not those of
+8. ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but the
+    same player to move have different features. Features use the action numbers of ``actions(s)``, not those of
     ``position_actions(s)``.
 9.  ``position(s)`` is hashable. States that are equivalent for the player to move have equal positions. A symmetry,
     such as a rotation of the board, may renumber actions: ``position_actions(s)`` lists the numbers of ``actions(s)``
     in the position, distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of
     numbers. In all of these states, actions with the same number are equally probable, lead to equal positions, and
-    either pass the turn or keep the turn. In equivalent terminal states, the player who would move next has the same
-    return. A game without symmetries returns ``s`` from ``position``. A game whose symmetries do not renumber actions
+    agree in whether they pass the turn. In equivalent terminal states, the return of the player who would move next is
+    the same. A game without symmetries returns ``s`` from ``position``. A game whose symmetries do not renumber actions
     returns ``actions(s)`` from ``position_actions``.
 10. If ``is_open`` is False, nonterminal states with the same player to move and equal ``known_to(s, player(s))`` have
     the same actions and features. Features of games that are not open may summarize the player's information, so
@@ -42,7 +42,7 @@ import numpy as np
 from punish_fast.runtime.errors import PunishFastError, printable
 from punish_fast.runtime.events import Event, Moved, Step
 
-# Value of ``player(s)`` in a chance state.
+# Result of ``player(s)`` in a chance state.
 CHANCE = -1
 
 
@@ -50,24 +50,24 @@ CHANCE = -1
 # legal moves, bool [n, n_moves], and a random generator. It must not use information hidden from the player to move.
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
-# Function that returns the context manager of a stage of a long computation, given the stage's name and, optionally, a
-# longer description of the stage.
+# Function that returns the context manager for a stage of a long computation, given the name and, optionally, a longer
+# description of the stage.
 Stage = Callable[..., AbstractContextManager[object]]
 
 
 class GameError(PunishFastError, ValueError):
-    """Raised for an invalid action, state, option or game. The message states the reason."""
+    """Raised if an action, state, option or game is invalid."""
 
 
 class Game(Protocol):
     """Rules of a game."""
 
-    name: str  # Name of the game; the name and ``parameters()`` together identify the rules.
+    name: str  # Name of the game. The name and ``parameters()`` identify the rules.
     n_players: int
     n_actions: int  # Actions are integers from 0 to ``n_actions - 1``.
     n_features: int  # Length of ``features(state)``.
     is_zero_sum: bool  # True if the returns always sum to 0.
-    variant: Any  # Options of the rules, a NamedTuple.
+    variant: Any  # Options of the rules, as a NamedTuple.
     # Number shown for action 0 if the columns, squares or slots of the board are numbered. To take action ``a``, users
     # type ``first_number + a`` or, if ``first_number`` is None, the index of ``a`` among the legal actions, from 1.
     first_number: int | None = None
@@ -77,7 +77,7 @@ class Game(Protocol):
     is_open: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Return the fields of ``variant``, by name."""
+        """Return the fields of ``variant`` as a dictionary."""
         return dict(self.variant._asdict())
 
     def initial(self) -> Any:
@@ -100,7 +100,7 @@ class Game(Protocol):
         """Return the state after an action."""
 
     def returns(self, state: Any) -> Sequence[float]:
-        """Return the payoff of each player, or 0 before the end of the game."""
+        """Return the payoff of each player. Payoffs are 0 before the end of the game."""
 
     def position(self, state: Any) -> Hashable:
         """Return a key that equivalent states share, by default the state itself."""
@@ -146,11 +146,13 @@ class Game(Protocol):
         return {self.action_text(state, action): action for action in self.actions(state)}
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - for other games
-        """Draw a state in text, as seen by ``viewer``. By default, return `text`. It hides nothing."""
+        """Draw a state in text, as seen by ``viewer``. The default is `text`, which shows the whole state."""
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
-        """Return JSON values for drawing a state on the web page as seen by ``viewer``, empty if the page shows text.
+        """Return JSON values with which the web page draws a state as seen by ``viewer``.
+
+        If they are empty, it shows text.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
@@ -158,7 +160,7 @@ class Game(Protocol):
         return {}
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """Return the players who decide simultaneously, in the order in which they are to decide.
+        """Return the players who decide simultaneously, in the order in which their decisions are applied.
 
         None of the players has decided yet in ``state``. By default, only the player to move decides.
         """
@@ -177,17 +179,17 @@ class Game(Protocol):
         return None
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the events of the steps from one decision to the next, by default the moves of players."""
+        """Return the events in the steps from one decision to the next. By default, they are the moves of players."""
         moves = [step for step in steps if self.player(step.state) != CHANCE]
         return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
     def counts(self) -> dict[str, int]:
-        """Return additional counts by name, such as the number of ``states`` if it exceeds the number of positions."""
+        """Return additional counts by name, such as ``states`` if there are more states than positions."""
         return {}
 
 
 class VectorGame(Protocol):
-    """A game with vectorized rules, for learners. Row ``k`` of every array belongs to state ``k``.
+    """A game with vectorized rules for learners. Row ``k`` of every array belongs to state ``k``.
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
     actions, the methods return the same values as those of `Game`. The methods do not modify their arguments.
@@ -195,7 +197,7 @@ class VectorGame(Protocol):
 
     game: Game
     n_words: int  # Number of uint64 words that encode a state.
-    n_moves: int  # Actions below this number belong to players; all others belong to chance.
+    n_moves: int  # Actions below this number belong to players. All others belong to chance.
     # Shape of a state's features, for example ``(2, 6, 7)`` for planes, rows and columns. The product of the entries is
     # ``game.n_features``. If the shape has length 1, the features have no spatial structure.
     feature_shape: tuple[int, ...]
@@ -220,15 +222,15 @@ class VectorGame(Protocol):
             actions: Legal action in each state, integer ``[n]``.
 
         Returns:
-            The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, which are
-            0 before the end of the game; and a mask of the games that are over, bool ``[n]``.
+            A tuple of the next states, uint64 ``[n, n_words]``, the returns of all players, float32 ``[n, n_players]``,
+            and a mask of the games that are over, bool ``[n]``. Returns are 0 before the end of a game.
 
         Raises:
             GameError: If a state or an action is invalid.
         """
 
     def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` for actions that are known to be legal, such as those chosen by `legal`."""
+        """Return the result of `step` for actions that are known to be legal, without checking them."""
 
 
 @runtime_checkable
@@ -257,13 +259,13 @@ class MoveValue(NamedTuple):
     """Value of an action under perfect play."""
 
     action: int
-    value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if the player loses.
-    plies: int | None  # Number of actions to the end of the game, including this one; None for a draw or if unknown.
+    value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if this player loses.
+    plies: int | None  # Number of actions to the end, including this action, or None for a draw or if unknown.
     is_best: bool  # True if no other action is better.
 
 
 class Oracle(Protocol):
-    """Perfect play in a two-player game: win as fast as possible, else draw, else lose as slowly as possible.
+    """Perfect play in a two-player game: win as fast as possible, otherwise draw, otherwise lose as slowly as possible.
 
     The default methods are for oracles whose `open` solves all positions. Oracles that search override `prepare` and
     `known_values`.
@@ -278,10 +280,10 @@ class Oracle(Protocol):
         """Number of positions of the game."""
 
     def open(self) -> None:
-        """Prepare for queries. Expensive computations, such as solving or compiling, belong here."""
+        """Prepare for queries, including expensive computations such as solving or compiling."""
 
     def reaching(self, state: Any) -> Oracle:  # noqa: ARG002 - for enumerated games
-        """Return an oracle that can evaluate ``state``, even if the initial state does not lead to it."""
+        """Return an oracle that can evaluate ``state``, even if ``state`` is not reachable from the initial state."""
         return self
 
     def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - for oracles that search

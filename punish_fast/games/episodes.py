@@ -1,8 +1,8 @@
 """Playing batches of games, and reconstructing the states of games from actions.
 
 The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game. Chance events are
-also actions. An illegal action ends the game. Learners store actions but not states, which `retrace` reconstructs, so a
-file cannot contain unreachable states.
+also actions. An illegal action ends the game. Learners store actions but not states, so files cannot contain
+unreachable states. `retrace` reconstructs the states.
 
 **Movers.** A mover (`contract.Mover`) chooses an action for each state of a batch. Softmax play takes an action of
 value ``q`` with probability proportional to ``exp(q / temperature)``. Softmax play is meant for games in which players
@@ -25,9 +25,9 @@ def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Ge
     return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
 
 
-# Softmax temperature with which networks trained at a positive temperature play and are evaluated. In Incan Gold, mixed
-# networks are almost as strong as greedy networks, but harder to exploit: the best threshold player takes 22 % of first
-# places against two mixed networks, but 75 % against two greedy networks (docs/games/incan-gold.md).
+# Softmax temperature at which networks play and are evaluated if they were trained at a positive temperature. In Incan
+# Gold, such mixed play is almost as strong as greedy play, but harder to exploit: the best threshold player takes 22 %
+# of first places against two mixed networks, and 75 % against two greedy networks (docs/games/incan-gold.md).
 PLAY_TEMPERATURE = 0.03
 
 # Function that maps states, uint64 [n, n_words], to the values of all actions, float32 [n, n_moves].
@@ -36,10 +36,10 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class ValueMover:
-    """Mover that takes the first action of maximum value, or draws actions by softmax."""
+    """Mover that takes the first action of maximum value, or samples actions by softmax."""
 
     values: Values
-    temperature: float = 0.0  # softmax temperature; 0 for the best action
+    temperature: float = 0.0  # softmax temperature, or 0 for the best action
     epsilon: float = 0.0  # probability of a random action
     keeps_rules: bool = True  # True to consider only legal actions
 
@@ -68,36 +68,36 @@ def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.n
     The probabilities are float64 ``[n, n_moves]``.
     """
     known = np.where(allowed, values, -np.inf).astype(np.float64)
-    # Subtract before dividing: division by a tiny temperature can overflow, and the difference of infinities is NaN.
+    # Subtract before dividing. Dividing by a tiny temperature can overflow, and the difference of infinities is NaN.
     with np.errstate(over="ignore"):
         weight = np.exp((known - known.max(axis=1, keepdims=True)) / temperature)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def drawn_actions(weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw an action for each row, with probabilities proportional to ``weights``, and return int64 ``[n]``."""
+    """Sample an action for each row with probability proportional to ``weights``, and return int64 ``[n]``."""
     cumulated = weights.cumsum(axis=1)
-    # Stay below the total after rounding, so that no action of weight 0 is drawn.
+    # Keep the limit below the total after rounding, so that no action of weight 0 is drawn.
     mark = np.minimum(generator.random(len(weights)) * cumulated[:, -1], np.nextafter(cumulated[:, -1], 0))
     return np.asarray((cumulated > mark[:, np.newaxis]).argmax(axis=1))
 
 
-# Stored instead of an action after the end of a game.
+# Entry of action arrays after the end of a game.
 NONE = -1
 # Names of the seats, in order of play.
 SEATS = ("first", "second", "third")
 # Upper bound on the number of plies of a game in a match. A game of Gwent Lite has up to 100 cards in each random deck,
-# 30 draws, 30 cards played and 3 passes per player, and one draw of the starting player. A game of Incan Gold has five
+# 30 draws, 30 played cards and 3 passes per player, and one draw of the starting player. A game of Incan Gold has five
 # rounds of at most 25 cards, each followed by the decisions of three players.
 _MAX_PLIES = 500
 
 
 class EpisodeError(PunishFastError, ValueError):
-    """Raised when actions do not form valid games. The message states the reason."""
+    """Raised when actions do not form valid games."""
 
 
 class Episodes(NamedTuple):
-    """Games, ply by ply. After the end of a game, `action` is `NONE` and all other values are 0."""
+    """Games, ply by ply. After the end of a game, `action` is `NONE` and all other entries are 0."""
 
     action: np.ndarray  # int16 [n, n_plies]
     state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last action
@@ -206,7 +206,7 @@ class MatchResult(NamedTuple):
     """Result of a match between one player and identical opponents."""
 
     games: int  # number of games
-    win: float  # share of games that the player wins alone
+    win: float  # share of games with the player as sole winner
     tie: float  # share of games in which the player ties for first place
     loss: float  # share of games in which the player is not in first place
     first: float  # mean share of first place: 1 for a win, 1/k for a tie of k players, 0 for a loss

@@ -20,20 +20,20 @@ TRAINED = "trained"
 class EvaluationRequest(NamedTuple):
     """Agents to evaluate, and the number of games."""
 
-    agents: Sequence[str] = ()  # Names or files; the game's built-in agents if empty.
-    games: int = GAMES  # Number of games in a match. Exact evaluations play no games.
+    agents: Sequence[str] = ()  # Names or files. If empty, the game's built-in agents.
+    games: int = GAMES  # Number of games in a match. Exact evaluations ignore it.
     seed: int = 0  # Random seed of the matches.
     has_variant: bool = False  # True if the user has chosen options of the game.
 
 
-# How an agent is named in reports, and its moves.
+# Description of an agent in reports, and its mover.
 EvaluatedAgent = tuple[dict[str, Any], Mover]
 
 
 def agents_of(
     name: str, game: Game, named: Callable[[str], Mover], names: str, load: Callable[[Path], DqnLearner]
 ) -> list[EvaluatedAgent]:
-    """Return the agents for a name: a built-in agent, or a network with greedy and with mixed play.
+    """Return the agents for a name: a built-in agent, or a network with greedy play and with mixed play.
 
     Args:
         name: Name of a built-in agent, `TRAINED`, or a file.
@@ -77,7 +77,7 @@ def unknown_agent(name: str, allowed: str) -> GameError:
 
 
 def match_report(match: Any, shares: Sequence[str]) -> dict[str, Any]:
-    """Return a match as JSON values, each share with its standard error.
+    """Return the result of a match as JSON values. Each share has a standard error.
 
     JSON keys:
         games (integer): Number of games.

@@ -1,4 +1,4 @@
-"""Registry of games, with their options, the commands that support them, and their descriptions in files."""
+"""Registry of games, with their options, the commands that support them, and their descriptions in agent files."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -29,11 +29,11 @@ class GameEntry(NamedTuple):
     name: str  # Name in commands and files.
     summary: str
     make: Callable[[Any], Game]  # Builds the game from a variant.
-    variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
+    variant_of: Callable[..., Any]  # Builds a variant. The keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, a subset of `VERBS`.
     example: str  # Example of a position in the format of ``state_of``.
     vector_game: Callable[[Any], VectorGame] = VectorPositions
-    # Builds an oracle for perfect play; None if perfect play is not available.
+    # Builds an oracle for perfect play, or None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     rule_of_thumb: Callable[[Any], int] | None = None  # Chooses an action in a state by a simple rule.
     rule_breaks: float = 0.0  # Probability that the rule-of-thumb player chooses another action.
@@ -117,7 +117,7 @@ GAMES = {
             attrgetter("vector"),
             None,
             incan_gold_rule,
-            0.1,  # With probability 0, two rule-of-thumb players would always leave together.
+            0.1,  # With probability 0, two rule-of-thumb players would always leave simultaneously.
             _OF_CARDS,
         ),
         GameEntry(
@@ -148,7 +148,7 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 
 
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
-    """Build a game. ``options`` maps names to values, and missing options have default values.
+    """Build a game. ``options`` maps names to values. Missing options have default values.
 
     Raise `GameError` if the game or an option is unknown, or if the game does not support the command ``verb``.
     """
@@ -161,7 +161,7 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
 
 
 def describe(game: Game) -> dict[str, Any]:
-    """Return the description of a game that is stored in files, as JSON values."""
+    """Return the description with which a game is stored in files, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 

@@ -1,4 +1,4 @@
-"""Games in which two players place stones on a board of squares, and a line of stones wins."""
+"""Games in which two players place stones on a board of squares, and the first line of stones wins."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -38,7 +38,7 @@ class SquareGame(Game, Protocol):
         return self.line(other) != 0 or (own | other).bit_count() == len(self.squares)
 
     def returns(self, state: Any) -> tuple[float, float]:
-        """Return 1 for the player with a line and -1 for the other player; without a line, return 0 for both."""
+        """Return 1 for the player with a line and -1 for the other player, or 0 for both if there is no line."""
         if not self.line(self.stones(state)[1]):
             return 0.0, 0.0
         return (-1.0, 1.0) if self.player(state) == 0 else (1.0, -1.0)

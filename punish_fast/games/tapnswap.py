@@ -5,20 +5,20 @@ Each of two players has two hands, with one finger on each hand at the start. Th
 * *Tap*: add the fingers of one of your live hands to a live hand of the opponent. A hand that reaches the ``limit`` of
   5 dies and has 0 fingers. The hand that taps keeps its fingers.
 * *Swap*: move fingers between your hands, leaving fewer fingers than the limit on each hand. The new pair must not be
-  the old pair or its mirror image. A swap may revive a dead hand or empty a live one.
+  the old pair or its mirror image. A swap can revive a dead hand or empty a live hand.
 
 A player with two dead hands has lost. An endless game is a draw.
 
 Left and right are symmetric, so a position consists of the pair of hands of the player to move and the opponent's pair,
 each with the higher hand first. A state distinguishes left from right, so that players can follow the game. Actions
-specify numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand
-on the same side. If the hands were equal, the right hand becomes the higher one.
+specify numbers of fingers, not hands. If two hands are equal, the left hand taps or is tapped. A swap leaves the higher
+hand on the same side. If the hands were equal, the right hand becomes the higher hand.
 
 With at most ``m`` fingers on a hand, tapping a hand of ``b`` fingers with a hand of ``a`` fingers is action
 ``(a - 1) m + b - 1``, and the swap that leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
-Variants change the limit, let fingers roll over (6 fingers become 1, and only a hand with exactly 5 dies), forbid swaps
-that empty a hand, or forbid all swaps.
+Variants change the limit, let fingers roll over (with a limit of 5, 6 fingers become 1, and only a hand with exactly 5
+dies), forbid swaps that empty a hand, or forbid all swaps.
 """
 
 import re
@@ -30,7 +30,7 @@ import numpy as np
 from punish_fast.games.contract import Game, GameError
 from punish_fast.games.enumeration.positions import enumerate_positions
 
-# Higher limits would make the tables of positions too large.
+# Maximum limit. For higher limits, the tables of positions would be too large.
 _MAX_LIMIT = 16
 # Space between the two hands in a drawing, and width of the column of names.
 _GAP = "     "
@@ -128,7 +128,7 @@ class TapnSwap(Game):
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
     def state_of(self, text: str) -> TapnSwapState:
-        """Parse the first player's hands and the opponent's, such as ``"3-1 2-4"`` or ``"31/24"``.
+        """Parse the hands of the first and second player, such as ``"3-1 2-4"`` or ``"31/24"``.
 
         The first player is to move.
         """
@@ -176,7 +176,7 @@ class TapnSwap(Game):
         return "\n".join([*picture, self._label(names[viewer], near)])
 
     def board(self, state: TapnSwapState, viewer: int) -> dict[str, Any]:
-        """Return the fingers on the left and right hands of ``viewer`` (``own``) and of the opponent, and the limit."""
+        """Return the numbers of fingers on the hands of ``viewer`` (``own``) and of the opponent, and the limit."""
         near, far = _near_and_far(state, viewer)
         return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 

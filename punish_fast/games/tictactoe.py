@@ -9,8 +9,8 @@ Squares are numbered row by row,
 and a player's stones are represented by a mask with bit ``k`` for square ``k``. Action ``k`` places a stone on square
 ``k``. X moves first, so X is to move if both players have the same number of stones.
 
-The board has eight symmetries: four rotations and their reflections. A position is the smallest of the eight images of
-a state, and `TicTacToe.position_actions` returns the image of each action under the same symmetry.
+The board has eight symmetries: four rotations and their reflections. The position of a state is the smallest of its
+eight images. `TicTacToe.position_actions` returns the image of each action under the same symmetry.
 """
 
 import re
@@ -33,7 +33,7 @@ def _mask(squares: Any) -> int:
 
 
 def _symmetries() -> tuple[tuple[int, ...], ...]:
-    """Return a permutation of the squares for each symmetry. Its entry ``k`` is the image of square ``k``."""
+    """Return a permutation of the squares for each symmetry. Entry ``k`` is the image of square ``k``."""
     board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
     turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
     return tuple(tuple(each.ravel().tolist()) for each in turned)
@@ -48,7 +48,7 @@ _LINES = [_mask(map(int, squares)) for squares in ("012", "345", "678", "036", "
 
 
 class TicTacToeState(NamedTuple):
-    """A state of tic-tac-toe."""
+    """A state of tic-tac-toe, as two masks of squares."""
 
     own: int  # Mask of the stones of the player to move.
     other: int  # Mask of the opponent's stones.

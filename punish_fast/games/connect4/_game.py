@@ -1,6 +1,6 @@
-"""Kernels for Connect Four boards; ``game.py`` documents the bit layout.
+"""Kernels for Connect Four boards. ``game.py`` documents the bit layout.
 
-Boards are int64. A left shift may move bits off the board; the mask ``BOARD`` removes them.
+Boards are int64. A left shift may move bits off the board. The mask ``BOARD`` removes such bits.
 """
 
 from punish_fast.runtime._jit import kernel, routine
@@ -16,7 +16,7 @@ COLUMN = (1 << HEIGHT) - 1
 
 @routine
 def count_bits(squares):
-    """Return the number of set bits; the compiler reduces the loop to one instruction."""
+    """Return the number of set bits. The compiler reduces the loop to one instruction."""
     count = 0
     while squares != 0:
         squares &= squares - 1
@@ -40,7 +40,10 @@ def contains_line(stones):
 
 @routine
 def _completions(stones, step):
-    """Return the squares that complete a line of four in direction ``step``; some may be occupied or off the board."""
+    """Return the squares that complete a line of four in direction ``step``.
+
+    Some of the squares may be occupied or off the board.
+    """
     pairs = stones & (stones >> step)
     threes = pairs & (stones >> (2 * step))
     upper_gap = pairs & (stones >> (3 * step))
@@ -76,11 +79,11 @@ def drop_stones(boards, columns, after, returns, ended):
     """Drop a stone into a column of each board.
 
     Args:
-        boards: int64 ``[n, 2]``, stones of the player to move and stones of both players in games that are not over.
+        boards: int64 ``[n, 2]``, stones of the player to move and stones of both players, in games that are not over.
         columns: int64 ``[n]``, columns that are not full, counted from 0.
-        after: int64 ``[n, 2]``; filled with the boards after the moves.
-        returns: float32 ``[n, 2]``; filled with the returns of both players.
-        ended: bool ``[n]``; filled with True for games that end with the move.
+        after: Output, int64 ``[n, 2]``: the boards after the moves.
+        returns: Output, float32 ``[n, 2]``: the returns of both players.
+        ended: Output, bool ``[n]``: True for games that end with the move.
     """
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
@@ -88,7 +91,7 @@ def drop_stones(boards, columns, after, returns, ended):
         other, now_filled = own ^ filled, filled | square
         after[k, 0], after[k, 1] = other, now_filled
         has_won = contains_line(own | square)
-        # The player who has just moved.
+        # The player that has just moved.
         mover = 1 - count_bits(now_filled) % 2
         returns[k, mover] = 1.0 if has_won else 0.0
         returns[k, 1 - mover] = -1.0 if has_won else 0.0
@@ -97,7 +100,7 @@ def drop_stones(boards, columns, after, returns, ended):
 
 @kernel
 def find_open_columns(boards, is_open):
-    """Fill ``is_open``, bool ``[n, 7]``, with True for columns that are not full, or with False if the game is over."""
+    """Set ``is_open``, bool ``[n, 7]``, to True for columns that are not full, or to False if the game is over."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         squares = 0 if contains_line(own ^ filled) else playable_squares(filled)
@@ -107,7 +110,7 @@ def find_open_columns(boards, is_open):
 
 @kernel
 def spread_stones(boards, features):
-    """Fill ``features``, float32 ``[n, 84]``, with the mover's and then the opponent's stones, bottom row first."""
+    """Write the mover's, then the opponent's stones, bottom row first, to ``features``, float32 ``[n, 84]``."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         other = own ^ filled

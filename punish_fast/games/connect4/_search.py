@@ -1,30 +1,30 @@
-"""Connect Four search, which decides whether the player to move can score at least a given target.
+"""Search for Connect Four that decides if the player to move can score at least a given target.
 
 **Scores.** A win scores 22 minus the number of stones that the winner will have played, a loss scores the negative
 of the winner's score, and a draw scores 0. With ``n`` stones on the board, an immediate win scores ``(43 - n) // 2``.
 
 **Null windows.** The search answers one question about a position: is its score at least ``target``? The corresponding
-question about a successor is whether the opponent's score is at least ``1 - target``; if not, the move reaches the
-target. The search therefore passes one number down the tree instead of two bounds. Each answer is a bound on the score:
-either a lower bound that reaches the target or an upper bound below the target. `_next_target` chooses targets that
-first determine the winner and then narrow the bounds until they are equal. An answer often improves a bound by several
-points, so a few questions are enough.
+question about a successor is whether the opponent's score is at least ``1 - target``. If it is not, the move reaches
+the target. The search therefore passes one number down the tree instead of two bounds. Each answer is a bound on the
+score: either a lower bound that reaches the target or an upper bound below the target. `_next_target` chooses targets
+that first determine the winner and then narrow the bounds until they are equal. An answer often improves a bound by
+several points, so a few questions are enough.
 
 **Pruning of short games.** Positions that end within two moves are not searched. The player to move never has an
-immediate win, because the search skips moves that would allow the opponent to win immediately: if the opponent
-threatens to win, it considers only moves that block the threat, and it never places a stone below a square on which the
+immediate win, because the search skips moves that allow the opponent to win immediately. If the opponent threatens to
+win, the search considers only moves that block the threat. It also never places a stone below a square on which the
 opponent would win. If no move remains, the opponent wins with the next stone. A move wins without further search if it
 creates two immediate threats, or an immediate threat with another threat directly above it.
 
-**Move ordering.** Moves that create more threats come first. Threats have a higher weight in the rows that tend to fall
-to the player late in the game: odd rows for the first player and even rows for the second, counted from 1. Ties go to
-the move nearest to the center. The table entries of successors are prefetched while moves are ordered. In early
+**Move ordering.** Moves that create more threats come first. Threats have a higher weight in the rows whose squares the
+player usually gets late in the game: odd rows for the first player and even rows for the second, counted from 1. Ties
+go to the move nearest to the center. The table entries of successors are prefetched while moves are ordered. In early
 positions, all successors are looked up before any of them is searched.
 
 **Follow-up.** If every column has an even height, the second player can always reply in the same column, and thus gets
 all empty squares in even rows. If the first player's stones and the empty squares in odd rows contain no line, the
-first player cannot win; if in addition the second player's stones and the empty squares in even rows contain a line,
-the second player wins.
+first player cannot win. If the second player's stones and the empty squares in even rows also contain a line, the
+second player wins.
 
 Answers are stored in a transposition table (``_table.py``). The search maintains an explicit stack: each call searches
 a limited number of nodes, and the next call continues from there, so the search can be interrupted between calls.
@@ -73,7 +73,7 @@ _EVEN_ROWS = BOTTOM * 0b101010
 
 # Number of stones below which all successors are looked up before any of them is searched.
 _LOOK_AHEAD_BELOW = 26
-# Marks an unknown score; higher than any score.
+# Stands for an unknown score. It is higher than all scores.
 _UNKNOWN = 100
 
 
@@ -86,7 +86,7 @@ def open_jobs(begin, end, boards, is_exact, jobs):
     Args:
         boards: int64 ``[n, 2]``, the stones of the player to move and all stones.
         is_exact: True to find scores, False to find only the winners.
-        jobs: int64 ``[n, N_JOB_WORDS]``; filled with the jobs.
+        jobs: Output, int64 ``[n, N_JOB_WORDS]``: the jobs.
     """
     for k in range(begin, end):
         own, filled = boards[k, 0], boards[k, 1]
@@ -108,11 +108,12 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
     """Process the jobs of workers ``begin`` to ``end - 1``, searching about ``budget`` nodes per worker.
 
     Args:
-        ranges: int64 ``[n_workers, 2]``, the start and the exclusive end of each worker's part of the queue; the start
-            advances with each finished job.
+        ranges: int64 ``[n_workers, 2]``, the start and the exclusive end of each worker's part of the queue. The start
+            increases with each finished job.
         queue: int64 ``[n_queued]``, indices of unfinished jobs.
         jobs: int64 ``[n_jobs, N_JOB_WORDS]``, jobs from `open_jobs`, updated in place. ``LOW`` and ``HIGH`` bound the
-            score; in a finished job, they are equal if ``IS_EXACT`` is set, and otherwise determine the score's sign.
+            score. In a finished job, they are equal if ``IS_EXACT`` is set, and otherwise determine the sign of the
+            score.
         stacks: int64 ``[n_workers, STACK_WORDS]``, the stack of each worker's current job.
         table: int64 ``[2^k]``, the transposition table, initially zero.
     """
@@ -128,7 +129,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
 
 @routine
 def _advance(job, stack, table, budget):
-    """Search until the job is decided or the budget is spent; return True if the job is decided."""
+    """Search until the job is decided or the budget is spent. Return True if the job is decided."""
     limit = job[NODES] + budget
     while not _is_decided(job):
         if not job[IS_RUNNING]:
@@ -165,7 +166,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Return a bound that decides if a job reaches its target, or ``_UNKNOWN`` if ``limit`` nodes do not suffice."""
+    """Return a bound that decides if a job reaches its target, or ``_UNKNOWN`` after ``limit`` nodes."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
@@ -212,7 +213,7 @@ def _open_level(stack, base, own, filled, threats, target, table):
     if score != _UNKNOWN:
         return score
     key = 0
-    # A position with a single move is neither looked up nor stored; its successor is.
+    # A position with a single move is neither looked up nor stored, because its successor is.
     if moves & (moves - 1):
         key = board_key(own, filled, n_stones)
         score = _score_in_table(table, key, target)
@@ -241,7 +242,7 @@ def _score_by_successor(stack, base, target, n_stones, table):
 
 @routine
 def _score_at_sight(own, filled, moves, n_stones, target):
-    """Decide without search, if possible, whether the score reaches ``target``; return a bound or ``_UNKNOWN``.
+    """Return a bound that decides without search if the score reaches ``target``, or ``_UNKNOWN``.
 
     ``moves`` are the safe moves, from `_safe_moves`.
     """
@@ -260,7 +261,7 @@ def _score_at_sight(own, filled, moves, n_stones, target):
 
 @routine
 def _score_in_table(table, key, target):
-    """Return a bound from the table that decides whether the score reaches ``target``, or ``_UNKNOWN``."""
+    """Return a bound from the table that decides if the score reaches ``target``, or ``_UNKNOWN``."""
     entry = find_entry(table, key)
     if entry != 0:
         if lower_bound(entry) >= target:
@@ -284,7 +285,7 @@ def _safe_moves(filled, threats):
 
 @routine
 def _score_by_follow_up(own, filled, moves, target):
-    """Decide by the follow-up strategy whether the score reaches ``target``; return a bound or ``_UNKNOWN``."""
+    """Return a bound from the follow-up strategy that decides if the score reaches ``target``, or ``_UNKNOWN``."""
     if target < 0 or target > 1:
         return _UNKNOWN
     odd_columns = (filled + BOTTOM) & _EVEN_ROWS
@@ -298,7 +299,7 @@ def _score_by_follow_up(own, filled, moves, target):
         first, second = second, first
     if contains_line(first | (empty & _ODD_ROWS)):
         return _UNKNOWN
-    # The second player has at least a draw, which decides target 1 for the first player and target 0 for the second.
+    # The second player has at least a draw. This decides target 1 for the first player and target 0 for the second.
     if is_first == (target == 1):
         return 0
     if not contains_line(second | (empty & _EVEN_ROWS)):
@@ -308,7 +309,7 @@ def _score_by_follow_up(own, filled, moves, target):
 
 @routine
 def _order_moves(stack, base, moves, n_stones, table):
-    """Write the moves of a level in search order; return True if a move wins by creating two threats."""
+    """Write the moves of a level in search order. Return True if a move wins by creating two threats."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     good_rows = _EVEN_ROWS if n_stones & 1 else _ODD_ROWS
     n_moves = 0

@@ -1,9 +1,9 @@
-"""Transposition table of the Connect Four search, which stores score bounds of boards.
+"""Transposition table of the Connect Four search. It stores bounds on the scores of boards.
 
-An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. Because
-it contains the whole board instead of a hash, two boards are never confused. Words are read and written atomically, so
-threads can share a table without locks. Each bucket has two entries: the one that took the most nodes to find, and the
-most recently stored or displaced of the others.
+An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. Boards
+are never confused, because an entry contains the whole board instead of a hash. Words are read and written atomically,
+so threads can share a table without locks. Each bucket has two entries: the entry that took the most nodes to find, and
+the most recently stored or displaced of all other entries.
 
 The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the bits of the mover's
 stones in this column, a number less than ``2^h``. The highest set bit among the column's seven bits therefore encodes
@@ -29,13 +29,13 @@ _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1
 _DIGEST_SHIFT = 25
-# Number of stones below which a board and its mirror image share an entry. With more stones, they rarely both occur.
+# Number of stones below which a board and its mirror image share an entry. With more stones, both rarely occur.
 _MIRRORED_BELOW = 14
 
 
 @routine
 def board_key(own, filled, n_stones):
-    """Return the 49-bit key of a board, which is never 0; mirror images with few stones share a key."""
+    """Return the 49-bit key of a board, which is never 0. Mirror images with few stones have the same key."""
     key = own + filled + BOTTOM
     if n_stones < _MIRRORED_BELOW:
         return min(key, mirrored(key))

@@ -1,4 +1,4 @@
-"""Solve positions of Connect Four by search, and evaluate agents."""
+"""Reports of ``games solve`` and ``games evaluate`` for Connect Four."""
 
 import re
 from collections.abc import Callable

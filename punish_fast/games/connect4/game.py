@@ -1,10 +1,10 @@
-"""Connect Four: two players drop stones into seven columns. The first to get four in a line wins.
+"""Connect Four: two players drop stones into seven columns. The first player with four stones in a line wins.
 
 A stone falls to the lowest empty square of its column. A line is horizontal, vertical or diagonal. A full board without
 a line is a draw.
 
-A bitboard is an integer with seven bits for each column: one for each of its six squares, and a seventh that is never
-set. The seventh bit prevents lines from continuing from the top of a column to the bottom of the next::
+A bitboard is an integer with seven bits for each column: one bit for each of its six squares, and a seventh bit that is
+never set. The seventh bit prevents lines from continuing from the top of a column to the bottom of the next column::
 
      6  13  20  27  34  41  48     never set
     --------------------------
@@ -19,7 +19,7 @@ set. The seventh bit prevents lines from continuing from the top of a column to 
 
 A left shift by 1 moves all stones up, by 7 to the right, and by 8 or 6 along the diagonals. A state consists of the
 stones of the player to move and the stones of both players. Action ``c`` drops a stone into column ``c + 1``. A state
-and its mirror image share a position with the action numbers of the smaller one.
+and its mirror image have the same position, with the action numbers of the smaller state.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _LINES = (1, STEP - 1, STEP, STEP + 1)
 
 
 class Connect4State(NamedTuple):
-    """A state of Connect Four."""
+    """A state of Connect Four, as two bitboards."""
 
-    own: int  # Stones of the player to move, as a bitboard.
-    filled: int  # Stones of both players, as a bitboard.
+    own: int  # Stones of the player to move.
+    filled: int  # Stones of both players.
 
     @property
     def n_stones(self) -> int:
@@ -147,10 +147,13 @@ _KERNELS = GameKernels(_fill_players, kernels.find_open_columns, kernels.spread_
 
 
 class VectorConnect4(PackedGame):
-    """Connect Four on arrays of states (see `contract.VectorBoardGame`). Words are the fields of `Connect4State`."""
+    """Connect Four on arrays of states (see `contract.VectorBoardGame`).
+
+    The words are the fields of `Connect4State`.
+    """
 
     def pack(self, states: Sequence[Connect4State]) -> np.ndarray:
-        """Encode states."""
+        """Encode states in a uint64 array ``[n, 2]``."""
         return np.array(states, dtype=np.uint64).reshape(-1, self.n_words)
 
 

@@ -1,12 +1,11 @@
 """Connect Four positions with the score of every move, for evaluating policies.
 
 ``bench/make/connect4.py`` created four sets of 1,000 positions by random play and scored them with ``search.py``.
-Positions in *ends* have 26 to 32 stones. Those in *middles* have 14 to 24. With perfect play, *easy* positions are won
-or lost within 12 moves; *hard* positions end later or in a draw.
+Positions in *ends* have 26 to 32 stones, and positions in *middles* have 14 to 24. With perfect play, *easy* positions
+are won or lost within 12 moves. *Hard* positions end later or in a draw.
 
 A policy is evaluated by the share of positions in which its move preserves the outcome, and the share in which its move
-has the best score. The baselines are random play and depth-limited search. The moves of the search are derived from the
-scores.
+has the best score. The baselines are random play and a depth-limited search, whose moves are derived from the scores.
 """
 
 from functools import lru_cache
@@ -19,7 +18,7 @@ from punish_fast.games.connect4.game import Connect4State
 from punish_fast.games.connect4.search import plies_to_end
 
 SETS = ("easy-ends", "hard-ends", "easy-middles", "hard-middles")
-# Marks full columns in `PositionSet.scores`.
+# Entry of `PositionSet.scores` for full columns.
 FULL = -128
 FILE = Path(__file__).with_name("known_scores.npz")
 
@@ -51,14 +50,14 @@ class PositionSet(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Strength of a policy on a set of positions."""
+    """Strength of a policy on a set of positions, as shares from 0 to 1."""
 
     keeps_value: float  # Share of positions in which the move preserves the outcome: win, draw or loss.
     best_score: float  # Share of positions in which the move has the best score.
 
 
 def shares(found: PositionSet, policy: np.ndarray) -> Shares:
-    """Evaluate a policy, float64 ``[n, 7]``, the probability of each column. Full columns count as mistakes."""
+    """Evaluate a policy, given the probability of each column, float64 ``[n, 7]``. Full columns count as mistakes."""
     total = len(policy)
     return Shares(float(policy[found.keeps_value()].sum() / total), float(policy[found.is_best()].sum() / total))
 

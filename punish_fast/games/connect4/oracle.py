@@ -1,8 +1,8 @@
-"""Perfect play of Connect Four with an opening book and search.
+"""Perfect play of Connect Four by an opening book and a search.
 
-The opening book contains the scores of all positions with up to 5 stones. For a player in either seat who follows the
-book, it also contains the best move in all positions with up to 11 stones that can occur against an arbitrary opponent.
-This player therefore does not search before 12 stones are on the board. ``bench/make/connect4.py`` builds the book.
+The opening book contains the scores of all positions with up to 5 stones. It also contains the best move in all
+positions with up to 11 stones that can occur if one player follows the book. This player therefore does not search
+before 12 stones are on the board. ``bench/make/connect4.py`` builds the book.
 """
 
 import math
@@ -18,11 +18,11 @@ from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# Maximum number of stones in positions of the book: in arbitrary positions, and in positions in which one player has
-# followed the book.
+# Maximum number of stones in positions of the book: in arbitrary positions, and in positions that occur if one player
+# follows the book.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
-# Marks an unknown best column in the file.
+# Entry of the file for an unknown best column.
 NO_COLUMN = -1
 _GAME = Connect4()
 
@@ -70,7 +70,7 @@ _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
-    """Perfect play from the book or by search. A search takes seconds in some positions with 6 to 10 stones."""
+    """Perfect play by the book or by search. In some positions with 6 to 10 stones, a search takes seconds."""
 
     is_quick = False
 
@@ -86,7 +86,7 @@ class Connect4Oracle(Oracle):
 
     @property
     def n_positions(self) -> int:
-        """Number of positions, counting mirror images separately."""
+        """Number of positions of the game, counting mirror images separately."""
         return self.game.n_positions
 
     def open(self) -> None:
@@ -103,7 +103,7 @@ class Connect4Oracle(Oracle):
         return True
 
     def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return the values known by a ``time.monotonic`` deadline, and True if they equal those of `move_values`."""
+        """Return the values known by a ``time.monotonic`` deadline, and True if they are final (see `move_values`)."""
         if state in self._values:
             return self._values[state], True
         actions = self.game.actions(state)

@@ -22,17 +22,18 @@ from punish_fast.runtime.parallel import for_each
 # Default size of the transposition table in MB.
 DEFAULT_MEMORY = 256
 _WORD_BYTES = 8
-# Initial number of table entries in use, small enough for the CPU cache. The number grows with the number of nodes
-# searched. The index of a board depends on this number, so growth hides some entries, but all entries remain valid.
+# Initial number of table entries in use, small enough for the CPU cache. More entries are used as more nodes are
+# searched. The index of a board depends on the number of entries in use, so each increase hides some entries. All
+# entries remain valid.
 _SMALL_TABLE = 1 << 20
 # Upper bound on all scores.
 MOST = N_SQUARES // 2
-# Number of nodes that a worker searches between possible interruptions, in a few tenths of a second.
+# Number of nodes that a worker searches between possible interruptions. They take a few tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
 # Number of nodes between two checks of the deadline. A search with a deadline uses one thread.
 _BUDGET_WITH_DEADLINE = 1 << 19
-# A position that takes ten nodes to solve.
+# A position that is solved with ten nodes.
 _LATE = "24653743375777726665165611551112433"
 
 
@@ -43,13 +44,13 @@ class OutOfTimeError(Exception):
 class Solutions(NamedTuple):
     """Scores of positions and the numbers of nodes searched."""
 
-    score: np.ndarray  # int64 ``[n]``, scores; 1 for any win and -1 for any loss if ``exact`` was False.
-    # int64 ``[n]``, numbers of nodes. They depend on earlier searches and, with several threads, on timing.
+    score: np.ndarray  # int64 ``[n]``, scores, or 1 for any win and -1 for any loss if ``exact`` was False.
+    # int64 ``[n]``, numbers of nodes searched. They depend on earlier searches and, with several threads, on timing.
     nodes: np.ndarray
 
 
 class Connect4Solver:
-    """A solver with a transposition table that persists between calls."""
+    """A solver whose transposition table persists between calls."""
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
         """Allocate an empty table of at most ``memory`` MB, with a power of two as its number of entries."""
@@ -63,7 +64,7 @@ class Connect4Solver:
         return int(found.score[0]), int(found.nodes[0])
 
     def solve_many(self, states: Sequence[Connect4State], exact: bool = True) -> Solutions:
-        """Solve positions in parallel. If ``exact`` is False, find only the winners."""
+        """Solve positions in parallel. If ``exact`` is False, determine only the winners."""
         jobs = _jobs(states, exact)
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
@@ -105,8 +106,8 @@ class Connect4Solver:
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_center)
-        # No move has a higher score, so it suffices to decide whether a move has a lower one. If all other columns do,
-        # the last column is the best and needs no search.
+        # No move has a higher score, so a column is best unless its score is lower. If the scores of all other columns
+        # are lower, the last column is best and is not searched.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
     def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:
@@ -129,7 +130,7 @@ class Connect4Solver:
 
 
 def compile_search() -> None:
-    """Compile the search or load it from the cache, so that later timings exclude compilation."""
+    """Compile the search, or load it from the cache, so that later measurements exclude compilation."""
     Connect4Solver(memory=1).solve(_GAME.state_of(_LATE))
 
 

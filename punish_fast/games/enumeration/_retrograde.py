@@ -1,10 +1,11 @@
 """Retrograde analysis: solve a game backwards from its terminal positions.
 
-A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Working backwards,
+A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Other positions are
+decided backwards:
 
-* a position with an action that is known to win is a win. The distance of the position is one more than the distance
-  after the fastest winning action, because the winner tries to win quickly;
-* a position whose actions are all known to lose is a loss. The distance of the position is one more than the distance
+* A position with an action that is known to win is a win. The distance of the position is one more than the distance
+  after the fastest winning action, because the winner tries to win quickly.
+* A position whose actions are all known to lose is a loss. The distance of the position is one more than the distance
   after the slowest action, because the loser tries to delay the loss.
 
 Positions leave the queue in order of distance, so the first winning action found is the fastest, and the last losing
@@ -25,7 +26,7 @@ def analyze_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_r
     """Compute the value and the distance of every position in place.
 
     The rows that lead to position ``p`` are ``back_row[back_ptr[p] : back_ptr[p + 1]]``. ``queue``, int64 ``[n]``, is
-    workspace; the other arguments are as in `Positions` and `PerfectPlay`.
+    workspace. The other arguments have the same form as in `Positions` and `PerfectPlay`.
     """
     n = len(payoff)
     tail = 0
@@ -38,7 +39,7 @@ def analyze_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_r
                 queue[tail] = p
                 tail += 1
             distance[p] = 0
-    # Until a position is decided, its distance is -1 minus the number of its actions known to lose.
+    # Until a position is decided, its distance is -1 minus the number of its actions that are known to lose.
     head = 0
     while head < tail:
         p = queue[head]

@@ -1,6 +1,6 @@
 """Evaluation of agents by comparison with the exact solution of a small game.
 
-Three measures describe an agent: the score against random play (how well the agent punishes mistakes), the number of
+Three measures describe an agent: the score against random play (how well the agent exploits mistakes), the number of
 losing lines of play (how easily the agent can be beaten), and the share of positions in which the agent preserves the
 value under perfect play. A neural network may treat symmetric positions differently, so evaluate networks on unfolded
 positions (``is_folded=False`` in `positions.enumerate_positions`).
@@ -17,13 +17,13 @@ from punish_fast.games.enumeration.positions import Positions
 from punish_fast.games.enumeration.retrograde import PerfectPlay
 from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, greedy
 
-# Win probabilities are rounded to this number of decimal places before they are compared.
+# Number of decimal places to which win probabilities are rounded before they are compared.
 _DIGITS = 12
 
 
 @dataclass(frozen=True)
 class LosingLines:
-    """Numbers of lines of play that an agent loses."""
+    """Numbers of different lines of play that an agent loses."""
 
     first: int  # Number of lines lost when moving first.
     second: int  # Number of lines lost when moving second.
@@ -69,9 +69,10 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game. The enemy may make any move, and the agent may make any move of
-    positive probability. If the probabilities in ``policy``, float64 ``[n_rows]``, of the moves of a position sum to
-    less than 1, the agent may also make an illegal move. It counts as one losing line.
+    A line is the sequence of all moves of a game. The enemy can make any move, and the agent can make any move of
+    positive probability. ``policy``, float64 ``[n_rows]``, contains the probabilities of the agent's moves. If the
+    probabilities in a position sum to less than 1, the agent can also make an illegal move, which counts as one losing
+    line.
     """
     total = np.bincount(positions.position_of_row, policy, len(positions))
     fails = (total < 1 - SUM_TOLERANCE) & ~positions.is_terminal
@@ -88,7 +89,7 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """Return a policy that maximizes the win probability against ``enemy``. Ties go to the first action.
 
-    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses and are taken only if no other is allowed.
+    Actions outside the mask ``allowed``, bool ``[n_rows]``, count as losses and are taken only if no action is allowed.
     By default, all actions are allowed.
     """
     win = best_response(positions, enemy, allowed).row_win.round(_DIGITS)

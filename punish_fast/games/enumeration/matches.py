@@ -1,9 +1,9 @@
 """Exact scores of matches between two policies, and the best response to a policy.
 
-A game against a known policy is a Markov decision process. The process has two states for each nonterminal position:
-one with us to move, with a row for each action, and one with the enemy to move, with a single row that contains the
-probability of each successor. The terminals are win, draw and loss. An endless game does not count as a win, so the
-maximum win probability is a least fixed point. ``mdp/objectives/solver.py`` bounds it from both sides.
+A game against a known policy is a Markov decision process. The process has two states for each nonterminal position. In
+one state, the player is to move and has a row for each action. In the other, the enemy is to move, and a single row
+contains the probability of each successor. The terminals are win, draw and loss. An endless game does not count as a
+win, so the maximum win probability is a least fixed point. ``mdp/objectives/solver.py`` bounds it from both sides.
 """
 
 from dataclasses import dataclass, replace
@@ -30,8 +30,8 @@ class GameResponse:
 
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
-    win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
-    row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of our actions, allowed or not.
+    win: np.ndarray  # float64 ``[n]``, win probability from each position if the player is to move.
+    row_win: np.ndarray  # float64 ``[n_rows]``, win probability after each of the player's actions, allowed or not.
     error_bound: float  # Bound on the error of these win probabilities.
 
 
@@ -53,12 +53,13 @@ class Score:
 def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
     """Build the Markov decision process of a game against a fixed policy.
 
-    For ``m`` nonterminal positions, the process has ``2 m`` states: ``m`` with us to move, followed by ``m`` with the
-    enemy to move. The terminals win, draw and loss pay 1, 0 and -1.
+    For ``m`` nonterminal positions, the process has ``2 m`` states. In the first ``m`` states the player is to move,
+    and in the others the enemy is to move. The terminals win, draw and loss pay 1, 0 and -1.
 
     Args:
         enemy: The policy, float64 ``[n_rows]``.
-        allowed: Mask of our actions, bool ``[n_rows]``. All other actions lose immediately. None allows all actions.
+        allowed: Mask of the player's allowed actions, bool ``[n_rows]``. Other actions lose immediately. None allows
+            all actions.
     """
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
@@ -75,7 +76,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """Return the successor's column for each row. The enemy acts if ``is_enemy``, otherwise we act."""
+    """Return the successor's column for each row. The enemy acts if ``is_enemy`` is True, otherwise the player acts."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)

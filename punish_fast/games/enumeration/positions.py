@@ -4,7 +4,7 @@ Positions (law 9 of ``contract.py``) are numbered in breadth-first order from th
 action of position ``p`` has a row ``r``, with ``state_ptr[p] <= r < state_ptr[p + 1]``. Rows are sorted by the action
 numbers of the position, and `Positions.rows_of` finds the row of each action of a state. A game must have two players,
 no chance and zero-sum returns, so the value of a position is one number, from the perspective of the player to move.
-The sign of the value changes with an action that passes the turn, but not with the rare actions that keep the turn.
+The sign of the value changes with an action that passes the turn, but not with an action that keeps the turn.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.runtime.parallel import cumulated
 
-# Maximum number of positions. Enumerating more takes minutes.
+# Maximum number of positions. Enumerating more positions takes minutes.
 _MAX_POSITIONS = 2_000_000
 
 
@@ -29,13 +29,13 @@ class Positions:
 
     game: Game
     states: list[Any]  # One state for each position.
-    number: dict[Hashable, int]  # Index of each position, keyed by `Game.position` if ``is_folded``, else by state.
+    number: dict[Hashable, int]  # Index of each position, by `Game.position` if ``is_folded``, otherwise by state.
     state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, followed by ``n_rows``.
-    # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`). They ascend within a position.
+    # int32 ``[n_rows]``, the action number in the position (`Game.position_actions`), ascending in each position.
     action: np.ndarray
     after: np.ndarray  # int32 ``[n_rows]``, the index of the position after the action.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if the player moves again.
-    payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
+    payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next, or 0 if not terminal.
     is_folded: bool  # True if equivalent states share a position, False if each state is a position.
 
     def __len__(self) -> int:

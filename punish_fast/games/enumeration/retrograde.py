@@ -1,10 +1,10 @@
-"""Perfect play in games that might not end: the value of every position and the distance to the end of the game.
+"""Perfect play in games that might not terminate: the value of every position, and the distance to the end of the game.
 
 `solve_game` computes values and distances by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies
-the result independently, using local conditions: in a position won at distance ``d``, the fastest winning action leads
-to distance ``d - 1``; in a position lost at distance ``d``, all actions lose, and the slowest leads to distance
-``d - 1``; in a drawn position, an action draws and no action wins. By induction over the distance, wins are forced and
-distances are exact, and in a drawn position both players can avoid losing.
+the result independently, using local conditions. In a position won at distance ``d``, the fastest winning action leads
+to distance ``d - 1``. In a position lost at distance ``d``, all actions lose, and the slowest action leads to distance
+``d - 1``. In a drawn position, an action draws and no action wins. By induction over the distance, wins are forced and
+distances are exact. In a drawn position, both players can avoid losing.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ class CertificateError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """Value and distance to the end of the game of every position under perfect play."""
+    """Values and distances to the end of the game of all positions under perfect play."""
 
     positions: Positions
     value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
-    # int32 ``[n]``, actions to the end if the winner hurries and the loser delays, or -1 for nonterminal draws.
+    # int32 ``[n]``, number of actions to the end if the winner tries to shorten the game and the loser tries to prolong
+    # it, or -1 for nonterminal draws.
     distance: np.ndarray
 
     @cached_property
@@ -94,7 +95,7 @@ def outcome_text(value: int, distance: int | None) -> str:
 
 
 def solve_game(positions: Positions) -> PerfectPlay:
-    """Compute the value and the distance to the end of the game of every position under perfect play."""
+    """Compute the values and distances to the end of the game of all positions under perfect play."""
     n = len(positions)
     value, distance = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32)
     _retrograde.analyze_backwards(

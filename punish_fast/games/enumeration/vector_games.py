@@ -1,4 +1,4 @@
-"""Implementations of `contract.VectorGame`, with kernels on encoded states or with an enumeration of all states."""
+"""Implementations of `contract.VectorGame`, by kernels on encoded states or by an enumeration of all states."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,8 @@ class GameKernels(NamedTuple):
     moves: Callable[..., Any]  # legal moves, bool [n, n_moves]
     features: Callable[..., Any]  # features, float32 [n, n_features]
     # The arguments after the states are the actions, int64 [n], the elements of `PackedGame.rules`, and three output
-    # arrays: next states, int64 [n, n_words]; returns, float32 [n, n_players]; mask of games that are over, bool [n].
+    # arrays: the next states, int64 [n, n_words], the returns, float32 [n, n_players], and a mask of games that are
+    # over, bool [n].
     step: Callable[..., Any]
 
 
@@ -28,7 +29,7 @@ class _CheckedGame:
     """Base class of vector games whose public methods check states and actions."""
 
     def checked(self: Any, states: np.ndarray) -> np.ndarray:
-        """Return ``states``. Raise `GameError` if the array has another type or shape, since kernels check no index."""
+        """Return ``states``. Raise `GameError` if the dtype or shape is wrong, because kernels do not check indices."""
         if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
             raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
         return states
@@ -63,7 +64,7 @@ class PackedGame(_CheckedGame):
     ) -> None:
         """Build the game from kernels.
 
-        ``first``, ``[n_words]``, is the initial state. ``rules`` are additional arguments for ``kernels.step``;
+        ``first``, ``[n_words]``, is the initial state. ``rules`` are additional arguments for ``kernels.step``.
         ``feature_shape`` is ``(n_features,)`` by default.
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
@@ -99,7 +100,7 @@ class PackedGame(_CheckedGame):
 def filled(
     kernel: Callable[..., Any], states: np.ndarray, dtype: Any, shape: tuple[int, ...] = (), rules: tuple[Any, ...] = ()
 ) -> np.ndarray:
-    """Return a new array ``[n, *shape]``, filled by the kernel, whose arguments are states, ``rules`` and the array."""
+    """Return a new array ``[n, *shape]`` after calling a kernel with states, ``rules`` and the array as arguments."""
     found = np.empty((len(states), *shape), dtype)
     kernel(signed(states), *rules, found)
     return found

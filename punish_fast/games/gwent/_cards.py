@@ -1,10 +1,10 @@
-"""Bit encoding of hands, piles and decks of Gwent Lite; ``_game.py`` contains the rules.
+"""Bit encoding of hands, piles and decks of Gwent Lite. ``_game.py`` contains the rules.
 
-Cards are laid end to end in ascending order, each as long as its value, and a bit marks the end of each card: cards 1,
-1 and 3 set bits 0, 1 and 4. Each of two words holds 50 bits. The number of set bits is the number of cards, and the
-position of the highest set bit, counted from 1, is the sum of the cards.
+Cards are encoded one after another in ascending order. A card takes as many bits as its value, of which only the last
+bit is set. Cards 1, 1 and 3 set bits 0, 1 and 4. Each of two words contains 50 bits. The number of set bits is the
+number of cards, and the position of the highest set bit, counted from 1, is the sum of the cards.
 
-The compiler reduces the loop in `_count_bits` to one instruction, so counting and finding bits is cheap.
+The compiler reduces the loop in `_count_bits` to one instruction, so counting and finding bits is fast.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def sum_cards(words, column):
 
 @routine
 def list_cards(words, column, cards):
-    """Write the cards to ``cards`` in ascending order; return their number and their sum, at most 100 each."""
+    """Write the cards to ``cards`` in ascending order. Return their number and their sum, at most 100 each."""
     count, begin = 0, 0
     for half in range(2):
         bits = words[column + half] & _LOW_BITS
@@ -104,7 +104,7 @@ def _split(words, column, begin):
 
 @routine
 def insert_card(words, column, card):
-    """Insert a card at its position in ascending order; the bits of higher cards move up."""
+    """Insert a card in ascending order. The bits of higher cards move up."""
     begin = _begin_of(words, column, card)
     low, high, upper_low, upper_high = _split(words, column, begin)
     if card >= HALF:
@@ -118,7 +118,7 @@ def insert_card(words, column, card):
 
 @routine
 def remove_card(words, column, card):
-    """Remove a card that is present; the bits of higher cards move down."""
+    """Remove a card that is present. The bits of higher cards move down."""
     end = _begin_of(words, column, card) + card
     low, high, upper_low, upper_high = _split(words, column, end)
     last = end - 1

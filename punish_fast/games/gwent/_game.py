@@ -1,7 +1,7 @@
-"""Kernels for the rules of Gwent Lite; ``state.py`` describes the words of a state.
+"""Kernels for the rules of Gwent Lite. ``state.py`` describes the words of a state.
 
-The rules of rounds depend only on the fields of the first word and on the numbers of cards. States encoded in words and
-simulated games, which store cards in arrays, therefore share the routines for these rules.
+The rules of rounds depend only on the fields of the first word and on the numbers of cards. The same routines therefore
+apply to states encoded in words and to simulated games, which store cards in arrays.
 """
 
 import numpy as np
@@ -23,22 +23,22 @@ N_WORDS = 13
 DECK, PILE, HAND = range(1, 7, 2)
 OF_PLAYER = 6
 
-# Fields of the first word; the first four have a value for each player.
+# Fields of the first word. The first four fields have a value for each player.
 TOTAL, WINS, OUT, DUE = range(0, 8, 2)
 ROUND, BEGINNER, TURN = 8, 9, 10
 N_FIELDS = 11
-# While a state is updated, an array contains its fields, followed by the numbers of cards in both hands and both piles.
+# A state is updated in an array that contains its fields, then the numbers of cards in both hands and both piles.
 HELD, LEFT = 11, 13
 N_NUMBERS = 15
 # Widths of the fields in bits.
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# Mask of the numbers of cards to draw, which are both zero if no card is to be drawn.
+# Mask of the numbers of cards to draw. Both are zero if no card is to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
-# Scales of the features; the total of ten cards is at most 76 + 9 = 85.
+# Scales of the features. The total of ten cards is at most 76 + 9 = 85.
 _DECK_SIZE, _MAX_TOTAL, _MAX_SUM, _N_ROUNDS = 25, 85, 100, 3
 HAND_ROOM = 10
 # Features of the cards in a hand, precomputed because divisions would dominate the run time.
@@ -70,7 +70,7 @@ def column_of(player, kind):
 
 @kernel
 def find_gwent_players(states, player):
-    """Fill ``player``, int8 ``[n]``, with the player to move, or -1 in chance states."""
+    """Set ``player``, int8 ``[n]``, to the player to move, or to -1 in chance states."""
     for k in range(len(states)):
         word = states[k, 0]
         player[k] = _CHANCE if _is_drawn(word) else _field(word, TURN)
@@ -78,7 +78,7 @@ def find_gwent_players(states, player):
 
 @kernel
 def find_gwent_moves(states, legal):
-    """Fill ``legal``, bool ``[n, 11]``, with True for legal moves."""
+    """Set ``legal``, bool ``[n, 11]``, to True for legal moves and to False for others."""
     for k in range(len(states)):
         word, n = states[k, 0], -1
         if not _is_drawn(word) and not _is_over(word):
@@ -89,7 +89,7 @@ def find_gwent_moves(states, legal):
 
 @kernel
 def find_gwent_features(states, features):
-    """Fill ``features``, float32 ``[n, 100]``; see `Gwent.features`."""
+    """Write the features of states to ``features``, float32 ``[n, 100]``. See `Gwent.features`."""
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
         words, row = states[k], features[k]
@@ -137,10 +137,10 @@ def find_gwent_shares(states, n_dealt, deals, shares):
 
     Args:
         states: int64 ``[n, 13]``.
-        n_dealt: Number of cards in a random deck; 0 if decks are not random.
+        n_dealt: Number of cards in a random deck, or 0 if decks are not random.
         deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
             indexed by the number of cards still missing, and by the sum of these cards minus their number.
-        shares: float64 ``[n, n_actions]``; filled with the probabilities, which are 0 in other states.
+        shares: Output, float64 ``[n, n_actions]``: the probabilities, which are 0 in other states.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
@@ -155,7 +155,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         if (words[0] & _DUE_BITS) != 0:
             n, _ = list_cards(words, column_of(_drawer(words), PILE), cards)
             for place in range(n):
-                # In an invalid state, a card could be too high for the row.
+                # In an invalid state, a card could exceed the length of the row.
                 cards[place] = min(cards[place], _N_CARDS)
                 row[cards[place]] += 1
             for place in range(n):
@@ -190,9 +190,9 @@ def step_gwent(states, actions, rules, after, returns, ended):
         actions: int64 ``[n]``.
         rules: Hand size, number of cards drawn before each round after the first, and number of cards in a random deck
             (0 if decks are not random).
-        after: int64 ``[n, 13]``; filled with the states after the actions.
-        returns: float32 ``[n, 2]``; filled with the returns of both players.
-        ended: bool ``[n]``; filled with True for games that are over.
+        after: Output, int64 ``[n, 13]``: the states after the actions.
+        returns: Output, float32 ``[n, 2]``: the returns of both players.
+        ended: Output, bool ``[n]``: True for games that are over.
     """
     fields = np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
@@ -258,7 +258,7 @@ def take_move(fields, card):
 
 @routine
 def settle_round(fields, rules):
-    """If no cards are due, mark players without cards as out, skip players who are out, and end finished rounds."""
+    """Unless cards must be drawn, mark players without cards as out, skip players who are out, and end the round."""
     while fields[DUE] + fields[DUE + 1] == 0 and not has_winner(fields):
         for player in range(2):
             if fields[HELD + player] == 0:

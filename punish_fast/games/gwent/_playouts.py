@@ -1,4 +1,4 @@
-"""Kernels for the rule of thumb and for simulated games of Gwent Lite; ``movers.py`` states the rule.
+"""Kernels for the rule of thumb and for simulated games of Gwent Lite. ``movers.py`` describes the rule.
 
 Simulated games store cards in arrays. A player's pile is a prefix of a row of ``piles``. A card that is drawn is
 replaced by the last card of the pile and inserted into a row of ``hands``, which is in ascending order.
@@ -31,14 +31,14 @@ from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._random import draw_words
 
 _LARGEST_DEFICIT = 6
-# Stream of the random number generator.
+# Index of the random stream of simulated games.
 _STREAM = 5
 _WORD_BITS = np.uint64(32)
 
 
 @kernel
 def choose_by_gwent_rule(states, actions):
-    """Fill ``actions``, int64 ``[n]``, by the rule of thumb; chance and terminal states are not allowed."""
+    """Set ``actions``, int64 ``[n]``, by the rule of thumb. States must not be chance states or terminal states."""
     hand, fields = np.empty(101, dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
         spread_numbers(states[k], fields)
@@ -69,10 +69,10 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
     """Simulate games ``begin`` to ``end - 1``.
 
     Args:
-        decks: int8 ``[n, 2, width]``, padded with zeros; game ``k`` uses decks ``k % n``.
+        decks: int8 ``[n, 2, width]``, padded with zeros. Game ``k`` uses decks ``k % n``.
         rules: Hand size, and number of cards drawn before each round after the first.
         has_rule: bool ``[2]``, True for players who follow the rule of thumb, False for random players.
-        results: int16 ``[n_games, 3]``; filled with the number of rounds won by each player and their total number of
+        results: Output, int16 ``[n_games, 3]``: the number of rounds won by each player and their total number of
             moves.
     """
     piles = np.empty((2, decks.shape[2]), dtype=np.int64)
@@ -100,7 +100,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
 @routine
 def _draw_hand(state, player, pile, hand, fields):
-    """Draw the cards that are due to a player; return the counter for the next random words."""
+    """Draw the cards that a player has to draw. Return the counter for the next random words."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     for k in range(fields[DUE + player]):
@@ -121,7 +121,7 @@ def _draw_hand(state, player, pile, hand, fields):
 
 @routine
 def _play_round(state, has_rule, hands, fields, rules):
-    """Play a round; return the counter for the next random words and the number of moves."""
+    """Play a round. Return the counter for the next random words and the number of moves."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     number, n_moves, n_random = fields[ROUND], 0, 0

@@ -1,4 +1,4 @@
-"""Evaluate agents of Gwent Lite by many games against random play and the rule of thumb, in both seats."""
+"""Evaluation of agents of Gwent Lite by games against random play and the rule of thumb, in both seats."""
 
 from pathlib import Path
 from typing import Any

@@ -1,10 +1,10 @@
 """Genetic search for decks of Gwent Lite.
 
 A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, the decks play a round-robin
-in which the same policy plays both seats. The next pool consists of
+tournament in which the same policy plays both seats. The next pool consists of
 
-1. the *survivors*: the decks with the highest fitness, best first;
-2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired;
+1. *survivors*: the decks with the highest fitness, best first,
+2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired,
 3. *newcomers*: random decks.
 
 The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that becomes stronger over
@@ -15,16 +15,16 @@ Random numbers are derived from the random seed, the index of the generation and
 short search are the first generations of a longer search with the same seed.
 
 **Fitness and luck.** In a round-robin, each pair of the ``n`` decks plays ``m`` games, half of them with swapped seats.
-The same policy plays all decks. The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0
-for a tie and -1 for a loss. If ``v`` is the variance of the result of a game between two given decks, the standard
-error of the fitness is ``e = sqrt(v / (m (n - 1)))``. The estimate of ``v`` uses the variation among the games of each
-pair, so it includes neither differences in strength nor intransitivity.
+The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a loss. If
+``v`` is the variance of the result of a game between two given decks, the standard error of the fitness is ``e = sqrt(v
+/ (m (n - 1)))``. The estimate of ``v`` uses only the variation among the games of each pair, so differences in strength
+do not affect it.
 
 Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
 opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which estimates the
 standard deviation of true strengths, is the square root of the remaining variance, or 0 if the remaining variance is
 negative. If the spread exceeds the standard error, more than half of the variance is due to strength, so selection by
-fitness favors strong decks over lucky ones.
+fitness favors strong decks over lucky decks.
 """
 
 import math
@@ -47,7 +47,7 @@ OnGames = Callable[[int, int], None]
 
 
 class RoundRobin(NamedTuple):
-    """Results of a round-robin, stored as integers."""
+    """Results of a round-robin tournament as integers."""
 
     points: np.ndarray  # Wins minus losses of each deck, int64 ``[n_decks]``.
     games: int  # Number of games per pair of decks.
@@ -114,7 +114,10 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshStrength:
-    """Play decks, integers ``[n_decks, width]``, in turn against random decks. Each game has a new random deck."""
+    """Play ``n_games`` games with ``decks``, integers ``[n_decks, width]``, in rotation.
+
+    Every opponent is a new random deck.
+    """
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
     width = max(decks.shape[1], others.shape[1])
@@ -130,19 +133,19 @@ def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -
 MAX_GENERATIONS = 100_000
 # Number of games against random decks for each measurement of strength.
 FRESH_GAMES = 40_000
-# Purposes of random numbers, from which their seeds are derived.
+# Purposes of random numbers. Seeds are derived from them.
 _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
 
 
 @dataclass(frozen=True)
 class SearchMethod(CheckedMethod):
-    """Settings of a search."""
+    """Settings of a deck search."""
 
     pool: int = hyperparameter(50, (2, 1000), "Number of decks in each generation.")
     games: int = hyperparameter(400, (2, 1_000_000), "Even number of games per pair of decks in each generation.")
     survivors: int = hyperparameter(10, (1, 999), "Number of fittest decks that survive.")
     newcomers: int = hyperparameter(5, (0, 999), "Number of random decks added to each generation.")
-    # With a smaller deviation, rounding would leave most decks unchanged.
+    # With a smaller deviation, most decks would not change after rounding.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
     player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Policy that plays both seats in all games.")
 
@@ -155,16 +158,16 @@ class SearchMethod(CheckedMethod):
 
 
 class Generation(NamedTuple):
-    """A generation and its results."""
+    """A pool and the results of its tournament."""
 
-    decks: np.ndarray  # the pool, int8 [n_decks, 25], each deck in ascending order
+    decks: np.ndarray  # int8 [n_decks, 25], the decks of the pool, each in ascending order
     tournament: RoundRobin
     fresh: FreshStrength  # strength of the survivors
 
 
 @dataclass(eq=False)
 class DeckSearch:
-    """A search and its generations so far."""
+    """A deck search and its generations so far."""
 
     method: SearchMethod
     seed: int = 0
@@ -235,7 +238,7 @@ def next_pool(
     pool = dict.fromkeys(map(tuple, parents.tolist()))
     while len(pool) < method.pool - method.newcomers:
         parent = parents[generator.integers(len(parents))]
-        # The loop continues after a duplicate, because it does not enlarge the pool.
+        # The loop continues after a duplicate, because a duplicate does not enlarge the pool.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
@@ -274,7 +277,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """Return the generation since which a deck of the last pool has been in every pool."""
+    """Return the index of the generation since which a deck of the last pool has been in every pool."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1
@@ -282,7 +285,7 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """Return the root mean squares of the spread and the standard error of a fitness over all generations."""
+    """Return the root mean squares, over all generations, of the spread and of the standard error of a fitness."""
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
     square = sum(each.error**2 for each in tournaments) / len(tournaments)

@@ -1,6 +1,6 @@
 """Decks of Gwent Lite: validation, conversion to text, random decks and repair of invalid decks.
 
-A deck consists of at least 25 cards, positive integers with a sum of at most 100. A card is therefore at most
+A deck consists of at least 25 cards. Cards are positive integers with a sum of at most 100. A card is therefore at most
 100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
@@ -23,7 +23,7 @@ MAX_SUM = 100
 MAX_CARD = MAX_SUM - (MIN_CARDS - 1)
 
 _SEATS = ("first", "second")
-# Words with this many digits or more are not converted, because int() raises ValueError for very long digit strings.
+# Number of digits from which words are not converted, because int() raises ValueError for very long digit strings.
 _MAX_DIGITS = 10
 
 # Numbers of copies of the cards 1, 2, 3, ... in the default deck.
@@ -100,9 +100,9 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
     """Return the probabilities that the next card of a random deck is 1, 2, 3, .... Some may be 0.
 
-    ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards at a uniformly random set of gaps, as
-    in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the
-    ``C(points - 1, n_cards - 1)`` sets. The remaining points are cut in the same way.
+    In the same way as in `random_decks`, ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards
+    at a uniformly random set of gaps. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points -
+    1, n_cards - 1)`` sets. The remaining points are cut in the same way.
     """
     if n_cards == 1:
         return [0.0] * (points - 1) + [1.0]
@@ -115,8 +115,8 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
 
     Numbers are rounded and raised to at least 1. If there are more than 100 numbers, only the greatest 100 are used. If
     there are fewer than 25, ones are added. If the sum exceeds 100, the excess of each card over 1 is scaled down in
-    proportion and rounded down. The points lost by rounding go to the cards that lost the most. Among cards that lost
-    equally much, the greatest come first.
+    proportion and rounded down. The points lost by rounding are added to the cards that lost the most. Among cards that
+    lost equally much, the greatest cards come first.
     """
     cards = sorted((max(round(number), 1) for number in numbers), reverse=True)[:MAX_SUM]
     cards += [1] * (MIN_CARDS - len(cards))

@@ -1,18 +1,18 @@
 """Gwent Lite: a card game for two players, who spend a limited number of cards on the best of three rounds.
 
-Each player has a deck of at least 25 cards, positive integers with a sum of at most 100. Both draw ten cards,
-and a random player begins. The players take turns. On each turn, a player plays a card, which adds its number to the
-player's total for the round, or passes. A player who passes or has no cards left is out for the round, but the opponent
-may continue. When both are out, the player with the higher total wins the round. Equal totals count as a win for both.
-Then both draw three cards, up to a hand of ten. The winner begins the next round. After a tie, the player who did not
-begin the first round does. The first player to win two rounds wins the game. If both win their second round
-simultaneously, the game is a tie.
+Each player has a deck of at least 25 cards. Cards are positive integers with a sum of at most 100. Both players draw
+ten cards, and a random player begins. The players take turns. On each turn, a player passes, or plays a card, whose
+number is added to the player's total for the round. A player who passes or has no cards left is out for the round, but
+the opponent may continue. When both are out, the player with the higher total wins the round. Equal totals count as a
+win for both. Then both draw three cards, up to a hand of ten. The winner begins the next round. After a tie, the player
+who did not begin the first round begins. The first player to win two rounds wins the game. If both win their second
+round simultaneously, the game is a tie.
 
-Hands are hidden. The set of cards that a player still has, in hand or pile, is public, because decks are known and
-cards are played openly.
+Hands are hidden. The set of a player's unplayed cards, in hand or pile, is public, because decks are known and cards
+are played openly.
 
 Action 0 passes, and action ``k`` from 1 to 10 plays the card in slot ``k``. Hands are in ascending order, so slot 1
-contains the lowest card. In a chance state, the action is the card drawn or, after all draws, the player who begins, 0
+contains the lowest card. In a chance state, the action is the drawn card or, after all draws, the player who begins, 0
 or 1. The first player draws all cards before the second player draws any. Random decks are drawn card by card before
 the hands, and are part of the state, so a game is determined by its actions.
 """
@@ -45,7 +45,7 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-# Number of moves of a player. There are more actions in chance states.
+# Number of actions of players. There are more actions in chance states.
 N_MOVES = 1 + HAND_SIZE
 _SEATS = ("first", "second")
 # Names of predefined decks.
@@ -56,8 +56,8 @@ class GwentVariant(NamedTuple):
     """Decks and rule parameters."""
 
     # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: in every game, each player gets a deck of
-    # ``min_cards`` cards with sum 100, distributed as in `decks.random_decks`. Otherwise, the text contains two decks,
-    # such as ``"1 1 2 4 / 1 2 2 3"``.
+    # ``min_cards`` cards with sum 100, with the distribution of `decks.random_decks`. Otherwise, the text contains two
+    # decks, such as ``"1 1 2 4 / 1 2 2 3"``.
     decks: str = DEFAULT_DECKS
     hand_size: int = HAND_SIZE  # Number of cards drawn at the start, and maximum size of a hand.
     draws: int = DRAWS  # Number of cards drawn before each round after the first.
@@ -77,14 +77,14 @@ class Gwent(Game):
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         variant = variant or GwentVariant()
-        # If a random deck had fewer cards, a card could exceed the greatest action.
+        # In a random deck of fewer cards, a card could exceed the highest action.
         least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
         limits = {"hand_size": (1, HAND_SIZE), "draws": (0, HAND_SIZE), "min_cards": (least_cards, MAX_SUM)}
         for name, (least, most) in limits.items():
             value = getattr(variant, name)
             if not least <= value <= most:
                 raise GameError(f"{name}: {value} is not allowed; it must be from {least} to {most}")
-        # Number of cards in a random deck; 0 if decks are not random.
+        # Number of cards in a random deck, or 0 if decks are not random.
         self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
         # Decks of both players in ascending order, empty if decks are random.
         self.decks: tuple[Cards, Cards] = ((), ())
@@ -107,7 +107,7 @@ class Gwent(Game):
         return GwentState(self.decks, 1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
 
     def player(self, state: GwentState) -> int:
-        """Return the player to move, or `CHANCE` if a card or the player who begins is to be drawn."""
+        """Return the player to move, or `CHANCE` if a card or the beginning player is to be drawn."""
         return CHANCE if any(state.due) or state.beginner < 0 else state.turn
 
     def is_terminal(self, state: GwentState) -> bool:
@@ -127,7 +127,7 @@ class Gwent(Game):
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """Return the state after a draw or a move. Rounds that end are scored."""
+        """Return the state after a draw or a move, including the score of a finished round."""
         self.check_action(state, action)
         after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
@@ -140,7 +140,7 @@ class Gwent(Game):
         return np.asarray(self.vector.probabilities(words_of(state)[np.newaxis])[0])
 
     def returns(self, state: GwentState) -> tuple[float, float]:
-        """Return 1 for the winner and -1 for the loser; 0 for both in a tie and before the end of the game."""
+        """Return 1 for the winner and -1 for the loser, or 0 for both in a tie and before the end of the game."""
         if not self.is_terminal(state) or state.wins[0] == state.wins[1]:
             return 0.0, 0.0
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
@@ -160,8 +160,7 @@ class Gwent(Game):
     def story(self, steps: Sequence[Step]) -> list[Event]:
         """Describe the steps from one decision to the next: moves, draws, and the beginnings and ends of rounds.
 
-        The slot of a played card is not part of an event, because it would reveal the number of lower cards in the
-        hand.
+        Events omit the slot of a played card, because it would reveal the number of lower cards in the hand.
         """
         before, last = steps[0], steps[-1].after
         is_dealt = self.player(before.state) == CHANCE
@@ -198,10 +197,11 @@ class Gwent(Game):
 
         * 76: shares of the cards 1, 2, ..., 76 in the player's initial deck.
         * 10: cards in the slots of the hand / 76, or 0 for empty slots.
-        * 5: number of unplayed cards (in hand or pile) / 25; total / 85; rounds won / 2; sum of the unplayed cards
-          / 100; mean of the unplayed cards / 76.
-        * 7 for the opponent: size of the initial deck / 25; number of cards in hand / 10; the preceding five numbers.
-        * 2: round / 3; number of players who are not out / 2.
+        * 5: number of unplayed cards (in hand or pile) / 25, total / 85, rounds won / 2, sum of the unplayed cards
+          / 100, mean of the unplayed cards / 76.
+        * 7 for the opponent: size of the initial deck / 25, number of cards in hand / 10, and the preceding five
+          numbers.
+        * 2: round / 3, number of players who are not out / 2.
         """
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
@@ -311,7 +311,7 @@ def _move(game: Game, step: Step) -> Iterator[Event]:
         for player in range(2):
             if after.out[player] and not state.out[player] and (card or player != seat):
                 yield Told("out", "no cards left", player, "have")
-    # Rounds in which nobody has cards end immediately.
+    # Rounds in which no player has cards end immediately.
     for k in range(n_ended):
         yield _ending(state.round + k, totals if k == 0 else [0, 0])
 

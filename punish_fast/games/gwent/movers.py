@@ -1,4 +1,4 @@
-"""Simple players of Gwent Lite (random play and a rule of thumb), and simulations of millions of games between them.
+"""Simple players of Gwent Lite (random play and a rule of thumb), and simulations of games between them.
 
 The rule depends on the hand, the totals, whether the opponent is out, and the number of rounds that the opponent has
 won:
@@ -10,8 +10,8 @@ won:
    would cost too many cards. Otherwise, play the lowest card that makes the player's total higher, or the highest card
    if no single card does.
 
-If both players have the default deck, the rule wins 96.3 % of games against random play from either seat, and ties
-0.2 %.
+If both players have the default deck, the rule wins 96.3 % of games against random play from either seat. Ties are 0.2
+% of games.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed; they must be two of {', '.join(POLICIES)}")
-    # Invalid decks would make the kernel read beyond its arrays.
+    # With invalid decks, the kernel would read beyond its arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
         raise GameError(f"decks: {decks.dtype} {decks.shape}; they must be integers up to {MAX_CARD}, [n, 2, width]")

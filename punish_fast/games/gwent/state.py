@@ -2,8 +2,9 @@
 
 The first word contains the public fields, from the lowest bit: the totals of both players (7 bits each), the numbers of
 rounds won (2 each), flags that are set for players who are out for the round (1 each), the numbers of cards to draw (4
-each), the round (2), the player who began the first round (2; 0 if not drawn yet, otherwise 1 or 2) and the player to
-move (1). Six words for each player follow: two each for the deck, the pile and the hand, encoded as in ``_cards.py``.
+each), the round (2), the player who began the first round (2 bits: 0 if not drawn yet, otherwise 1 or 2) and the player
+to move (1). Six words for each player follow: two each for the deck, the pile and the hand, in the encoding of
+``_cards.py``.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ class GwentState(NamedTuple):
     totals: tuple[int, int]  # Points in the current round.
     wins: tuple[int, int]  # Numbers of rounds won.
     out: tuple[bool, bool]  # True for players who are out for the round.
-    beginner: int  # Player who began the first round; -1 if not drawn yet.
+    beginner: int  # Player who began the first round, or -1 if not drawn yet.
     turn: int  # Player to move after all draws.
 
 

@@ -5,7 +5,7 @@ A state consists of 32 int16 fields, which are stored in eight int64 words:
     field   contents
     0-16    number of cards of each kind in the deck: treasures, hazards and the artifact
     17      mask of hazards on the board
-    18, 19  numbers of artifacts on the board that are worth 5 and 10
+    18, 19 numbers of artifacts with values 5 and 10 on the board
     20      number of artifacts taken by players
     21      round, from 1
     22      mask of players inside
@@ -32,7 +32,7 @@ _EVERYBODY = 7
 # Indices of fields after the deck.
 SEEN, CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS, TREASURE, HELD = range(17, 27)
 TOTALS = HELD + N_PLAYERS
-# Scales of the features for the treasure and the artifacts worth 10 on the board, close to their maximum values.
+# Scales of the features for the treasure and the artifacts of value 10 on the board, close to their maximum values.
 _MOST_TREASURE, _MOST_DEAR = 17, 2
 
 
@@ -111,7 +111,7 @@ def _end_round(state):
         return
     state[:FIRST_HAZARD] = COPIES
     for hazard in range(N_HAZARDS):
-        # Only the first card of a hazard returns to the deck; the second leaves the game.
+        # Only the first card of a hazard returns to the deck. The second card is removed from the game.
         state[FIRST_HAZARD + hazard] += (state[SEEN] >> hazard) & 1
     state[SEEN] = state[CHEAP] = state[DEAR] = state[TREASURE] = 0
     state[ARTIFACT] += 1
@@ -121,7 +121,7 @@ def _end_round(state):
 
 @kernel
 def find_askers(words, player):
-    """Fill ``player``, int8 ``[n]``, with the result of `player_of` for each state."""
+    """Set ``player``, int8 ``[n]``, to the result of `player_of` for each state."""
     states = words.view(np.int16)
     for k in range(len(states)):
         player[k] = player_of(states[k])
@@ -129,7 +129,7 @@ def find_askers(words, player):
 
 @kernel
 def find_answers(words, legal):
-    """Fill ``legal``, bool ``[n, 2]``, with True for legal answers, leave (0) and stay (1)."""
+    """Set ``legal``, bool ``[n, 2]``, to True for legal answers: leave (0) and stay (1)."""
     states = words.view(np.int16)
     for k in range(len(states)):
         legal[k, 0] = legal[k, 1] = states[k, ASKED] != 0
@@ -137,7 +137,7 @@ def find_answers(words, legal):
 
 @kernel
 def find_card_shares(words, probabilities):
-    """Fill ``probabilities``, float64 ``[n, 17]``, with the share of each kind of card in the deck.
+    """Write the share of each kind of card in the deck to ``probabilities``, float64 ``[n, 17]``.
 
     The probabilities are 0 if no card is to be drawn.
     """
@@ -161,12 +161,12 @@ def take_temple_actions(words, actions, is_by_taking, words_after, returns, ende
     """Take an action in each state.
 
     Args:
-        words: int64 ``[n, 8]``, not terminal.
-        actions: int64 ``[n]``, a kind of card in chance states; otherwise 0 to leave or 1 to stay.
+        words: int64 ``[n, 8]``, states that are not terminal.
+        actions: int64 ``[n]``, a kind of card in chance states, otherwise 0 to leave or 1 to stay.
         is_by_taking: True if the value of an artifact is fixed when it is taken instead of when it is drawn.
-        words_after: int64 ``[n, 8]``; filled with the states after the actions.
-        returns: float32 ``[n, 3]``; filled with the returns of the players.
-        ended: bool ``[n]``; filled with True for games that are over.
+        words_after: Output, int64 ``[n, 8]``: the states after the actions.
+        returns: Output, float32 ``[n, 3]``: the returns of the players.
+        ended: Output, bool ``[n]``: True for games that are over.
     """
     words_after[:] = words
     states = words_after.view(np.int16)
@@ -195,7 +195,7 @@ def _write_returns(totals, returns):
 
 @kernel
 def describe_temples(words, features):
-    """Fill ``features``, float32 ``[n, 35]``; see `game.IncanGold.features`."""
+    """Write the features of states to ``features``, float32 ``[n, 35]``. See `game.IncanGold.features`."""
     states = words.view(np.int16)
     for k in range(len(states)):
         state, row = states[k], features[k]

@@ -24,8 +24,8 @@ def follow_policy(words, policy, stay):
 
     Args:
         words: int64 ``[n, 8]``, states in which a player has to answer.
-        policy: float64 ``[3, 6, N_HELD]``; see ``movers.py``.
-        stay: float64 ``[n]``; filled with the probabilities of staying.
+        policy: float64 ``[3, 6, N_HELD]``, as described in ``movers.py``.
+        stay: Output, float64 ``[n]``: the probabilities of staying.
     """
     states = words.view(np.int16)
     for k in range(len(states)):
@@ -36,14 +36,14 @@ def follow_policy(words, policy, stay):
 
 @kernel
 def follow_equilibrium(words, deck, layout, tables, stay):
-    """Look up the probabilities of staying in an equilibrium of the first round, in any round.
+    """Look up the probabilities of staying in an equilibrium of the first round, for states of any round.
 
     Args:
         words: int64 ``[n, 8]``, states in which a player has to answer.
-        deck: Cards of the first round; see ``_rounds.py``.
+        deck: Cards of the first round, as described in ``_rounds.py``.
         layout: int64 ``[n_sets, 6]``, the array `rounds.RoundSets.places`.
         tables: Values from `solve_last`, and probabilities of staying from `solve_pair` and `solve_three`.
-        stay: float64 ``[n]``; filled with the probabilities of staying.
+        stay: Output, float64 ``[n]``: the probabilities of staying.
     """
     copies, strides, states = deck[1], deck[2], words.view(np.int16)
     for k in range(len(states)):
@@ -57,7 +57,7 @@ def follow_equilibrium(words, deck, layout, tables, stay):
         # With three players inside, the artifact of this round has not been taken.
         artifact = ON_BOARD if n_inside > 1 and cheap + dear > 0 else IN_DECK if in_deck > 0 else TAKEN
         if n_inside == 1:
-            # The last player can take everything on the board. Limit the payoff to the maximum of the first round.
+            # The last player can take all cards on the board. Limit the payoff to the maximum of the first round.
             most = layout[treasures, 0] + layout[treasures, 2] - 1
             if in_deck > 0:
                 most -= ARTIFACT_WORTH

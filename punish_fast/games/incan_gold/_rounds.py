@@ -1,15 +1,15 @@
-"""Kernels for backward induction over a round of Incan Gold; ``rounds.py`` describes the mathematics.
+"""Kernels for backward induction over a round of Incan Gold. ``rounds.py`` describes the mathematics.
 
 A *set* is the multiset of treasures seen, encoded as a mixed-radix number ``sum(count * stride)``. Each draw of a
 treasure leads to a set with one more card, so sets of equal size can be solved in parallel, from the largest to the
-empty set. Within a set, states with more hazards are solved first; among states with equally many hazards, those with
+empty set. Within a set, states with more hazards are solved first. Among states with equally many hazards, states with
 the artifact in the deck are solved last.
 
 The argument ``deck`` is a tuple ``(values, copies, strides, numbers)`` of int64 arrays. ``numbers`` contains the number
 of kinds of hazard, the number of copies of each hazard, and the number of artifacts, 0 or 1. The location of the
 artifact is 0 if it has been taken, 1 if it is on the board, and 2 if it is in the deck.
 
-Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size; all larger sets must have been solved.
+Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size. All larger sets must have been solved.
 ``layout``, int64 ``[n_sets, 6]``, is `rounds.RoundSets.places`. ``best`` is 1 to select the best equilibrium and -1 to
 select the worst.
 """
@@ -47,7 +47,7 @@ def solve_last(begin, end, order, deck, layout, last):
     """Compute the value of staying for the last player inside.
 
     Args:
-        last: float64, indexed by `last_place`; filled with the expected points of staying.
+        last: Output, float64, indexed by `last_place`: the expected points of staying.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -75,7 +75,7 @@ def solve_last(begin, end, order, deck, layout, last):
 
 @routine
 def last_place(layout, number, hazards, in_deck, pay):
-    """Return the index of a state with one player inside, who would receive ``pay`` for leaving."""
+    """Return the index of a state with one player inside, whose payoff of leaving is ``pay``."""
     return layout[number, 1] + (2 * hazards + in_deck) * layout[number, 2] + pay - layout[number, 0]
 
 
@@ -108,7 +108,7 @@ def go_on_in_pair(deck, layout, pair, found, state):
 
 @routine
 def go_on_in_three(deck, three, found, number, hazards, artifact):
-    """Return the expected points of each of three players if all stay; ``found`` is as in `go_on_in_pair`."""
+    """Return the expected points of each of three players if all stay. For ``found``, see `go_on_in_pair`."""
     n_kinds, n_left, after, weight, _ = found
     n_hazards, n_copies = deck[3][0], deck[3][1]
     total = 0.0
@@ -127,8 +127,8 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
 
     Args:
         last: float64, the result of `solve_last`.
-        pair: float64, indexed by `pair_place`; filled with the expected points of each player.
-        stay: float64, indexed by `pair_place`; filled with the probabilities of staying.
+        pair: Output, float64, indexed by `pair_place`: the expected points of each player.
+        stay: Output, float64, indexed by `pair_place`: the probabilities of staying.
     """
     n_hazards, n_artifacts = deck[3][0], deck[3][2]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -140,7 +140,7 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
         for hazards in range(n_hazards, -1, -1):
             for artifact in range(3 if n_artifacts else 1):
                 for held in range(first, first + n_held):
-                    # Value of staying if the opponent leaves with everything on the board.
+                    # Value of staying if the opponent leaves with all cards on the board.
                     left = last[last_place(layout, number, hazards, artifact == IN_DECK, held)]
                     for rest in range(n_rest):
                         state = (number, hazards, artifact, held, rest)
@@ -159,7 +159,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
         values: The arrays ``last`` from `solve_last` and ``pair`` from `solve_pair`, and an array, float64
             ``[n_sets, n_hazards + 1, 3, 2]``, which is filled with the expected points of each player if all stay (last
             index 0) and in equilibrium (last index 1). The third index is the location of the artifact.
-        stay: float64 ``[n_sets, n_hazards + 1, 3]``; filled with the probabilities of staying.
+        stay: Output, float64 ``[n_sets, n_hazards + 1, 3]``: the probabilities of staying.
     """
     last, pair, three = values
     n_hazards, n_artifacts = deck[3][0], deck[3][2]
@@ -173,7 +173,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
             for artifact in range(1, 3) if n_artifacts else range(1):
                 all_stay = go_on_in_three(deck, three, found, number, hazards, artifact)
                 relic = ARTIFACT_WORTH * (artifact == ON_BOARD)
-                # A single leaver takes everything on the board; two leavers leave the artifact and any odd point there.
+                # A single leaver takes all cards on the board. Two leavers leave the artifact and any odd point there.
                 state = (number, hazards, IN_DECK if artifact == IN_DECK else TAKEN, held, 0)
                 two_stay = go_on_in_pair(deck, layout, pair, found, state)
                 own = held + rest % 2 + relic
@@ -198,7 +198,7 @@ def rest_of_three(number, deck):
 
 @routine
 def equilibrium_of_two(staying, leaving, best):
-    """Return the probability of staying in a symmetric equilibrium of two players, and each player's expected points.
+    """Return the probability of staying and each player's expected points in a symmetric equilibrium of two players.
 
     Args:
         staying: Payoffs of staying if the opponent stays, and if the opponent leaves.
@@ -220,7 +220,7 @@ def equilibrium_of_two(staying, leaving, best):
 
 @routine
 def equilibrium_of_three(staying, leaving, best):
-    """Return the probability of staying in a symmetric equilibrium of three players, and each player's expected points.
+    """Return the probability of staying and each player's expected points in a symmetric equilibrium of three players.
 
     ``staying`` and ``leaving`` contain the payoffs if two, one and no opponents stay.
     """

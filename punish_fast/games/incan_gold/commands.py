@@ -1,4 +1,4 @@
-"""Solve the first round of Incan Gold, and evaluate agents by many games and the best single threshold."""
+"""Reports of ``games solve`` and ``games evaluate`` for Incan Gold: the first round, and matches of agents."""
 
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.registry import vector_game
 
-# Every agent plays against two copies of each of these agents. They are also evaluated by default.
+# Opponents: every agent plays against two copies of each. By default, these agents are evaluated as well.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
@@ -74,7 +74,7 @@ def solve(_game: IncanGold, _position: str, _exact: bool, stage: Stage) -> dict[
 
 
 def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int | None]:
-    """Return the thresholds; None replaces thresholds of at least the maximum payoff, beyond which there is no gain."""
+    """Return the thresholds. None replaces thresholds that are not below the maximum payoff."""
     most = int(sets.pay(n_inside).max())
     return [None if points >= most else points for points in thresholds]
 

@@ -2,11 +2,11 @@
 
 The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards of each of five hazards (fire,
 mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each round. A round
-starts with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Those who
-leave are paid, and if anybody stays, the next card is drawn:
+starts with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Players who
+leave are paid. If any player stays, the next card is drawn:
 
 * A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside. The remainder stays on the board.
-* An *artifact* is placed on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn,
+* An *artifact* is placed on the board. Its value is 5 if fewer than three artifacts had been taken before it was drawn,
   and 10 otherwise.
 * The second *hazard* of a kind ends the round. The players inside lose the points that they collected in the round, and
   the second hazard card is removed from the game.
@@ -22,8 +22,8 @@ In the implementation, players answer one after another. The state includes the 
 `IncanGold.known_to` hides them. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card
 drawn. The kinds are numbered in the order treasures by value, hazards, artifact.
 
-In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken are worth 5
-and the others 10.
+In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken have the
+value 5 and the others have the value 10.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class IncanGold(Game):
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
-        """Return the state after a draw or an answer. Players leave after the last answer."""
+        """Return the state after a draw or an answer. After the last answer, players who chose `LEAVE` leave."""
         self.check_action(state, action)
         after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
@@ -177,9 +177,9 @@ class IncanGold(Game):
 
         * 6: points in the round and safe points of the player, of the opponent with more safe points, and of the other
           opponent, each as a share of the sum of all six.
-        * 3: for each of these opponents, 1 if inside and 0 otherwise; round / 5.
-        * 9 for the board: treasure / 17; number of artifacts worth 5 / 3; number of artifacts worth 10 / 2; for each
-          hazard, 1 if present and 0 otherwise; number of players inside / 3.
+        * 3: for each of these opponents, 1 if inside and 0 otherwise, and round / 5.
+        * 9 for the board: treasure / 17, (number of artifacts of value 5) / 3, (number of artifacts of value 10) / 2,
+          for each hazard 1 if present and 0 otherwise, and (number of players inside) / 3.
         * 17 for the deck: the share of each kind of card.
         """
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])

@@ -1,14 +1,13 @@
-"""Players of Incan Gold: policies based on points, the equilibrium of the first round, and best threshold responders.
+"""Players of Incan Gold: policies based on points, the equilibrium of the first round, and best responses by threshold.
 
-Players are movers (`contract.Mover`) for `game.VectorIncanGold`, and use only information available to the player to
-move.
+Players are movers (`contract.Mover`) for `game.VectorIncanGold`. They use only information of the player to move.
 
 A *policy* here is an array of probabilities of staying, float64 ``[3, 6, N_HELD]``, indexed by the number of players
 inside minus one, the number of hazards on the board, and the points collected in the round.
 
 The *best threshold responder* to a player faces two copies of this player, and leaves at a fixed number of points.
-Identical deterministic players make identical decisions, which makes them easy to exploit. The responder's share of
-first places measures the player's exploitability.
+Identical deterministic players make identical decisions, so they are easy to exploit. The responder's share of first
+places measures the player's exploitability.
 """
 
 import re
@@ -40,7 +39,7 @@ NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equil
 
 @dataclass(frozen=True)
 class StayMover:
-    """A player defined by the probability of staying."""
+    """A player with a given probability of staying in each state."""
 
     stay: Callable[[np.ndarray], np.ndarray]  # returns the probability in each state, float64 [n]
 
@@ -68,8 +67,8 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
 
     The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck or board)
     and, after a player has left, on the points collected and the treasure on the board. Later rounds are approximated:
-    several artifacts in the deck or on the board count as one, worth 5. For the last player inside, artifacts on the
-    board count at their actual values, and the payoff is limited to the maximum of the first round.
+    several artifacts in the deck or on the board count as one artifact of value 5. For the last player inside,
+    artifacts on the board count at their actual values, and the payoff is limited to the maximum of the first round.
     """
     sets = equilibrium.sets
     rules = (sets.arrays, sets.places, (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay))
@@ -85,8 +84,8 @@ def rule_of_thumb(state: IncanGoldState) -> int:
 def player_named(name: str) -> StayMover:
     """Build a player by name.
 
-    The name is ``"random"``; ``"rule-of-thumb"``, which has the thresholds `LEAVE_AT`; ``"equilibrium"``; or a name
-    such as ``"leave-at-12"``, which leaves at 12 points in the round, or ``"leave-at-44-22-8-4-3-2"``, which has a
+    The name is ``"random"``, ``"equilibrium"`` or ``"rule-of-thumb"``, which has the thresholds `LEAVE_AT`. It can also
+    contain thresholds: ``"leave-at-12"`` leaves at 12 points in the round, and ``"leave-at-44-22-8-4-3-2"`` has a
     threshold for each number of hazards on the board.
     """
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
@@ -115,9 +114,10 @@ def best_responder(
 ) -> ThresholdResponder:
     """Find the threshold with the largest share of first places against two copies of a player.
 
-    For the selection, each threshold plays ``n_games / 2`` games, rounded up, all in the first seat because players do
-    not know their seats. The best threshold then plays a match of ``n_games`` games (see `episodes.play_match`). The
-    result is free of selection bias, because it does not include the games used for the selection.
+    For the selection, each threshold plays ``n_games / 2`` games, rounded up. All these games are in the first seat,
+    because the decisions of players do not depend on their seats. The best threshold then plays a match of ``n_games``
+    games (see `episodes.play_match`). The result is free of selection bias, because it does not include the games used
+    for the selection.
     """
     movers = [player_named(f"leave-at-{points}") for points in thresholds]
     n = -(-n_games // 2)

@@ -3,7 +3,7 @@
 The state of a round consists of the set of treasures seen, the number of hazards seen (all kinds are equivalent) and
 the location of the artifact. If no player has left, the state determines everything else: each of the ``n`` players
 inside holds ``sum(v // n)``, and ``sum(v % n)`` is on the board. A single leaver receives the points held, the treasure
-on the board and any artifact there. Apart from the artifact, the payoff of a single player is the sum of all treasures
+on the board and any artifact there. Without the artifact, the payoff of a single player is the sum of all treasures
 seen. The payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all
 remainders. Backward induction compares leaving and staying in every state, starting with the states in which the most
 cards have been drawn.
@@ -14,13 +14,13 @@ A symmetric subgame-perfect equilibrium of three players is computed in the same
 with the same probability ``p``, which is a best response to itself: 1 if staying is optimal against two players who
 stay, 0 if leaving is optimal against two players who leave, or a root of the gain from staying, which is a quadratic
 polynomial in ``p``. There is at least one equilibrium: if neither pure strategy is an equilibrium, the gain from
-staying is positive at ``p = 0`` and negative at ``p = 1``. If there are several equilibria, the one with the highest or
-the lowest payoff is selected.
+staying is positive at ``p = 0`` and negative at ``p = 1``. If there are several equilibria, the equilibrium with the
+highest or the lowest payoff is selected.
 
 With three players inside, the state consists of the set of treasures, the number of hazards and the location of the
-artifact. After one player has left with everything on the board, the state also includes the points that each of the
-others holds and the treasure placed on the board since then. For the last player, the state includes the payoff of
-leaving instead.
+artifact. After one player has left with all cards on the board, the state also includes the points that each of the
+other players holds, and the treasure placed on the board since then. For the last player, these two numbers are
+replaced by the payoff of leaving.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class RoundSets:
 
     @cached_property
     def draws(self) -> list[tuple[np.ndarray, Any]]:
-        """Draws of a card while the number of players inside does not change.
+        """Transitions by the draw of a card, while the number of players inside does not change.
 
         The states form an array ``[n_sets, n_hazards + 1, 2]``. The last index is 1 if the artifact is in the deck. For
         each number of cards left, in ascending order, an item contains the indices of the states with this number,
@@ -89,7 +89,8 @@ class RoundSets:
         hazards, in_deck = np.arange(n_hazards + 1)[:, np.newaxis], np.arange(2)
         n_left = left.sum(axis=1)[:, np.newaxis, np.newaxis] + self.deck.hazard_copies * n_hazards - hazards + in_deck
         state = np.arange(n_left.size).reshape(n_left.shape)
-        # States before and after the draw of a new hazard, of the artifact and of each treasure; numbers of these cards
+        # States before and after the draw of a new hazard, of the artifact and of each treasure, and numbers of these
+        # cards
         moves = [(state[:, :-1], state[:, 1:], self.deck.hazard_copies * (n_hazards - hazards[:-1]))]
         moves.append((state[..., 1], state[..., 0], np.array(1)))
         for stride, copies in zip(self.arrays[2], left.T, strict=True):
@@ -105,7 +106,7 @@ class RoundSets:
         """Return the probability of reaching each state before any player leaves, float64 with the shape of ``stay``.
 
         ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all players stay. The last index is 1
-        if the artifact is in the deck. The entry of the state before the first card is ignored, because nobody can
+        if the artifact is in the deck. The entry of the state before the first card is ignored, because players cannot
         leave in this state.
         """
         first, stay, reach = self.deck.n_artifacts, stay.flatten(), np.zeros(stay.size)
@@ -145,7 +146,7 @@ class SoloRound:
 
     sets: RoundSets
     n_inside: int  # Number of players inside, 1 or 3.
-    # Points at which the player leaves, by number of hazards seen; None means the optimal rule.
+    # Points at which the player leaves, by number of hazards seen, or None for the optimal rule.
     leave_at: tuple[int, ...] | None
     # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of staying. The last index is 1 if the artifact is in
     # the deck.
@@ -184,7 +185,7 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
 
 
 def best_single_threshold(best: SoloRound) -> SoloRound:
-    """Find the best rule with one threshold for all numbers of hazards, in the same round as ``best``."""
+    """Return the best rule with one threshold for all numbers of hazards, for the round of ``best``."""
     n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
     rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
     return max(rules, key=lambda rule: rule.points)
@@ -228,7 +229,7 @@ class RoundEquilibrium:
 def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:
     """Find a symmetric equilibrium by backward induction.
 
-    In states with several equilibria, select the best if ``is_best``, and otherwise the worst.
+    In states with several equilibria, select the best equilibrium if ``is_best``, otherwise the worst.
     """
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
     last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))

@@ -22,14 +22,14 @@ Counts = tuple[int, ...]
 
 
 class IncanGoldState(NamedTuple):
-    """A state of Incan Gold."""
+    """A state of Incan Gold, including answers that are hidden from other players."""
 
     # Round, from 1.
     round: int
     # Numbers of cards of each kind in the deck, and numbers drawn in this round.
     deck: Counts
     drawn: Counts
-    # Treasure on the board, and numbers of artifacts on the board that are worth 5 and 10.
+    # Treasure on the board, and numbers of artifacts with values 5 and 10 on the board.
     treasure: int
     artifacts: tuple[int, int]
     # Number of artifacts taken by players.

@@ -1,7 +1,6 @@
 """Kernels of tabular Q-learning, with one value for each action of each position.
 
-With learning rate ``a``, every visit to an action sets ``Q <- Q + a (target - Q)``. The two schemes differ in the
-target.
+With learning rate ``a``, every visit to an action sets ``Q <- Q + a (target - Q)``. Two schemes differ in the target.
 
 *negamax*. The game is zero-sum, so the target depends only on the opponent's best reply::
 
@@ -11,21 +10,21 @@ target.
 (without the minus sign if the mover keeps the turn). Learning is off-policy: the table estimates the values under
 perfect play, regardless of the opponent and of epsilon.
 
-*author*. Each of the two players has a table; the agent's table is the result. A player updates the table after the
+*author*. Each of the two players has a table, and the agent's table is the result. A player updates the table after the
 opponent's reply, with the position after the reply as the successor::
 
     target  =  payoff of the player,                                if the action or the reply ends the game
                discount * max over all b of Q(position after the reply, b)    otherwise
 
 The maximum includes illegal actions ``b``, whose values stay 0. In positions with illegal actions, the maximum is
-therefore never below 0, so a loss affects only the value of the loser's last action. This is the scheme of TapnSwap's
-author.
+therefore never below 0, so a loss affects only the value of the loser's last action. The author of TapnSwap uses this
+scheme.
 
-Each game draws its random numbers from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
-which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number
+The random numbers of each game come from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
+which takes two nanoseconds per move. Its seed is derived from the random seed and the index of the game
 (``runtime/_random.py``).
 
-The best row of every position (the first if several are equal) is cached. All rows of a position are compared again
+The best row of every position (the first row if several are equal) is cached. All rows of a position are compared again
 only if the value of the best row decreases.
 """
 
@@ -45,7 +44,7 @@ _WORD_BITS = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
 _FIRST, _SECOND, _THIRD = np.uint64(13), np.uint64(7), np.uint64(17)
 _TOP_BITS = np.uint64(11)
-# An agent explores if a 53-bit random number is below epsilon times this constant.
+# An agent takes a random action if a 53-bit random number is below epsilon times this constant.
 _CERTAIN = float(1 << 53)
 _NOT_ZERO = np.uint64(1)
 
@@ -66,7 +65,7 @@ class AgentSettings(NamedTuple):
     scheme: int  # `NEGAMAX` or `AUTHOR`
     opponent: int  # `RANDOM` or `SELF`
     epsilon: float  # probability of a random action
-    rate: float  # learning rate; 0 for 1 / visits
+    rate: float  # learning rate, or 0 for 1 / visits
     discount: float
     seed: np.uint64  # random seed
     first_game: int  # index of the first game
@@ -80,7 +79,7 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits):
         board: `Board` of the game.
         settings: `AgentSettings` of the agent.
         n_games: Number of games to play.
-        max_plies: Number of plies after which a game is stopped; updates from stopped games are not undone.
+        max_plies: Number of plies after which a game is stopped. Updates from stopped games are not undone.
         q: Action values, float64 ``[2, n_rows]``: the agent's table, and the opponent's table in self-play (*author*).
         visits: Number of updates of each action value, int64 ``[2, n_rows]``.
     """
@@ -109,7 +108,7 @@ def _next_word(random):
 
 @routine
 def _best_row(board, q, position):
-    """Return the row of maximum value in a nonterminal position, the first if several are equal."""
+    """Return the first row of maximum value in a nonterminal position."""
     row = board.state_ptr[position]
     best = row
     row += 1
@@ -121,7 +120,7 @@ def _best_row(board, q, position):
 
 @routine
 def _best_rows(board, q):
-    """Return the best row of each position in both tables, int64 ``[2, n]``; -1 in terminal positions."""
+    """Return the best row of each position in both tables, int64 ``[2, n]``, or -1 in terminal positions."""
     n = len(board.payoff)
     best = np.empty((2, n), dtype=np.int64)
     for position in range(n):
@@ -176,9 +175,9 @@ def _learn_negamax(board, random, against_self, seat, explore_below, rate, disco
 
 @routine
 def _learn_by_author(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game under the author's scheme, which requires alternating moves, and update the tables."""
+    """Play one game under the author's scheme and update the tables. The scheme requires alternating moves."""
     position, mover = 0, 0
-    # Row of the previous action, which is updated after the reply, and the row's position.
+    # Row of the previous action and its position. The row is updated after the reply.
     waiting, waited = -1, 0
     for _ in range(max_plies):
         random = _next_word(random)

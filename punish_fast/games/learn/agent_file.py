@@ -49,7 +49,7 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
     """Train until all planned games are played, and return the time spent in training rounds, in seconds.
 
     ``on_round`` is called after each round. Training stops if ``on_round`` raises an exception or the user interrupts
-    the program. Another call of `train` resumes training. ``strength`` is passed to `add_point`: `PerfectPlay` for
+    the program. It resumes with the next call of `train`. ``strength`` is passed to `add_point`: `PerfectPlay` for
     tabular agents, `strength.Strength` for networks.
     """
     seconds = 0.0
@@ -61,7 +61,7 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
         _settle(trainer, strength)
         if on_round is not None:
             on_round()
-    # A time limit might have dropped the last point of the learning curve.
+    # The last point of the learning curve is missing if a time limit was reached.
     _settle(trainer, strength)
     return seconds
 
@@ -73,13 +73,13 @@ def _settle(trainer: Trainer, strength: Any) -> None:
 
 
 def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
-    """Write an agent atomically. ``notes`` are JSON values for human readers."""
+    """Write an agent file atomically. ``notes`` are JSON values for human readers."""
     header = {"game": describe(agent.game), "learner": agent.to_mapping(), "notes": notes}
     save_bundle(path, agent.kind, header, agent.arrays)
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent. Raise `ReadError` if the file is invalid or the agent plays another game than ``game``.
+    """Read an agent from a file. Raise `ReadError` if the file is invalid or the agent does not play ``game``.
 
     By default, agents of all games are accepted.
     """
@@ -93,13 +93,13 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
         return _NETWORKS[header["kind"]].of(vector_game(found), header["learner"], arrays)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
-    # Invalid headers can cause many kinds of exceptions.
+    # Invalid headers can cause exceptions of many types.
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise ReadError(f"{path}: header: invalid") from None
 
 
 def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
-    """Read an agent like `load_agent`. Raise `ReadError` if the agent is not an instance of ``wanted``."""
+    """Read an agent with `load_agent`. Raise `ReadError` if the agent is not an instance of ``wanted``."""
     agent = load_agent(path, game)
     if not isinstance(agent, wanted):
         raise ReadError(f"{path}: kind: {agent.kind!r}, must be {wanted.kind!r}")

@@ -1,16 +1,16 @@
-"""Deep Q-networks: one network learns a game by playing all seats against itself.
+"""Deep Q-networks: one network learns a game by self-play in all seats.
 
-Training proceeds in *rounds*. In each round the network plays a batch of games epsilon-greedily; samples of the games
-are added to the replay buffer, which holds the latest rounds; and the weights are updated by a number of Adam steps
+Training proceeds in *rounds*. In each round, the network plays a batch of games epsilon-greedily. Samples of the games
+are added to the replay buffer, which contains the latest rounds. The weights are then updated by a number of Adam steps
 (Kingma and Ba, 2015) on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its
 final value.
 
-If players decide simultaneously or hide cards, greedy self-play cycles, because the best reply to one network is soon
-a bad reply to its successors. With a temperature above 0 the players use a mixed policy (softmax) instead, which
-settles near a best reply to itself.
+If players decide simultaneously or hide cards, greedy self-play cycles, because the best response to one network soon
+becomes a bad response to its successors. With a temperature above 0, the players use a mixed policy (softmax) instead.
+This policy becomes approximately a best response to itself.
 
-The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning",
-Nature 518, 2015: a copy of the network, updated every few rounds, evaluates successor states. The Monte Carlo form
+The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning", Nature
+518, 2015. A copy of the network, which is updated every few rounds, evaluates successor states. The Monte Carlo form
 (*mc*) does not need a copy.
 
 A sample consists of a state, an action, and a target for the action's value,
@@ -24,8 +24,8 @@ where ``after`` is the state after the action, and ``sign`` is -1 if the turn pa
 otherwise 0. The target assumes a zero-sum game of two players.
 
 *mc* (Monte Carlo). ``value`` is the return of the mover at the end of the game, discounted once for each later action
-of the same player, and ``sign`` is 0. This form also supports general-sum games, more than two players and chance: each
-player of a game has a separate trajectory.
+of the same player, and ``sign`` is 0. This form also supports general-sum games, more than two players and chance,
+because each player of a game has a separate trajectory.
 
 Chance events are not samples. An illegal action ends the game and has the value -1. Under *mc*, the illegal action is
 the only sample of the game.
@@ -58,7 +58,7 @@ class Samples(NamedTuple):
     action: np.ndarray  # int16 [k]
     value: np.ndarray  # float32 [k]
     sign: np.ndarray  # int8 [k]
-    after: np.ndarray  # uint64 [k, n_words], state after the action; [k, 0] under *mc*
+    after: np.ndarray  # uint64 [k, n_words], state after the action, or [k, 0] under *mc*
 
 
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
@@ -68,13 +68,13 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
         vector: Rules of the game.
         action: Actions of the games, int16 ``[n, n_plies]`` (see ``episodes.py``).
         target: ``"mc"`` or ``"td"``.
-        discount: Discount of each move, used by *mc* only.
+        discount: Discount of each move. Only *mc* uses it.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
     is_move = (action != NONE) & (played.player != CHANCE)
     illegal = is_move & ~played.is_legal
-    # Return of the mover at the end of the game.
+    # Return of each action's player at the end of the game.
     result = np.take_along_axis(played.returns, played.player.astype(np.int64), axis=1)
     before, after = played.state[:, :-1], played.state[:, 1:]
     if target == MC:
@@ -118,7 +118,7 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # Networks of this size are as strong as larger ones, but faster.
+    # Networks of this size are as strong as larger networks, but faster.
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 
@@ -169,7 +169,7 @@ class Games(NamedTuple):
 
 
 class DqnRound(NamedTuple):
-    """Games and training samples of a round."""
+    """Games of a round and their training samples."""
 
     games: Games
     samples: Samples
@@ -177,7 +177,7 @@ class DqnRound(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DqnLearner(NetworkTrainer):
-    """Deep Q-network in training. ``replay`` holds a `DqnRound` for each of the latest rounds."""
+    """Deep Q-network in training. ``replay`` contains a `DqnRound` for each of the latest rounds."""
 
     kind: ClassVar[str] = "network"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {"target": ("float32", 1)}
@@ -232,7 +232,10 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Sequence[Any]]:
-    """Return a compiled function that takes a round's optimizer steps. Its last argument is the target weights."""
+    """Return a compiled function that takes a round's optimizer steps.
+
+    Its last argument is the target network's weights.
+    """
 
     def loss(weights: Any, batch: dict[str, Any], target: Any) -> Any:
         values = action_values(architecture, weights, batch["x"])

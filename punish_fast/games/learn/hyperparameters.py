@@ -11,17 +11,17 @@ from punish_fast.runtime.errors import PunishFastError, brief, is_number, is_who
 MAX_GAMES = 1 << 48
 LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
-# Names of hyperparameters in older agent files, and their names today.
+# Current names of hyperparameters that have other names in older agent files.
 _RENAMED = {"memory": "replay_size", "reanalysed": "reanalyzed"}
 # Lower limit of ranges that exclude 0.
 TINY = 1e-9
-# Number of axes of board features (planes, rows and columns), and minimum number of rows and columns of a large board,
-# for which networks have filters by default.
+# Number of axes of board features (planes, rows and columns), and minimum number of rows and of columns in a large
+# board. Networks for large boards have filters by default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
 class LearnError(PunishFastError, ValueError):
-    """Raised for an invalid hyperparameter, plan or learner. The message states the reason."""
+    """Raised if a hyperparameter, plan or learner is invalid."""
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
@@ -29,8 +29,9 @@ def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
 
     Args:
         default: Default value.
-        allowed: For a string, a tuple of the allowed strings. For a number, the inclusive limits (two integers for an
-            integer), followed by None if the value may be None. For a tuple of layer sizes, the maximum size.
+        allowed: For a string, a tuple of the allowed strings. For a number, the inclusive limits, which are integers if
+            the number is an integer, followed by None if the value may be None. For a tuple of layer sizes, the maximum
+            size.
         about: Description, printed by `games methods`.
     """
     return field(default=default, metadata={"allowed": allowed, "about": about})
@@ -66,9 +67,11 @@ class NetworkMethod(CheckedMethod):
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method with the given values. The others have the game's defaults, such as filters for large boards.
+        """Return a method with the given values.
 
-        Defaults in the game's `GameEntry` take precedence over those for large boards.
+        Other values are the game's defaults, such as filters for large boards.
+
+        Defaults in the game's `GameEntry` take precedence over defaults for large boards.
         """
         is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
         of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
@@ -117,14 +120,14 @@ MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
 class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
-    See ``search.py`` for ``search``, ``replay.py`` for ``trace``, and Loshchilov and Hutter, 2019, for ``decay``. The
-    number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``. These actions do
-    not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
+    For ``search`` see ``search.py``, for ``trace`` see ``replay.py``, and for ``decay`` see Loshchilov and Hutter,
+    2019. The number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``. These
+    actions do not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
     of_games: ClassVar[str] = "planning"
-    keeps_rules: ClassVar[bool] = True  # True because the search considers only legal actions
+    keeps_rules: ClassVar[bool] = True  # always True, because the search considers only legal actions
 
     model: str = hyperparameter(
         LEARNED, MODELS, "Model used by the search: learned, or the rules of the game (AlphaZero)."

@@ -1,17 +1,18 @@
 """Leagues: hyperparameter search with a grid of agents, round-robin tournaments and further training.
 
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
-agents of a round: a win is worth 1 point, and a draw or an endless game is worth 1/2. The points of each pair are
-averaged over both seats, and an agent's score is the mean of its points against all others. In the next round, the best
+agents of a round. A win counts 1 point, and a draw or an endless game counts 1/2. The points of each pair are averaged
+over both seats, and an agent's score is the mean of its points against all other agents. In the next round, the best
 agents are trained further against their last opponent. Training is undone if the trained agent scores less than 1/2
 against its former self.
 
-A league is stored in a folder and resumes from there. Agents of round 0 are stored in ``round-0/NAME.h5`` when their
-training is complete, and the points of the tournament in ``round-0.h5``. The random seed of an agent is a hash of the
-league's seed, the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
+A league is stored in a folder, from which it can resume. For round 0, agents are stored in ``round-0/NAME.h5`` when
+their training is complete, and the points of the tournament are stored in ``round-0.h5``. The random seed of an agent
+is a hash of the league's seed, the round and the agent's name, so results depend neither on interruptions nor on the
+number of threads.
 
-Perfect play never gives away value but, among actions of equal value, does not prefer those that provoke errors by the
-opponent. An agent that makes mistakes may therefore score higher than an agent that makes none.
+Perfect play never gives away value. Among actions of equal value, however, it does not prefer actions that provoke the
+opponent's errors. An agent that makes mistakes may therefore score higher than an agent that does not.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ from punish_fast.games.learn.trainer import check_games, check_seed
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
-# Opponents of successive sessions. Each sequence is combined with all hyperparameters.
+# Opponents of successive training sessions. Each sequence is combined with all hyperparameters.
 SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 # Agents with at least this share of the top score are trained further.
 BEST = 0.9
@@ -46,7 +47,7 @@ LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
 class LeagueError(PunishFastError, ValueError):
-    """Raised when a folder does not match the league, or a grid is invalid. The message states the reason."""
+    """Raised if a folder does not match the league, or a grid is invalid."""
 
 
 class AgentPlan(NamedTuple):
@@ -55,7 +56,7 @@ class AgentPlan(NamedTuple):
     name: str
     method: qlearning.Hyperparameters
     opponents: tuple[str, ...]  # opponent of each session
-    games: int  # games per session
+    games: int  # number of games per session
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class AgentReport:
     win_share: float  # share of games won against the random player
     mistakes: int  # number of positions in which the agent gives away a win or a draw
     is_rejected: bool  # True if training was undone because the trained agent lost to its former self
-    score: float  # mean points against all others, 0 to 1
+    score: float  # mean points against all other agents, from 0 to 1
     curve: list[dict[str, Any]]  # learning curve
 
 
@@ -76,14 +77,15 @@ class Round:
     """Results of a round."""
 
     round: int
-    agents: list[AgentReport]  # from the highest score to the lowest; agents with equal scores are sorted by name
-    points: list[list[float]]  # points of the row agent against the column agent, in the order of `agents`
+    agents: list[AgentReport]  # in descending order of score, then by name
+    points: list[list[float]]  # points of the row's agent against the column's agent, in the order of `agents`
 
 
 def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]:
     """Return a plan for each combination of hyperparameters and opponents, with ``games`` games per session.
 
-    ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents have the same name.
+    ``grid`` maps names of hyperparameters to lists of values. Raise `LeagueError` if two agents would have the same
+    name.
     """
     values = {"scheme": ("negamax",), "epsilon": [k / 10 for k in range(1, 11)]} | dict(grid)
     methods = [qlearning.hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]

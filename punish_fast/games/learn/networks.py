@@ -1,13 +1,13 @@
 """Networks in JAX (extra ``learn``): layers, Q-networks, and the pretrained Q-networks of the package.
 
 All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
-Initial weights are uniformly distributed within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are
-the fan-in and fan-out of the layer. Initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
+Initial weights are uniform between plus and minus ``sqrt(6 / (n_in + n_out))``, where ``n_in`` and ``n_out`` are the
+fan-in and fan-out of the layer. Initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
 (inputs, outputs). The shape of a convolution is (side, side, input planes, output planes).
 
 A Q-network maps the features of a state to a value for each action. If the network has filters, features of shape
 planes x rows x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a
-linear output layer follow. All layers but the last apply ``max(0, x)``.
+linear output layer follow. All layers except the last apply ``max(0, x)``.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator)
 
 
 def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
-    """Split a vector of weights into layers. Call it in compiled functions only."""
+    """Split a vector of weights into layers. Call this function only in compiled functions."""
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
-    # The gradient of a split is one concatenation and much cheaper than the gradient of slices.
+    # Split the vector, because the gradient of splitting is a single concatenation, unlike the gradient of slicing.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
     return [(weight.reshape(shape), bias) for shape, weight, bias in zip(shapes, parts[::2], parts[1::2], strict=True)]
 
@@ -113,7 +113,7 @@ def _neighborhoods(x: jax.Array) -> jax.Array:
 
     ``x`` has shape ``[n, rows, columns, planes]``, and the result has shape ``[n, rows, columns, 9 * planes]``.
     """
-    # On CPUs, a product of neighborhoods and filters is far faster than JAX's convolution, and so is the gradient.
+    # On CPUs, the product of neighborhoods and filters and its gradient are far faster than JAX's convolution.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     places = product(range(_SIDE), repeat=2)
@@ -123,7 +123,7 @@ def _neighborhoods(x: jax.Array) -> jax.Array:
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
     """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]``.
 
-    Called in compiled functions only.
+    Call this function only in compiled functions.
     """
     layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
     x = convolutions(layers[:n_filters], architecture.inputs, x)
@@ -138,7 +138,7 @@ def _compiled(architecture: Architecture) -> Callable[..., Any]:
 
 
 def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
-    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]`` with a network's ``weights``."""
+    """Return action values, float32 ``[n, n_moves]``, for features ``[n, n_features]`` and the weights of a network."""
     with on_processor():
         return call_padded(_compiled(architecture), weights, features, _LEAST_STATES)
 
@@ -164,7 +164,7 @@ def compiled_steps(
     Args:
         loss: Loss as a function of the weights, a batch and optional further arguments.
         optimizer: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
-        rate: Factor of the updates as a function of the number of previous steps; 1 by default.
+        rate: Factor of the updates as a function of the number of previous steps. The default is 1.
 
     Returns:
         A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the
@@ -192,7 +192,7 @@ def compiled_steps(
 def on_processor() -> Iterator[None]:
     """Run JAX on the CPU in a ``with`` block.
 
-    On the CPU, small networks are fastest and results are bitwise reproducible. Interrupts, which can crash JAX, are
+    On the CPU, small networks are fastest and results are bitwise reproducible. Interrupts can crash JAX, so they are
     delayed until the end of the block.
     """
     require("jax", "optax")

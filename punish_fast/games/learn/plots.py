@@ -1,4 +1,4 @@
-"""Plots of learning curves: strength of agents by number of games played."""
+"""Plots of learning curves: the strength of an agent over the number of games played."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def _draw(
     path: Path,
     even: float | None = None,
 ) -> None:
-    """Plot lines, each given as panel index, label and shares.
+    """Plot lines, each given as a panel index, a label and shares.
 
     Unless ``even`` is None, the upper panel contains a horizontal line at ``even`` per cent.
     """
@@ -78,5 +78,5 @@ def _draw(
         lower.set(xlabel="games played (logarithmic)")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        # By default, minor ticks have TeX labels if the axis spans less than a decade.
+        # Remove the TeX labels that minor ticks have by default if the axis spans less than a decade.
         lower.xaxis.set_minor_formatter(NullFormatter())

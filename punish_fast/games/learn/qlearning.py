@@ -1,4 +1,4 @@
-"""Q-learning agents that train against a random player, against themselves, or against both in turn.
+"""Q-learning agents that train against a random player, against themselves, or first against one and then the other.
 
 ``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game and on the learner's
 hyperparameters, random seed and sessions. A round ends at the next point of the learning curve. The measures of the
@@ -32,12 +32,12 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
-# Default hyperparameters of the scheme "author", except those that equal the defaults of "negamax".
+# Default hyperparameters of the scheme "author" that differ from the defaults of "negamax".
 _OF_AUTHOR: dict[str, Any] = {"rate": None, "discount": 1.0}
 
 # Games that reach this number of plies count as endless and are stopped.
 _MAX_PLIES = 1000
-# Games per kernel call, few enough that interrupts are handled promptly.
+# Number of games per kernel call, small enough that interrupts are handled promptly.
 _BATCH = 50_000
 # Maximum number of games in a round, so that training can stop after a time limit.
 _ROUND = 20 * _BATCH
@@ -55,7 +55,7 @@ class Hyperparameters(CheckedMethod):
 
     scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all like TapnSwap's author.")
     epsilon: float = hyperparameter(0.5, (0.0, 1.0), "Probability of a random action (epsilon-greedy).")
-    # Games without chance do not need averages of targets, so the rate of negamax is 1.
+    # In games without chance, targets need not be averaged, so the rate of negamax is 1.
     rate: float | None = hyperparameter(
         1.0, (TINY, 1.0, None), "Learning rate; none for 1 / visits (default of author)."
     )
@@ -63,7 +63,7 @@ class Hyperparameters(CheckedMethod):
 
 
 def hyperparameters(**given: Any) -> Hyperparameters:
-    """Return hyperparameters with the given values. The others have the defaults of the scheme."""
+    """Return hyperparameters with the given values. Other values are the defaults of the scheme."""
     return Hyperparameters(**(_OF_AUTHOR if given.get("scheme") == "author" else {}) | given)
 
 
@@ -72,8 +72,8 @@ class Session:
     """Training session against one kind of opponent."""
 
     opponent: str  # one of `OPPONENTS`
-    games: int  # number of games played
-    wanted: int  # number of games played when the session is complete
+    games: int  # number of games played so far
+    wanted: int  # number of games in the complete session
 
 
 @dataclass(eq=False, repr=False)
@@ -142,7 +142,10 @@ class QLearner:
         return greedy(self.positions.live_ptr, self.q[0])
 
     def learn_round(self) -> None:
-        """Play until the next point of the learning curve, but at most `_ROUND` games. Do nothing after the last."""
+        """Play until the next point of the learning curve, but at most `_ROUND` games.
+
+        Do nothing after the last session.
+        """
         session = self.session
         if session is not None:
             point = next(point for point in points_of(session.wanted) if point > session.games)
@@ -175,7 +178,7 @@ def agent_name(method: Hyperparameters, opponents: Sequence[str]) -> str:
 
 
 def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) -> QLearner:
-    """Return an untrained learner, whose tables are 0."""
+    """Return an untrained learner. All action values are 0."""
     check_seed(seed)
     if method.scheme == "author" and (positions.sign > 0).any():
         raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
@@ -215,7 +218,7 @@ def learn(learner: QLearner, n_games: int) -> None:
     board = _qlearning.Board(
         positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
-    # The kernel updates copies of the tables, so an interrupt never leaves the learner in the middle of a batch.
+    # The kernel updates copies of the tables, so an interrupt leaves the learner in the state before the batch.
     q, visits, method = learner.q.copy(), learner.visits.copy(), learner.method
     for done in range(0, n_games, _BATCH):
         n_now = min(_BATCH, n_games - done)
@@ -248,7 +251,7 @@ def assess(perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
     """Compare a policy with the random player and with perfect play.
 
     ``win_share`` and ``draw_share`` are the shares of games won and drawn against the random player, averaged over both
-    seats; ``mistakes`` is the number of positions in which the policy may give away a win or a draw; ``perfect`` is the
+    seats. ``mistakes`` is the number of positions in which the policy may give away a win or a draw. ``perfect`` is the
     share of nonterminal positions without mistakes.
     """
     positions, mistakes = perfect.positions, int(perfect.is_mistaken(policy).sum())

@@ -3,10 +3,10 @@
 A network is represented by a function that computes action values (`episodes.Values`), and takes the action of maximum
 value.
 
-If a game can be enumerated, measures are exact. States are not folded by symmetry, since networks may evaluate
-symmetric states differently. Otherwise strength is estimated from sampled games. Games between networks begin with two
-random moves if the game has no chance events. In games of three players, a network plays against two copies of its
-opponent. Games that are neither won nor lost, such as games with several winners, count as draws.
+If a game can be enumerated, measures are exact. States are not folded by symmetry, because networks may evaluate
+symmetric states differently. In other games, strength is estimated from sampled games. Games between networks begin
+with two random moves if the game has no chance events. In games of three players, a network plays against two copies of
+its opponent. Games that are neither won nor lost, such as games with several winners, count as draws.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _N_RANDOM = 2
 
 
 class ExactStrength:
-    """Exact strength of networks in a game that can be enumerated."""
+    """Measures of the exact strength of networks in a game that can be enumerated."""
 
     def __init__(self, vector: VectorBoardGame) -> None:
         self.positions = enumerate_positions(vector.game, is_folded=False)
@@ -97,22 +97,22 @@ class ExactStrength:
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy of a network and a mask of illegal choices, as defined in `network_policy`."""
-        # Cache the result, because a network is measured several times in succession and searching all states is slow.
+        # Cache the result, because each network is measured several times and searching all states is slow.
         if self._latest is None or self._latest[0] is not values:
             self._latest = values, network_policy(self.positions, values(self._states))
         return self._latest[1]
 
 
 class SampledStrength:
-    """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
+    """Measures of the strength of networks from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
-        """Store the game, and the number of games in a match, divided equally among the seats."""
+        """Store the game, and the number of games in a match. The games are divided equally among the seats."""
         self._vector, self._games = vector, games
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network as in `ExactStrength.measure`. ``mistakes`` and ``perfect`` are None."""
+        """Return the same measures as `ExactStrength.measure`. ``mistakes`` and ``perfect`` are None."""
         own = ValueMover(values, keeps_rules=keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
@@ -126,7 +126,7 @@ class SampledStrength:
         return found
 
     def evaluate(self, _values: Values, _keeps_rules: bool) -> None:
-        """Return None, because the evaluation requires an enumeration of the game."""
+        """Return None, because this evaluation requires an enumeration of the game."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """Return the share of games with each ending for ``own`` in ``seat``. ``other`` plays in all other seats.
@@ -184,7 +184,7 @@ Strength = ExactStrength | SampledStrength
 
 
 def strength_of(vector: VectorGame) -> Strength:
-    """Return `ExactStrength` if the game can be enumerated, else `SampledStrength`."""
+    """Return `ExactStrength` if the game can be enumerated, otherwise `SampledStrength`."""
     try:
         return ExactStrength(vector) if isinstance(vector, VectorBoardGame) else SampledStrength(vector)
     except GameError:

@@ -1,8 +1,8 @@
 """Training of networks by any method: rounds, learning curves, snapshots and resuming.
 
 A network learns in rounds of games against itself. All random numbers of a round are derived from the random seed and
-the round number, and files contain all data on which later rounds depend, so resuming from a file gives bitwise
-identical results. After some rounds, the strength of the network is measured and added to the learning curve.
+the index of the round. Files contain all data on which later rounds depend, so the results after resuming from a file
+are bitwise identical. After some rounds, the strength of the network is measured and added to the learning curve.
 """
 
 import hashlib
@@ -21,29 +21,29 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.errors import brief, check_allowed, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
-# Number of games at the first point of a learning curve. The number doubles with each further point. The last point
-# marks the end of training.
+# Number of games at the first point of a learning curve. The number doubles with each further point. There is also a
+# point at the end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, replay sampling, initial weights and reanalysis.
 PLAY, LEARN, BEGIN, REANALYZE = range(4)
-# Maximum step count passed to the optimizer, so that the count fits int32. Beyond this count, the learning rate no
-# longer decreases.
+# Maximum number of steps that is passed to the optimizer, so that the number fits int32. The learning rate is constant
+# after this number of steps.
 _MOST_STEPS = 1_000_000_000
-# Maximum valid share. Rounding errors can raise shares, which are sums, above 1.
+# Maximum valid share. Shares are sums, so rounding errors can make them greater than 1.
 _SHARE = 1 + 1e-9
 _ENDINGS = dict.fromkeys(("win", "draw", "loss", "illegal"), _SHARE)
 _PROGRESS = ("seed", "rounds", "wanted", "curve")
 
 NETWORK_LAYOUT = dict.fromkeys(("weights", "momentum", "variance"), ("float32", 1)) | {
     "snapshots": ("float32", 2),
-    "action": ("int16", 2),  # actions of the latest games, oldest first; -1 after the end
+    "action": ("int16", 2),  # actions of the latest games, oldest first, or -1 after the end
 }
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NetworkTrainer(ABC):
-    """Base class of networks that learn in rounds of games against themselves."""
+    """Base class of networks that learn by self-play in rounds."""
 
     vector: VectorGame
     method: Any  # hyperparameters
@@ -169,7 +169,7 @@ class NetworkTrainer(ABC):
         self.wanted = self.rounds
 
     def learn_round(self) -> None:
-        """Play a round and update the weights. An interrupt leaves the learner unchanged.
+        """Play a round and update the weights. An interrupt does not change the learner.
 
         Raise `LearnError` if the weights diverge.
         """
@@ -214,7 +214,7 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _remember(self, games: Any) -> Any:
-        """Return a round of the replay buffer. It contains the trimmed games and the data for training samples."""
+        """Return a round for the replay buffer, with the trimmed games and the data for training samples."""
 
     @abstractmethod
     def _draw(self, replay: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:

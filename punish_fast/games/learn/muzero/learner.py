@@ -2,16 +2,16 @@
 
 Training proceeds in *rounds*. In each round, the learner plays a batch of games by search. It optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
-reinforcement learning by planning with a learned model", NeurIPS 2021); and it takes a number of optimizer steps on
+reinforcement learning by planning with a learned model", NeurIPS 2021). Then it takes a number of optimizer steps on
 samples from the replay buffer (``replay.py``, ``network.py``).
 
 At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
 that training includes states that good play avoids. Random openings avoid actions that end the game, so that games
 with long openings also reach later states. Searches are compiled by JAX. Between searches, kernels apply the rules.
 
-With the model *rules*, the search uses the rules of the game and the dynamics network is not trained: this is AlphaZero
-(D. Silver et al., Science 362, 2018). Everything else is equal, so a comparison of the two models shows the cost of
-learning the rules.
+With the model *rules*, the search uses the rules of the game, and the dynamics network is not trained. This is
+AlphaZero (D. Silver et al., Science 362, 2018). There are no other differences, so a comparison of the two models shows
+the cost of learning the rules.
 """
 
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, dra
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYZE, NetworkTrainer, located, stream_of
 
-# Numbers of simulations with which MuZero is evaluated; with 0, the policy network plays without a search.
+# Numbers of simulations with which MuZero is evaluated. For 0, the policy network plays without a search.
 EVALUATED_SIMULATIONS = (0, 25, 100)
 _LAST_SEED = 2**31 - 1
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MuZeroLearner(NetworkTrainer):
-    """MuZero networks in training. ``replay`` holds the latest rounds as `Remembered`."""
+    """MuZero networks in training. ``replay`` contains the latest rounds as `Remembered`."""
 
     kind: ClassVar[str] = "muzero"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {
@@ -48,9 +48,9 @@ class MuZeroLearner(NetworkTrainer):
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
         """Return a function that computes action values with the given weights, float32 ``[n_weights]``.
 
-        The action chosen by the search has value 2. The value of every other action is the action's probability in the
-        policy target of the search. If ``simulations`` is 0, there is no search and values are the policy logits. By
-        default, ``simulations`` is the method's number of simulations.
+        The action chosen by the search has value 2. The value of every other action is its probability in the policy
+        target of the search. If ``simulations`` is 0, there is no search, and values are the policy logits. By default,
+        ``simulations`` is the method's number of simulations.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
@@ -110,7 +110,8 @@ class MuZeroLearner(NetworkTrainer):
         row, ply = rows[places], plies
         found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(_LAST_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
-        # Compare actions with those of the new search, since targets are cut where play deviates from the search.
+        # Compare actions with the results of the new search, because targets are cut where actions deviate from the
+        # search.
         games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
@@ -143,7 +144,7 @@ def play_searched(
 def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
     """Return a mask of the legal actions that do not end the game, bool ``[n, n_moves]``.
 
-    If all legal actions of a state end the game, all of them are True.
+    If all legal actions of a state end the game, the mask is True for all of them.
     """
     legal = vector.legal(states)
     goes_on = legal.copy()

@@ -1,21 +1,22 @@
 """Networks of MuZero in JAX (extra ``learn``): representation, dynamics and prediction.
 
-The *representation* maps the features of a state to a hidden state of ``width`` numbers; the *dynamics* maps a hidden
-state and an action to the next hidden state and a reward; the *prediction* maps a hidden state to a policy and a value
+The *representation* maps the features of a state to a hidden state of ``width`` numbers. The *dynamics* maps a hidden
+state and an action to the next hidden state and a reward. The *prediction* maps a hidden state to a policy and a value
 (J. Schrittwieser et al., "Mastering Atari, Go, chess and shogi by planning with a learned model", Nature 588, 2020).
-Rewards and values are from the perspective of the player to move, so both players share the networks.
+Rewards and values are from the perspective of the player to move, so both players use the same networks.
 
 Rewards and values are in [-1, 1]. Each reward or value is the mean of a distribution over -1, 0 and 1, represented by
 three logits. This categorical form, used in the paper, learns rare wins far faster than scalar outputs. A separate head
 of the dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1], the range of the one-hot
-actions. The dynamics has a residual connection: it predicts the change of the hidden state. Only the representation,
-which a search evaluates once, has convolutions. The dynamics, evaluated in every simulation, is dense.
+actions. The dynamics has a residual connection, so it predicts the change of the hidden state. Only the representation
+has convolutions, because a search evaluates it only once. The dynamics is evaluated in every simulation and has only
+dense layers.
 
 In training, the dynamics unrolls the actions that were played. At each step the loss is the sum of the cross-entropies
 of policy, value and reward, whose targets are computed from the searches and the results of games. As in the paper, the
 gradient is halved at each step of the dynamics, and the losses of policy and value after the first step are divided by
-the number of unrolled actions. Each reward has weight 1: in board games almost all rewards are 0, and a search with a
-model that misses wins does not yield useful targets. Weights are updated by AdamW (I. Loshchilov and F. Hutter,
+the number of unrolled actions. Each reward has weight 1. In board games almost all rewards are 0, and a search with a
+model that misses wins does not result in useful targets. Weights are updated by AdamW (I. Loshchilov and F. Hutter,
 "Decoupled weight decay regularization", ICLR 2019). The learning rate after ``n`` steps is the initial rate divided by
 ``sqrt(1 + n / 10,000)``, a schedule that does not depend on the length of training.
 """
@@ -57,7 +58,7 @@ class ModelShape(NamedTuple):
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
-    width: int  # size of a hidden state; hidden layers have ``2 * width`` units
+    width: int  # size of a hidden state (hidden layers have ``2 * width`` units)
     n_moves: int  # number of actions of players
 
     @property
@@ -112,7 +113,7 @@ def mean_of(logits: jax.Array) -> jax.Array:
 
 def kinds_of(number: jax.Array) -> jax.Array:
     """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, with mean ``number`` clipped to [-1, 1]."""
-    # In a search, sums of predicted rewards and values can be outside this range.
+    # Clip, because sums of predicted rewards and values can be outside this range in a search.
     number = jnp.clip(number, -1, 1)
     return jnp.stack([jnp.maximum(-number, 0), 1 - jnp.abs(number), jnp.maximum(number, 0)], axis=-1)
 
@@ -163,7 +164,7 @@ def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., 
 
     ``rate`` is the initial learning rate, and ``decay`` is the weight decay.
     """
-    # The learning rate depends on the number of steps, so the updates are multiplied by the rate.
+    # AdamW has rate 1 here, because the updates are multiplied by a rate that depends on the number of steps.
     return compiled_steps(partial(losses, shape), optax.adamw(1.0, weight_decay=decay), partial(_rate_after, rate))
 
 

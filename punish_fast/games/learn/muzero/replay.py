@@ -6,9 +6,9 @@ Value *targets* are computed backwards through a game. With the reward ``r`` of 
     target(t) = r(t) - g ((1 - l) v(t + 1) + l target(t + 1))
 
 where the minus sign reflects that the turn passes with each action. The target is 0 after the end of a game. The target
-is ``v(t)`` if the game was stopped after action ``t``, or if action ``t`` was random, since the consequences of a
-random action are not informative about good play (the cut of C. Watkins, "Learning from delayed rewards", 1989). With
-``l = 1`` and no random actions, the target is the (discounted) result of the game, like the MuZero paper's.
+is ``v(t)`` if the game was stopped after action ``t``, or if action ``t`` was random, because the consequences of a
+random action are not informative about good play (C. Watkins, "Learning from delayed rewards", 1989). With ``l = 1``
+and no random actions, the target is the (discounted) result of the game, as in the MuZero paper.
 
 A sample consists of a state and the actions that followed the state. States after the end of a game are *absorbing*:
 every action leads back to the same state and has reward 0, and the value of the state is 0. With a priority above 0,
@@ -27,13 +27,14 @@ from punish_fast.games.episodes import NONE, retrace
 from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.trainer import located, trimmed
 
-# Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as those before
-# random moves, would be drawn rarely but weighted heavily. A single one could dominate a batch and slow down learning.
+# Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as states
+# before random moves, would be drawn rarely but weighted heavily. A single state could dominate a batch and slow down
+# learning.
 LEAST_ERROR = 0.1
 
 
 class SearchedGames(NamedTuple):
-    """Games with the results of the searches. After the end of a game, all values but ``action`` are 0."""
+    """Games with the results of the searches. After the end of a game, all entries except ``action`` are 0."""
 
     action: np.ndarray  # int16 [n, n_plies], `NONE` after the end of the game
     is_random: np.ndarray  # bool [n, n_plies], True if the latest search of the state chose another action
@@ -112,7 +113,7 @@ def targets_of(
 
 
 def draw(replay: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
-    """Draw ``n`` training samples from the games in ``replay``. They must contain at least one action."""
+    """Draw ``n`` training samples from the games in ``replay``. The games must contain at least one action."""
     moves = [np.nonzero(part.games.action != NONE) for part in replay]
     drawn, weight = _drawn(replay, moves, n, method.priority, generator)
     unrolled, n_moves = method.n_unrolled, replay[0].games.policy.shape[2]
@@ -141,7 +142,7 @@ def _drawn(
     priority: float,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw ``n`` states, and return the states' indices in the concatenation of all rounds, and the weights."""
+    """Draw ``n`` states. Return their indices in the concatenation of all rounds, and their weights."""
     total = sum(len(rows) for rows, _ in moves)
     if priority == 0:
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)

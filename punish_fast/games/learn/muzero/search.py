@@ -1,24 +1,24 @@
 """Tree search with the learned model or with the rules, using DeepMind's ``mctx`` (extra ``learn``).
 
-A search grows a tree from a state: each *simulation* descends from the root, choosing actions by their priors and
-current values, adds one node, and backs up the node's value, with the sign reversed at each change of turn. Nodes are
+A search builds a tree from a state. Each *simulation* descends from the root, choosing actions by their priors and
+current values, adds one node, and backs up the node's value. The sign is reversed at each change of turn. Nodes are
 hidden states of the learned model (MuZero) or states of the game (AlphaZero). In the learned model, illegal actions are
 masked only at the root. Below the root, the network must learn to avoid illegal actions.
 
 *gumbel*: the root divides its simulations among a few actions by sequential halving, starting with the actions of
 highest prior logit plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022).
-The policy target is a softmax of prior logits plus transformed values; with exact values, the target improves on the
-prior in expectation for any number of simulations.
+The policy target is a softmax of prior logits plus transformed values. With exact values, its expected value is at
+least that of the prior for any number of simulations.
 
-*puct*: the root selects the action with the highest upper confidence bound, as all nodes below the root do
-(J. Schrittwieser et al., Nature 588, 2020). The policy target is each action's share of visits.
+*puct*: the root, like all nodes below the root, selects the action with the highest upper confidence bound (J.
+Schrittwieser et al., Nature 588, 2020). The policy target is each action's share of visits.
 
-Without noise, the action is determined by the state, the network and the number of simulations, and so is the policy,
-apart from rounding errors.
+Without noise, the state, the network and the number of simulations determine the action and, up to rounding errors, the
+policy.
 
-If the search plans with the rules of the game (AlphaZero), compiled code calls the kernels of the game to apply
-actions, so rules are implemented only once. A node is a state, whose words are stored as 32-bit halves because JAX uses
-32-bit numbers by default. An illegal action loses. States after the end of a game have value 0.
+If the search uses the rules of the game (AlphaZero), compiled code calls the kernels of the game to apply actions, so
+rules are implemented only once. A node is a state. Its words are stored as 32-bit halves, because JAX uses 32-bit
+numbers by default. An illegal action loses. States after the end of a game have value 0.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Node(NamedTuple):
 
 
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-    """Apply an action to each node under the rules of the game. Call it in compiled functions only.
+    """Apply an action to each node under the rules of the game. Call this function only in compiled functions.
 
     Return the next nodes, the mover's rewards, policy logits, values, and a mask of the games that continue.
     """
@@ -85,7 +85,7 @@ def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> 
     return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)
 
 
-# Batches are padded to one of two sizes to limit the number of compilations. Larger batches are slower on CPUs, since
+# Batches are padded to one of two sizes to limit the number of compilations. Larger batches are slower on CPUs, because
 # each step copies all trees.
 _LEAST_STATES, _MOST_STATES = 32, 128
 
@@ -94,7 +94,7 @@ class SearchPlan(NamedTuple):
     """Settings of a search."""
 
     shape: ModelShape  # shape of the networks
-    rules: VectorGame | None  # game whose rules the search uses; None for the learned model
+    rules: VectorGame | None  # game whose rules the search uses, or None for the learned model
     kind: str  # "gumbel" or "puct"
     simulations: int  # number of simulations per search
     considered: int  # maximum number of actions considered at the root of a Gumbel search
@@ -113,7 +113,7 @@ class Found(NamedTuple):
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """Return the search settings of a method for a game. If given, ``simulations`` replaces the method's number."""
+    """Return the search settings of a method for a game. ``simulations``, if given, replaces the method's number."""
     return SearchPlan(
         method.shape_for(vector),
         None if method.is_learned else vector,
@@ -178,7 +178,7 @@ def _compiled(plan: SearchPlan) -> Callable[..., Any]:
 def search_tree(
     plan: SearchPlan, weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array
 ) -> Any:
-    """Run ``mctx`` and return its output, including the tree. Call it in compiled functions only.
+    """Run ``mctx`` and return its output, including the tree. Call this function only in compiled functions.
 
     ``weights`` are float32 ``[n_weights]``, ``key`` is a JAX random key, ``features`` are float32 ``[n, n_features]``,
     ``legal`` is bool ``[n, n_moves]``, and ``words``, uint32 ``[n, 2 * n_words]``, are the words of the states as
@@ -214,7 +214,7 @@ def search_tree(
 
 
 def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:
-    """Return next hidden states, rewards, policy logits, values and True, as a learned model has no terminal states."""
+    """Return the next hidden states, rewards, policy logits, values and True. The model has no terminal states."""
     after, reward = networks.advance(hidden, action)
     logits, value = networks.predict(after)
     return after, mean_of(reward), logits, mean_of(value), True
