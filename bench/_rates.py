@@ -11,7 +11,7 @@ from punish_fast.runtime._jit import kernel
 def choose(legal: np.ndarray, share: np.ndarray, action: np.ndarray) -> None:
     """Set ``action``, int64 ``[n]``, to legal actions of ``n`` games.
 
-    If ``legal[k]`` marks ``m`` legal actions, ``action[k]`` is number ``int(share[k] * m)`` of them, counted from 0.
+    If ``m`` actions are legal, ``action[k]`` is the legal action with index ``int(share[k] * m)``, counted from 0.
     Shares are at least 0 and less than 1.
     """
     n_actions = legal.shape[1]
@@ -20,8 +20,7 @@ def choose(legal: np.ndarray, share: np.ndarray, action: np.ndarray) -> None:
         for a in range(n_actions):
             count += legal[k, a]
         left = int(share[k] * count)
-        # Without branches: an action precedes the chosen one if at most ``left`` of the actions up to and including it
-        # are legal.
+        # Count the actions before the chosen one. At most ``left`` of the actions up to each of them are legal.
         seen = chosen = 0
         for a in range(n_actions):
             seen += legal[k, a]

@@ -70,9 +70,9 @@ def notebook_enemies(space: StateSpace) -> Policies:
 class Responses:
     """Values of agents solved against one enemy, float64 ``[n_rows]``."""
 
-    published: np.ndarray  # discounted, with redeals from the discard pile, as in the notebook
+    published: np.ndarray  # values with a discount and with redeals from the discard pile, as in the notebook
     undiscounted: np.ndarray
-    true: np.ndarray  # undiscounted, with the true redeal
+    true: np.ndarray  # values without a discount, with the true redeal
     win_probability: float  # of ``true`` in the one-player model, where all enemy hands are equally likely
 
 

@@ -1,7 +1,7 @@
 """Common parts of all benchmarks: options, reports, and timed work in child processes.
 
-A benchmark is a module with a function ``run(options) -> Report``. A report contains *measurements* (durations, of
-which the median is reported), *targets* (values to attain, although the run does not fail if one is missed), *checks*
+A benchmark is a module with a function ``run(options) -> Report``. A report contains *measurements* (durations,
+reported by their median), *targets* (values to attain, although the run does not fail if one is missed), *checks*
 (results that must agree, or the run fails) and *problems* (failed measurements, with the reason).
 
 `run_child` starts ``python -m bench.harness MODULE FILE`` and sends a request as JSON to its stdin. The child calls the
@@ -63,8 +63,8 @@ def say(line: str) -> None:
 class Options:
     """Options of a benchmark run."""
 
-    runs: int = 5  # number of repetitions of each measurement
-    threads: int = 1  # number of threads of our kernels
+    runs: int = 5  # number of repetitions per measurement
+    threads: int = 1  # number of threads for our kernels
     quick: bool = False  # True for a smoke test with small games
 
 
@@ -167,7 +167,7 @@ def new_report(benchmark: str, options: Options, rules: str) -> Report:
 
 
 def append(reports: Iterable[Report], path: Path) -> None:
-    """Append reports to a results file, except those of quick runs, without measurements or whose results differ."""
+    """Append reports of full runs to a results file, unless their results differ or they have no measurements."""
     kept = [report for report in reports if report.ok and not report.quick and report.measurements]
     with path.open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(report.to_mapping(), allow_nan=False) + "\n" for report in kept)

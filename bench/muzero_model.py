@@ -3,8 +3,7 @@
 Starting from sampled states, random legal actions are applied both in the game and in the model. The model observes
 only the first state. After each action, the predicted reward, value and policy are compared with perfect play. After
 the end of a game, any action can follow, and rewards and values should be 0. Since later states may be easier, the
-table also contains the errors of predictions for which the model observes the later state itself. The difference is the
-error of unrolling.
+table also contains the errors if the model observes the later state itself. The difference is the error of unrolling.
 """
 
 from __future__ import annotations

@@ -108,6 +108,6 @@ def _add_measurements(report: Report, turns: dict[str, list[dict[str, Any]]]) ->
 
 
 def _best(report: Report, family: str) -> float | None:
-    """Return the shortest median of a family of solvers, without those that start with the values of win and loss."""
+    """Return the shortest median in a family of solvers, without solvers that start with the values of win and loss."""
     named = (each for each in report.measurements if each.name.startswith(family) and not each.name.endswith(GIVEN))
     return min((each.median for each in named), default=None)

@@ -275,8 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; repeatable")
     parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="states at most")
     given = parser.parse_args(arguments)
-    # Treat SIGTERM like an interrupt, so that the child process also ends. Shells start background jobs with interrupts
-    # ignored.
+    # SIGTERM must also end the child process. Shells start background jobs with SIGINT ignored, so restore its handler.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

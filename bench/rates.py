@@ -58,7 +58,7 @@ def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
 
 
 def gwent_games(policy: str, seed: int) -> Counts:
-    """Play a batch of games of Gwent Lite between two players with the same policy."""
+    """Play a batch of Gwent Lite games between two players with the same policy."""
     batch = play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
     return len(batch.moves), int(batch.moves.sum()), int(np.count_nonzero(batch.returns > 0))
 

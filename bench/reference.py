@@ -49,13 +49,13 @@ Number = Fraction | float
 class Rules(NamedTuple):
     """Rules of a game, by default the notebook's rules. Tuples of five numbers are in the order of the cards."""
 
-    copies: Counts = (3, 3, 3, 3, 3)  # number of copies of each card
+    copies: Counts = (3, 3, 3, 3, 3)  # copies of each card
     hand_size: int = 5  # number of cards in a full hand
     reveal_size: int = 3  # number of cards revealed at the start of a measure
     hp: int = 3  # HP at the start, and the maximum after healing
     healing: int = 1  # HP that a survivor regains after a measure
     breaths: int = 4  # number of breaths in a measure
-    feints: int = 1  # maximum number of feints of each player in a measure
+    feints: int = 1  # maximum number of feints per player in a measure
     damage: Counts = (0, 1, 0, 2, 3)  # base damage of each card
     guard_reduction: int = 1  # damage that a guard absorbs
     dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that a dodge evades
@@ -121,7 +121,7 @@ def cards_of(counts: Counts) -> list[int]:
 
 
 def counts_of(cards: Iterable[int]) -> Counts:
-    """Return the number of copies of each card. Entries 0 are ignored."""
+    """Return the copies of each card in a list. Entries 0 are ignored."""
     counter = Counter(cards)
     return tuple(counter[card] for card in CARDS)
 
@@ -146,13 +146,13 @@ def proportions(outcomes: Iterable[tuple[int, ...]], one: Number = EXACT) -> dic
 # Caches must distinguish types, because ``Fraction(1) == 1.0``.
 @lru_cache(maxsize=None, typed=True)
 def hands(cards: Counts, size: int, one: Number = EXACT) -> dict[Counts, Any]:
-    """Return the probability of each hand of ``size`` cards drawn at random from ``cards``."""
+    """Return the probabilities of all hands with ``size`` cards drawn at random from ``cards``."""
     return proportions((counts_of(hand) for hand in itertools.combinations(cards_of(cards), size)), one)
 
 
 @lru_cache(maxsize=None, typed=True)
 def draws(deck: Counts, size: int, one: Number = EXACT) -> dict[tuple[int, ...], Any]:
-    """Return the probability of each sequence of ``size`` cards on top of a shuffled deck."""
+    """Return the probabilities of all sequences with ``size`` cards on top of a shuffled deck."""
     return proportions(itertools.permutations(cards_of(deck), size), one)
 
 
@@ -350,7 +350,7 @@ def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -
 
 
 def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
-    """Return the probability of each successor of an action."""
+    """Return an action's successors and their probabilities."""
     if action not in legal_actions(rules, state):
         raise ValueError(f"action is {action}; it must be one of {legal_actions(rules, state)}")
     if state.breath > rules.breaths:
@@ -446,7 +446,7 @@ class Game:
         q: Values of the actions, by state. Win and loss come last.
         n_values: Number of states, including successors and terminals.
         n_rows: Number of state-action pairs, without terminals.
-        nnz: Number of successors of these rows, in total.
+        nnz: Total number of successors in these rows.
     """
 
     def __init__(self, states: Iterable[State], rows_of: Callable[[State], Mapping[int, Transition]]) -> None:
@@ -470,7 +470,7 @@ class Game:
         """Run one episode: compute all state values from Q, then Q from the state values.
 
         Returns:
-            The published RMSE, that is, the square root of the sum of squared changes of Q.
+            The published RMSE, that is, the root of the summed squared changes of Q.
         """
         values = [max(choices) for choices in self.q]
         values += [0.0] * (self.n_values - len(values))

@@ -28,7 +28,7 @@ COLUMNS = {
     "scaling": ("states", "nonzeros", "peak MB"),
     "startup": ("peak MB",),
 }
-# Headings of the sizes of processes on the page.
+# Headings on the page for the sizes of processes.
 SIZES = {"middle": "**10^6 transitions**", "large": "**10^7 transitions**"}
 _PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
 _INTRODUCTION = """\

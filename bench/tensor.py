@@ -42,7 +42,10 @@ class Tensor(NamedTuple):
 
 
 class WithTerminals(NamedTuple):
-    """A process in which each terminal is an ordinary state, with one row that returns to the state."""
+    """A process without terminals.
+
+    Each terminal is replaced by an ordinary state with one row that returns to the state.
+    """
 
     state_ptr: np.ndarray  # int64 [n + 1], first row of each state
     indptr: np.ndarray  # int32 [n_rows + 1], first entry of each row

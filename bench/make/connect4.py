@@ -28,7 +28,7 @@ _GAME = Connect4()
 _MEMORY = 2200
 _SECONDS = 60
 _SIZE = 1000
-# Range of the number of stones in each part of the game. A position with at most `EASY_PLIES` moves to the end is easy.
+# Minimum and maximum stones in each part of the game. Positions with at most `EASY_PLIES` moves to the end are easy.
 STONES = {"ends": (26, 32), "middles": (14, 24)}
 EASY_PLIES = 12
 

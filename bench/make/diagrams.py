@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # Background of labels. It hides grid lines.
 _BLANK = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-# Bars of each panel: label, and pattern for the names of measurements, of which the fastest is drawn. MDPSolver is
-# given the values of win and loss, because it has no terminals.
+# For each panel, the benchmark and its bars: a label and a pattern for the names of measurements. The fastest matching
+# measurement is drawn. MDPSolver is given the values of win and loss, because it does not support terminals.
 GROUPS = {
     "discounted values": (
         "peers",
@@ -77,11 +77,11 @@ def _three(number: float) -> str:
 
 
 class Stop(NamedTuple):
-    """A stop on a road.
+    """A subpackage that an object passes through.
 
     Attributes:
         room: Name of the subpackage.
-        label: Text on the right.
+        label: Text to the right of the dot.
         offset: Distance from the left edge of the lane.
     """
 
@@ -91,7 +91,7 @@ class Stop(NamedTuple):
 
 
 class Road(NamedTuple):
-    """The path of an object through the subpackages. Stops are in order."""
+    """The path of an object through the subpackages, as stops in order."""
 
     name: str
     look: Look
@@ -141,7 +141,7 @@ _LANES, _RIGHT, _BAND = (1.8, 4.2, 7.4, 10.1), 12.0, "#F4F4F4"
 
 
 def draw_rooms(figure: Figure) -> None:
-    """Draw the subpackages from top to bottom and the roads from left to right, with a numbered dot at each stop."""
+    """Draw the subpackages from top to bottom, and a lane for each road with numbered dots at its stops."""
     figure.set_size_inches(8.6, 5.0)
     axes: Axes = figure.subplots()
     axes.set(xlim=(-0.1, _RIGHT), ylim=(-len(ROOMS) + 0.45, 1.1))

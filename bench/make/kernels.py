@@ -1,4 +1,4 @@
-"""The package of compiled kernels: ``python -m bench.make.kernels [FOLDER]`` writes a wheel for this platform.
+"""Build a package of compiled kernels: ``python -m bench.make.kernels [FOLDER]`` writes a wheel for this platform.
 
 The wheel ``punish-fast-kernels`` requires certain versions of Python, Numba and llvmlite. The module
 ``shipped_kernels.py`` describes how the package finds these kernels.

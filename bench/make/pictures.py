@@ -1,6 +1,6 @@
 """Draw the pictures of the documents: ``python -m bench.make.pictures [NAME ...]`` writes ``docs/NAME.png``.
 
-A picture is a function that draws on an empty figure; `PICTURES` lists all of them by name.
+A picture is a function that draws on an empty figure. `PICTURES` contains all pictures by name.
 """
 
 from __future__ import annotations
@@ -136,8 +136,7 @@ def _arrow(axes: Axes, x: float) -> None:
 
 # --- Exploitability by number of iterations -------------------------------------------------------------------------
 
-# Exploitability in percentage points after each number of iterations N, from successive runs of ``punish-fast
-# equilibrium --iterations N --resume run.h5``.
+# Exploitability in percentage points by number of iterations, from ``equilibrium --iterations N --resume run.h5``.
 MEMORYLESS = {1: 34.58, 2: 36.12, 5: 20.10, 10: 10.50, 20: 5.49, 40: 3.64, 80: 2.80, 160: 2.42, 320: 2.18, 640: 2.01}
 # Exploitability in percentage points with ``--information memory``, from docs/equilibrium.md.
 MEMORY = {1344: 1.3}

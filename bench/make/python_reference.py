@@ -1,4 +1,4 @@
-"""Pages of the Python reference. There is one page per topic, and names are in the order in which users need them."""
+"""Pages of the Python reference. There is one page per topic. Names users need first come first."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Settings = Mapping[str, Any]
 class Result(NamedTuple):
     """The result of a solver."""
 
-    # Returns the values, float64 ``[n_states]`` without terminals. Not timed, because the conversion to Python may be
+    # Returns the values, float64 ``[n_states]`` without terminals. The call is not timed, because conversion can be
     # slow.
     values: Callable[[], np.ndarray]
     error_bound: float  # the solver's own bound on the error of all values

@@ -1,4 +1,4 @@
-"""Howard's policy iteration with SciPy; ``spsolve`` (SuperLU) computes the values of each policy.
+"""Howard's policy iteration with SciPy. ``spsolve`` (SuperLU) computes the values of each policy.
 
 Iteration stops when no row is better than the policy's row in the same state by more than ``tolerance (1 - discount)``.
 The error is then at most the tolerance.

@@ -2,9 +2,9 @@
 
 The toolbox stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values are then
 within the tolerance only up to a constant. One more application of its Bellman operator, which is timed, results in
-bounds of this constant. With the middle of the bounds, the values are within ``epsilon / 2`` of the optimal values. The
-toolbox needs the same number of actions in each state, so missing actions are copies of the first row. Its policy
-iteration uses dense matrices and is omitted.
+bounds of this constant. If the middle of the bounds is added, the values are within ``epsilon / 2`` of the optimal
+values. The toolbox needs the same number of actions in each state, so missing actions are copies of the first row. Its
+policy iteration uses dense matrices and is omitted.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ The weak shared coin is due to Aspnes and Herlihy (1990), "Fast randomized conse
 consensus protocol using Cadence SMV and PRISM", CAV. Each of ``n`` processes flips a fair coin, moves a shared counter
 by one, up for heads and down for tails, and reads the counter. The process decides for tails within ``n`` of the lower
 end, for heads within ``n`` of the upper end, and otherwise flips again. The counter runs from 0 to ``2 n (k + 1)`` and
-starts in the middle. A scheduler chooses the process that moves next. There are two terminals, in which all processes
-have decided: for the same side in the first, for different sides in the second, which is the goal.
+starts in the middle. A scheduler chooses the process that moves next. In the two terminals, all processes have decided:
+for the same side in the first, for different sides in the second. The second terminal is the goal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def make(n: int, k: int) -> MDP:
     n_codes = _N_PHASES**n * (most + 1)
 
     def decided(code: np.ndarray) -> np.ndarray:
-        """Replace codes of states in which all processes have decided by codes of terminals."""
+        """Replace the code of each state without undecided processes by the code of a terminal."""
         ends = [(code // unit) % _N_PHASES for unit in place]
         is_over = np.logical_and.reduce([end >= TAILS for end in ends])
         differs = np.logical_or.reduce([end != ends[0] for end in ends])

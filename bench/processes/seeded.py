@@ -42,7 +42,7 @@ class Seeded(NamedTuple):
 
     mdp: MDP  # the process, with rewards of at most 1
     goal: np.ndarray  # bool ``[n_states]``, goal states
-    avoid: np.ndarray  # bool ``[n_states]``, states to avoid, none of which is a goal
+    avoid: np.ndarray  # bool ``[n_states]``, states to avoid, without goal states
     guide: np.ndarray  # float64 ``[n_rows]``, a policy that soon reaches the goal from every state
 
 

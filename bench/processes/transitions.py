@@ -47,7 +47,7 @@ def process_of(
 
     Args:
         matrix: Transitions ``[n_rows, n_states + n_terminals]``.
-        n_actions: ``[n_states]``, the number of rows of each state.
+        n_actions: ``[n_states]``, number of rows in each state.
         reward: ``[n_rows]``, expected immediate rewards.
         action: ``[n_rows]``, labels of the actions, from 0 to 255.
         terminals: Reward per step in each terminal.

@@ -42,7 +42,7 @@ from punish_fast.runtime.errors import ArgumentError
 # Factor ``r`` of the ridge penalty.
 RIDGE = 5.0
 LAPSE = 0.01
-# Number of folds of games in the cross-validation that determines the concentration.
+# Number of folds in the cross-validation over games that determines the concentration.
 FOLDS = 5
 
 _N_CARDS = 5
@@ -58,7 +58,7 @@ class ChoiceModel:
     weights: np.ndarray  # float64 ``[11, n_features]``, where ``weights @ x`` are the utilities of all actions
     lapse: float  # lapse rate, from 0 to 1
     concentration: float  # sum of the prior's pseudo-counts in a state
-    counts: Counts  # counts of the choices to which the model was fitted
+    counts: Counts  # counts of the choices that the model was fitted to
 
 
 def fit_choice_model(space: StateSpace, state: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:

@@ -23,7 +23,7 @@ class Counts:
     Attributes:
         state: int64 ``[k]``, indices of the states that were seen, ascending.
         legal: bool ``[k, 11]``, True if the action is legal in the state.
-        count: int64 ``[k, 11]``, number of choices of each action, 0 for illegal actions.
+        count: int64 ``[k, 11]``, how often each action was chosen, 0 for illegal actions.
         n_illegal: Number of choices that were omitted because they are illegal in their state.
         n_unknown: Number of choices that were omitted because their state is unreachable.
     """
@@ -36,7 +36,7 @@ class Counts:
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the states of choices, and the columns of their actions in a table, both int64 ``[n]``.
+    """Return the state index of each choice and the column of its action in a table, both int64 ``[n]``.
 
     The index of an unreachable state is -1. The column is -1 if the choice is illegal or its state is unreachable.
 

@@ -124,7 +124,7 @@ def held_out_losses(
         space: The states of the game.
         choices: Recorded choices.
         models: Names of models in `MODELS`.
-        n_folds: Number of folds of games.
+        n_folds: Number of folds. Games are not divided between folds.
         seed: Random seed of the folds.
         on_fold: Called after each fold with the model, the number of folds done and the total.
 

@@ -17,7 +17,7 @@ from punish_fast.punish.strategy import checked_policy
 class Entropies:
     """Mean entropies of a strategy, by breath. The last entry is for the states between measures."""
 
-    n_states: np.ndarray  # int64 ``[n_layers]``, number of states of the game
+    n_states: np.ndarray  # int64 ``[n_layers]``, number of states in the game
     n_covered: np.ndarray  # int64 ``[n_layers]``, number of states that the strategy covers
     mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over covered states in nats, NaN if there are none
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the same states

@@ -1,7 +1,8 @@
 """PARLESS: possible actions reweighted by limited empirical strategic samples.
 
-For a state ``s`` with legal actions ``A(s)``, in which action ``a`` was chosen ``n(s, a)`` times, let the unknown
-strategy have a symmetric Dirichlet prior with a total of ``c`` pseudo-counts. Its posterior mean is
+Let ``s`` be a state with legal actions ``A(s)``, and let ``n(s, a)`` be the number of times that action ``a`` was
+chosen there. The prior of the unknown strategy is a symmetric Dirichlet distribution with a total of ``c``
+pseudo-counts. Its posterior mean is
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 

@@ -68,7 +68,7 @@ def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = 
 
 
 def largest_digits(rules: Rules) -> np.ndarray:
-    """Return the largest value of each of the 18 digits of a state, int64 ``[18]``."""
+    """Return the largest value that each digit of a state can have, int64 ``[18]``."""
     status = [rules.hp, 1, rules.feints]
     enemy_status = [rules.hp, rules.hand_size, 1, rules.feints]
     hand = [min(copies, rules.hand_size) for copies in rules.copies]
@@ -76,7 +76,7 @@ def largest_digits(rules: Rules) -> np.ndarray:
 
 
 def n_inputs(rules: Rules, encoding: str) -> int:
-    """Return the number of inputs of an encoding."""
+    """Return the number of inputs in an encoding."""
     if encoding not in ENCODINGS:
         raise NetworkError(f"encoding: {encoding!r} is unknown; the encodings are {', '.join(ENCODINGS)}")
     return int((largest_digits(rules) + 1).sum()) if encoding == "one-hot" else N_DIGITS

@@ -2,7 +2,7 @@
 
 Information states, rows, full states and successors of a restricted game are in the same order as in the whole graph
 (``duel/_graph.py``). A game that reaches a full state outside the restricted game ends there, in a *leaf*. The indices
-of leaves follow those of the nodes. Leaves keep their last known values.
+of leaves follow the indices of nodes. Leaves keep their last known values.
 """
 
 from typing import NamedTuple

@@ -12,9 +12,9 @@ and finds the best actions (``duel/_best_response.py``). Node values and the dis
 response itself, because hands are kept from measure to measure. As in policy iteration, both are computed from the
 response and used in the next iteration.
 
-Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to ``(s,
-e)`` also differ in the player's moves, and paths that the last response would not take should have little weight. Moves
-of the player therefore have weight 1 if the last response chooses them. Other moves have a small weight, so that
+Under perfect recall, an iteration finds the best response within a measure. With imperfect recall, the paths to
+``(s, e)`` also differ in the player's moves, and paths that the last response would not take should have little weight.
+Moves of the player therefore have weight 1 if the last response chooses them. Other moves have a small weight, so that
 beliefs are defined even in states that the response avoids. Under perfect recall, these weights cancel out. Under
 imperfect recall, an iteration might not improve the response.
 """
@@ -161,7 +161,7 @@ class CounterfactualResponse:
 
 
 class RegretIteration:
-    """Iterations over a measure, with the strategies of a player and its enemy."""
+    """Regret minimization for the strategies of a player and its enemy, one measure per iteration."""
 
     def __init__(
         self,

@@ -20,8 +20,7 @@ from punish_fast.runtime.parallel import cumulated, for_each
 
 # Minimum reach of an information state and of a full state, and minimum probability of an action.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# Maximum share of the graph's states, rows, full states and successors. Larger restricted games save hardly any time or
-# memory.
+# Maximum share of the graph's states, rows, full states or successors. Larger games save hardly any time.
 MOST = 2 / 3
 
 
@@ -140,7 +139,7 @@ class RestrictedGame(LayeredGraph):
         to[self._whole.nodes] = v[self.nodes]
 
     def _slots(self, marks: Marks, inside: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """Return the index in the restricted game of each value of the whole graph, int32.
+        """Convert indices of values in the whole graph to indices in the restricted game, int32.
 
         Indices of full states that are neither inside nor leaves are undefined.
         """

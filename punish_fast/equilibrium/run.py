@@ -37,7 +37,7 @@ class TargetError(PunishFastError, ValueError):
 class Target:
     """Stopping rule: the first target reached, or `DEFAULT_ITERATIONS` iterations if no target is set."""
 
-    iterations: int | None = None  # total number of iterations, including those of a checkpoint
+    iterations: int | None = None  # total number of iterations, including iterations before a checkpoint
     exploitability: float | None = None  # maximum exploitability, in percentage points
     seconds: float | None = None  # maximum duration of learning in this run, in seconds
 
@@ -68,7 +68,7 @@ class IterationStatus(NamedTuple):
 class EquilibriumRun(NamedTuple):
     """Result of learning an equilibrium."""
 
-    iterations: int  # total number of iterations, including those of a checkpoint
+    iterations: int  # total number of iterations, including iterations before a checkpoint
     # Exploitability by the best known response in percentage points, or NaN if it was not measured in time.
     exploitability: float
     response: np.ndarray  # float64 ``[n_rows]``, the best known response

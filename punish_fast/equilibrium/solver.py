@@ -306,15 +306,14 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8
-    # Measuring exploitability needs four more policies, the tables of the search, and values and lengths of three
-    # duels.
+    # To measure exploitability: four more policies, tables of the search, and values and lengths of three duels.
     further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
     if share > 0:
         # Best responses need the enemy's strategy, the response, variances of regrets, two more reaches, and values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
         # A restricted game has copies of all these tables, indices into the whole graph, and successors. Building the
-        # game requires the number of successors of each full state. Iterations require reaches and values, also of
-        # leaves. The game is freed before exploitability is measured.
+        # game requires each full state's number of successors. Iterations require reaches and values, also of leaves.
+        # The game is freed before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_successors / 2) + of_full + room)

@@ -32,8 +32,8 @@ class GameCommands(NamedTuple):
 
     # Evaluates the agents in an `EvaluationRequest`.
     evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
-    # Solves the game from a position, "" for the initial state. If the third argument is False, only the winner is
-    # computed. None if the game cannot be solved.
+    # Solves the game from a position (second argument, "" for the initial state), or None if this is not possible. If
+    # the third argument is False, only the winner is computed.
     solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
 
 

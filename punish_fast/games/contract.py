@@ -2,7 +2,7 @@
 
 A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, exact solvers and play
 use only the methods of `Game`. Learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
-checks the following laws, in which ``s`` is a reachable state and ``a`` a legal action:
+checks the following laws. Let ``s`` be a reachable state and ``a`` a legal action.
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
 2.  ``player(s)`` is an integer from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state,
@@ -16,8 +16,8 @@ checks the following laws, in which ``s`` is a reachable state and ``a`` a legal
     ``is_zero_sum``.
 7.  Different states have different texts ``text(s)``, and different actions of a state have different texts
     ``action_text(s, a)``. All texts are printable and not empty.
-8. ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but the
-    same player to move have different features. Features use the action numbers of ``actions(s)``, not those of
+8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. States with different positions (law 9) but
+    the same player to move have different features. Features use the action numbers of ``actions(s)``, not of
     ``position_actions(s)``.
 9.  ``position(s)`` is hashable. States that are equivalent for the player to move have equal positions. A symmetry,
     such as a rotation of the board, may renumber actions: ``position_actions(s)`` lists the numbers of ``actions(s)``
@@ -160,7 +160,7 @@ class Game(Protocol):
         return {}
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """Return the players who decide simultaneously, in the order in which their decisions are applied.
+        """Return the players who decide simultaneously, in the order of their decisions in the game.
 
         None of the players has decided yet in ``state``. By default, only the player to move decides.
         """
@@ -192,7 +192,7 @@ class VectorGame(Protocol):
     """A game with vectorized rules for learners. Row ``k`` of every array belongs to state ``k``.
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
-    actions, the methods return the same values as those of `Game`. The methods do not modify their arguments.
+    actions, the methods return the same values as the methods of `Game`. The methods do not modify their arguments.
     """
 
     game: Game
@@ -260,7 +260,7 @@ class MoveValue(NamedTuple):
 
     action: int
     value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if this player loses.
-    plies: int | None  # Number of actions to the end, including this action, or None for a draw or if unknown.
+    plies: int | None  # Number of actions to the end, including this action, or None if it is a draw or unknown.
     is_best: bool  # True if no other action is better.
 
 

@@ -1,12 +1,12 @@
-"""Playing batches of games, and reconstructing the states of games from actions.
+"""Functions that play batches of games, and reconstruct the states of games from actions.
 
 The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game. Chance events are
 also actions. An illegal action ends the game. Learners store actions but not states, so files cannot contain
 unreachable states. `retrace` reconstructs the states.
 
 **Movers.** A mover (`contract.Mover`) chooses an action for each state of a batch. Softmax play takes an action of
-value ``q`` with probability proportional to ``exp(q / temperature)``. Softmax play is meant for games in which players
-hide cards or decide simultaneously, because deterministic play of these games is easy to exploit.
+value ``q`` with probability proportional to ``exp(q / temperature)``. Softmax play is meant for games with hidden cards
+or simultaneous decisions, because deterministic play of these games is easy to exploit.
 """
 
 from collections.abc import Callable, Sequence
@@ -86,9 +86,9 @@ def drawn_actions(weights: np.ndarray, generator: np.random.Generator) -> np.nda
 NONE = -1
 # Names of the seats, in order of play.
 SEATS = ("first", "second", "third")
-# Upper bound on the number of plies of a game in a match. A game of Gwent Lite has up to 100 cards in each random deck,
-# 30 draws, 30 played cards and 3 passes per player, and one draw of the starting player. A game of Incan Gold has five
-# rounds of at most 25 cards, each followed by the decisions of three players.
+# Upper bound on the number of plies per game. A game of Gwent Lite has up to 100 cards in each random deck, 30 draws,
+# 30 played cards and 3 passes per player, and one draw of the starting player. A game of Incan Gold has five rounds of
+# at most 25 cards, each followed by the decisions of three players.
 _MAX_PLIES = 500
 
 
@@ -207,8 +207,8 @@ class MatchResult(NamedTuple):
 
     games: int  # number of games
     win: float  # share of games with the player as sole winner
-    tie: float  # share of games in which the player ties for first place
-    loss: float  # share of games in which the player is not in first place
+    tie: float  # share of games where the player ties for first place
+    loss: float  # share of games where the player is not in first place
     first: float  # mean share of first place: 1 for a win, 1/k for a tie of k players, 0 for a loss
     errors: dict[str, float]  # standard errors of ``win``, ``tie``, ``loss`` and ``first``
 

@@ -1,4 +1,4 @@
-"""Games in which two players place stones on a board of squares, and the first line of stones wins."""
+"""Games of two players who place stones on a board of squares. The first line of stones wins."""
 
 from typing import Any, NamedTuple, Protocol
 

@@ -9,10 +9,10 @@ Each of two players has two hands, with one finger on each hand at the start. Th
 
 A player with two dead hands has lost. An endless game is a draw.
 
-Left and right are symmetric, so a position consists of the pair of hands of the player to move and the opponent's pair,
-each with the higher hand first. A state distinguishes left from right, so that players can follow the game. Actions
-specify numbers of fingers, not hands. If two hands are equal, the left hand taps or is tapped. A swap leaves the higher
-hand on the same side. If the hands were equal, the right hand becomes the higher hand.
+Left and right are symmetric, so a position consists of the mover's pair of hands and the opponent's pair, each with the
+higher hand first. A state distinguishes left from right, so that players can follow the game. Actions specify numbers
+of fingers, not hands. If two hands are equal, the left hand taps or is tapped. A swap leaves the higher hand on the
+same side. If the hands were equal, the right hand becomes the higher hand.
 
 With at most ``m`` fingers on a hand, tapping a hand of ``b`` fingers with a hand of ``a`` fingers is action
 ``(a - 1) m + b - 1``, and the swap that leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
@@ -32,7 +32,7 @@ from punish_fast.games.enumeration.positions import enumerate_positions
 
 # Maximum limit. For higher limits, the tables of positions would be too large.
 _MAX_LIMIT = 16
-# Space between the two hands in a drawing, and width of the column of names.
+# Space between the two hands in a drawing, and width of the column of names in characters.
 _GAP = "     "
 _LABEL = 12
 

@@ -72,7 +72,7 @@ class TicTacToe(SquareGame):
         return state.own, state.other
 
     def line(self, stones: int) -> int:
-        """Return a mask of the stones that are part of a line of three."""
+        """Return a mask of the stones in lines of three."""
         found = 0
         for line in _LINES:
             if stones & line == line:

@@ -8,7 +8,7 @@ from punish_fast.runtime._jit import kernel, routine
 WIDTH, HEIGHT = 7, 6
 STEP = HEIGHT + 1
 N_SQUARES = WIDTH * HEIGHT
-# Masks of the bottom squares, of all squares, and of the squares of the first column.
+# Masks of the bottom squares, of all squares, and of the first column.
 BOTTOM = sum(1 << (STEP * column) for column in range(WIDTH))
 BOARD = BOTTOM * ((1 << HEIGHT) - 1)
 COLUMN = (1 << HEIGHT) - 1

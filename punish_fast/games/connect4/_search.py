@@ -67,7 +67,7 @@ _SQUARES = (1 << _WEIGHT_SHIFT) - 1
 
 # Masks of the columns, from the center outwards.
 _COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
-# Rows are counted from 1. The next square of a column of even height is in an odd row, or above the board.
+# Rows are counted from 1. In a column with even height, the next square is in an odd row, or above the board.
 _ODD_ROWS = BOTTOM * 0b010101
 _EVEN_ROWS = BOTTOM * 0b101010
 

@@ -23,8 +23,7 @@ _LOW_SHIFT = _BOUND_BITS + _WORK_BITS
 _KEY_SHIFT = _BOUND_BITS + _LOW_SHIFT
 # Work is the number of nodes on a logarithmic scale with base 2^_WORK_SHIFT.
 _WORK_SHIFT = 6
-# Hash multipliers for the two halves of a key. The low bits of the products depend on few bits of the key, so they are
-# not used.
+# Hash multipliers for the two halves of a key. Low bits of the products depend on few bits of the key and are not used.
 _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1
@@ -44,7 +43,7 @@ def board_key(own, filled, n_stones):
 
 @routine
 def place_of(table, key):
-    """Return the index of the first of the two entries in the bucket of a key."""
+    """Return the index of the first entry in a key's bucket."""
     digest = (key & _HALF) * _FACTOR_0 + (key >> _HALF_BITS) * _FACTOR_1
     return (digest >> _DIGEST_SHIFT) & (len(table) - 2)
 

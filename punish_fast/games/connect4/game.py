@@ -78,7 +78,7 @@ class Connect4(SquareGame):
         return state.own, state.own ^ state.filled
 
     def line(self, stones: int) -> int:
-        """Return the stones that are part of a line of four."""
+        """Return the stones in lines of four."""
         return line_squares(stones)
 
     def actions(self, state: Connect4State) -> list[int]:
@@ -158,7 +158,7 @@ class VectorConnect4(PackedGame):
 
 
 def line_squares(stones: int) -> int:
-    """Return a bitboard of the stones that are part of a line of four."""
+    """Return a bitboard of the stones in lines of four."""
     found = 0
     for step in _LINES:
         pairs = stones & (stones >> step)

@@ -4,8 +4,8 @@
 Positions in *ends* have 26 to 32 stones, and positions in *middles* have 14 to 24. With perfect play, *easy* positions
 are won or lost within 12 moves. *Hard* positions end later or in a draw.
 
-A policy is evaluated by the share of positions in which its move preserves the outcome, and the share in which its move
-has the best score. The baselines are random play and a depth-limited search, whose moves are derived from the scores.
+A policy is evaluated by two shares of positions: where its move preserves the outcome, and where its move has the best
+score. The baselines are random play and a depth-limited search, whose moves are derived from the scores.
 """
 
 from functools import lru_cache
@@ -52,8 +52,8 @@ class PositionSet(NamedTuple):
 class Shares(NamedTuple):
     """Strength of a policy on a set of positions, as shares from 0 to 1."""
 
-    keeps_value: float  # Share of positions in which the move preserves the outcome: win, draw or loss.
-    best_score: float  # Share of positions in which the move has the best score.
+    keeps_value: float  # Share of positions whose outcome (win, draw or loss) the move preserves.
+    best_score: float  # Share of positions where the move has the best score.
 
 
 def shares(found: PositionSet, policy: np.ndarray) -> Shares:

@@ -18,8 +18,7 @@ from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# Maximum number of stones in positions of the book: in arbitrary positions, and in positions that occur if one player
-# follows the book.
+# Maximum number of stones in the book: in all positions, and in positions that occur if one player follows the book.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
 # Entry of the file for an unknown best column.

@@ -22,9 +22,8 @@ from punish_fast.runtime.parallel import for_each
 # Default size of the transposition table in MB.
 DEFAULT_MEMORY = 256
 _WORD_BYTES = 8
-# Initial number of table entries in use, small enough for the CPU cache. More entries are used as more nodes are
-# searched. The index of a board depends on the number of entries in use, so each increase hides some entries. All
-# entries remain valid.
+# Initial number of table entries in use, small enough for the CPU cache. The number increases with the number of nodes
+# searched. Each increase hides some entries, because indices of boards depend on the number. Entries remain valid.
 _SMALL_TABLE = 1 << 20
 # Upper bound on all scores.
 MOST = N_SQUARES // 2
@@ -106,8 +105,7 @@ class Connect4Solver:
         Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_center)
-        # No move has a higher score, so a column is best unless its score is lower. If the scores of all other columns
-        # are lower, the last column is best and is not searched.
+        # No move has a higher score than ``score``. The last column is not searched, because it is best if no other is.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
     def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:

@@ -17,7 +17,7 @@ Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 
 from punish_fast.runtime._jit import kernel
 
 WIN, DRAW, LOSS = 1, 0, -1
-# Distance of nonterminal draws.
+# Distance assigned to nonterminal draws.
 ENDLESS = -1
 
 

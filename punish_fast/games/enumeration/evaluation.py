@@ -1,9 +1,9 @@
 """Evaluation of agents by comparison with the exact solution of a small game.
 
 Three measures describe an agent: the score against random play (how well the agent exploits mistakes), the number of
-losing lines of play (how easily the agent can be beaten), and the share of positions in which the agent preserves the
-value under perfect play. A neural network may treat symmetric positions differently, so evaluate networks on unfolded
-positions (``is_folded=False`` in `positions.enumerate_positions`).
+losing lines of play (how easily the agent can be beaten), and the share of positions whose value under perfect play the
+agent preserves. A neural network may treat symmetric positions differently, so evaluate networks on unfolded positions
+(``is_folded=False`` in `positions.enumerate_positions`).
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from punish_fast.games.enumeration.positions import Positions
 from punish_fast.games.enumeration.retrograde import PerfectPlay
 from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, greedy
 
-# Number of decimal places to which win probabilities are rounded before they are compared.
+# Number of decimal places of win probabilities when they are compared.
 _DIGITS = 12
 
 
@@ -52,7 +52,7 @@ class AgentEvaluation:
     second: Score
     losing_lines: LosingLines
     # Mean probability that the agent's action preserves the value of the position: over all nonterminal positions, and
-    # over the positions in which at least one action does not preserve the value.
+    # over the positions with at least one action that does not preserve the value.
     keeps_value: float
     keeps_choice: float
 
@@ -69,7 +69,7 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game. The enemy can make any move, and the agent can make any move of
+    A line is the sequence of all moves in a game. The enemy can make any move, and the agent can make any move of
     positive probability. ``policy``, float64 ``[n_rows]``, contains the probabilities of the agent's moves. If the
     probabilities in a position sum to less than 1, the agent can also make an illegal move, which counts as one losing
     line.

@@ -2,9 +2,9 @@
 
 Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, number 0. Each
 action of position ``p`` has a row ``r``, with ``state_ptr[p] <= r < state_ptr[p + 1]``. Rows are sorted by the action
-numbers of the position, and `Positions.rows_of` finds the row of each action of a state. A game must have two players,
-no chance and zero-sum returns, so the value of a position is one number, from the perspective of the player to move.
-The sign of the value changes with an action that passes the turn, but not with an action that keeps the turn.
+numbers of the position. `Positions.rows_of` finds the row of each action in a state. A game must have two players, no
+chance and zero-sum returns, so the value of a position is one number, from the perspective of the player to move. The
+sign of the value changes with an action that passes the turn, but not with an action that keeps the turn.
 """
 
 import hashlib

@@ -34,12 +34,12 @@ class CertificateError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """Values and distances to the end of the game of all positions under perfect play."""
+    """Value of each position under perfect play, and its distance to the end of the game."""
 
     positions: Positions
     value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
-    # int32 ``[n]``, number of actions to the end if the winner tries to shorten the game and the loser tries to prolong
-    # it, or -1 for nonterminal draws.
+    # int32 ``[n]``, number of actions to the end under the fastest win and the slowest loss, or -1 for nonterminal
+    # draws.
     distance: np.ndarray
 
     @cached_property
@@ -52,7 +52,7 @@ class PerfectPlay:
         return np.asarray(self.row_values == self.value[self.positions.position_of_row])
 
     def is_mistaken(self, policy: np.ndarray) -> np.ndarray:
-        """Return a mask of the positions in which a policy may give away a win or a draw, bool ``[n]``."""
+        """Return a mask of the positions where a policy may give away a win or a draw, bool ``[n]``."""
         given_away = (policy > 0) & ~self.keeps_value()
         return np.asarray(np.bincount(self.positions.position_of_row, given_away, len(self.positions)) > 0)
 
@@ -95,7 +95,7 @@ def outcome_text(value: int, distance: int | None) -> str:
 
 
 def solve_game(positions: Positions) -> PerfectPlay:
-    """Compute the values and distances to the end of the game of all positions under perfect play."""
+    """Compute the value of each position under perfect play, and its distance to the end of the game."""
     n = len(positions)
     value, distance = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32)
     _retrograde.analyze_backwards(

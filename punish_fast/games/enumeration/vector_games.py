@@ -10,7 +10,7 @@ from punish_fast.games.enumeration.positions import enumerate_positions
 
 
 class GameKernels(NamedTuple):
-    """Kernels of a game.
+    """Kernels that implement the rules of a game.
 
     The first argument of each kernel is an int64 array ``[n, n_words]`` of states. All kernels except ``step`` write
     the result to the second argument.
@@ -80,11 +80,11 @@ class PackedGame(_CheckedGame):
         return filled(self.kernels.players, self.checked(states), np.int8)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return the legal moves."""
+        """Return a mask of the legal moves, bool ``[n, n_moves]``."""
         return filled(self.kernels.moves, self.checked(states), np.bool_, (self.n_moves,))
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features of states."""
+        """Return the features of states, float32 ``[n, n_features]``."""
         return filled(self.kernels.features, self.checked(states), np.float32, (self.game.n_features,))
 
     def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,11 +149,11 @@ class VectorPositions(_CheckedGame):
         return np.asarray(self._player[self._numbers(states)])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return the legal actions."""
+        """Return a mask of the legal actions, bool ``[n, n_moves]``."""
         return np.asarray(self._row[self._numbers(states)] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features of states."""
+        """Return the features of states, float32 ``[n, n_features]``."""
         return np.asarray(self._features[self._numbers(states)])
 
     def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """Bit encoding of hands, piles and decks of Gwent Lite. ``_game.py`` contains the rules.
 
-Cards are encoded one after another in ascending order. A card takes as many bits as its value, of which only the last
-bit is set. Cards 1, 1 and 3 set bits 0, 1 and 4. Each of two words contains 50 bits. The number of set bits is the
+Cards are encoded one after another in ascending order. A card of value ``k`` takes ``k`` bits, and only the last of
+them is set. Cards 1, 1 and 3 set bits 0, 1 and 4. Each of two words contains 50 bits. The number of set bits is the
 number of cards, and the position of the highest set bit, counted from 1, is the sum of the cards.
 
 The compiler reduces the loop in `_count_bits` to one instruction, so counting and finding bits is fast.

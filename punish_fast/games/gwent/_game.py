@@ -1,7 +1,7 @@
 """Kernels for the rules of Gwent Lite. ``state.py`` describes the words of a state.
 
 The rules of rounds depend only on the fields of the first word and on the numbers of cards. The same routines therefore
-apply to states encoded in words and to simulated games, which store cards in arrays.
+apply to states encoded in words and to simulated games with cards in arrays.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ N_NUMBERS = 15
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# Mask of the numbers of cards to draw. Both are zero if no card is to be drawn.
+# Mask of both players' numbers of cards to draw. They are zero if no card is to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
@@ -140,7 +140,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         n_dealt: Number of cards in a random deck, or 0 if decks are not random.
         deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
             indexed by the number of cards still missing, and by the sum of these cards minus their number.
-        shares: Output, float64 ``[n, n_actions]``: the probabilities, which are 0 in other states.
+        shares: Output, float64 ``[n, n_actions]``: the probabilities, or 0 in other states.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):

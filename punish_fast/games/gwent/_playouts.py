@@ -1,7 +1,7 @@
 """Kernels for the rule of thumb and for simulated games of Gwent Lite. ``movers.py`` describes the rule.
 
-Simulated games store cards in arrays. A player's pile is a prefix of a row of ``piles``. A card that is drawn is
-replaced by the last card of the pile and inserted into a row of ``hands``, which is in ascending order.
+Simulated games store cards in arrays. Each row of ``piles`` begins with a player's pile. A drawn card is replaced by
+the last card of the pile and inserted into a row of ``hands``. These rows are in ascending order.
 """
 
 import numpy as np

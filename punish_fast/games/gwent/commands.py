@@ -1,4 +1,4 @@
-"""Evaluation of agents of Gwent Lite by games against random play and the rule of thumb, in both seats."""
+"""Evaluation of Gwent Lite agents by games against random play and the rule of thumb, in both seats."""
 
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
 """Genetic search for decks of Gwent Lite.
 
-A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, the decks play a round-robin
-tournament in which the same policy plays both seats. The next pool consists of
+A *pool* contains a fixed number of decks with 25 cards, initially random. In each generation, the decks play a
+round-robin tournament. The same policy plays both seats. The next pool consists of
 
 1. *survivors*: the decks with the highest fitness, best first,
 2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired,
@@ -16,9 +16,9 @@ short search are the first generations of a longer search with the same seed.
 
 **Fitness and luck.** In a round-robin, each pair of the ``n`` decks plays ``m`` games, half of them with swapped seats.
 The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a loss. If
-``v`` is the variance of the result of a game between two given decks, the standard error of the fitness is ``e = sqrt(v
-/ (m (n - 1)))``. The estimate of ``v`` uses only the variation among the games of each pair, so differences in strength
-do not affect it.
+the result of a game between two given decks has variance ``v``, the standard error of the fitness is
+``e = sqrt(v / (m (n - 1)))``. The estimate of ``v`` uses only the variation among the games of each pair, so
+differences in strength do not affect it.
 
 Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
 opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which estimates the
@@ -52,7 +52,7 @@ class RoundRobin(NamedTuple):
     points: np.ndarray  # Wins minus losses of each deck, int64 ``[n_decks]``.
     games: int  # Number of games per pair of decks.
     decided: int  # Number of games that were not ties.
-    pair_squares: int  # Sum over all pairs of decks of the squared difference between their wins.
+    pair_squares: int  # Squared difference between the wins of two decks, summed over all pairs.
 
     @property
     def fitness(self) -> np.ndarray:
@@ -69,7 +69,7 @@ class RoundRobin(NamedTuple):
 
     @property
     def strength_variance(self) -> float:
-        """Unbiased estimate of the variance of true strengths. It may be negative."""
+        """Unbiased estimate of the true strengths' variance. It may be negative."""
         n = len(self.points)
         return float(self.fitness.var(ddof=1)) - self.error**2 * n / (n - 1)
 
@@ -91,8 +91,8 @@ def play_round_robin(
 ) -> RoundRobin:
     """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
-    ``policy``, one of `players.POLICIES`, plays both seats. ``games`` is the number of games per pair, which must be
-    even. Decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
+    ``policy``, one of `players.POLICIES`, plays both seats. ``games``, an even number, is the number of games per pair.
+    Decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
     # In each pass, every pair plays one game in each order of seats.

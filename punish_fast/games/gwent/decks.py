@@ -26,7 +26,7 @@ _SEATS = ("first", "second")
 # Number of digits from which words are not converted, because int() raises ValueError for very long digit strings.
 _MAX_DIGITS = 10
 
-# Numbers of copies of the cards 1, 2, 3, ... in the default deck.
+# Copies of the cards 1, 2, 3, ... in the default deck.
 _DEFAULT_COPIES = (2, 5, 4, 4, 4, 3, 2, 1)
 DEFAULT_DECK: Deck = tuple(card for card, copies in enumerate(_DEFAULT_COPIES, 1) for _ in range(copies))
 
@@ -101,8 +101,8 @@ def deal_probabilities(n_cards: int, points: int) -> list[float]:
     """Return the probabilities that the next card of a random deck is 1, 2, 3, .... Some may be 0.
 
     In the same way as in `random_decks`, ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards
-    at a uniformly random set of gaps. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points -
-    1, n_cards - 1)`` sets. The remaining points are cut in the same way.
+    at a uniformly random set of gaps. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the
+    ``C(points - 1, n_cards - 1)`` sets. The remaining points are cut in the same way.
     """
     if n_cards == 1:
         return [0.0] * (points - 1) + [1.0]

@@ -45,7 +45,7 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-# Number of actions of players. There are more actions in chance states.
+# Number of actions for players. There are more actions in chance states.
 N_MOVES = 1 + HAND_SIZE
 _SEATS = ("first", "second")
 # Names of predefined decks.
@@ -311,7 +311,7 @@ def _move(game: Game, step: Step) -> Iterator[Event]:
         for player in range(2):
             if after.out[player] and not state.out[player] and (card or player != seat):
                 yield Told("out", "no cards left", player, "have")
-    # Rounds in which no player has cards end immediately.
+    # If no player has cards, the round ends immediately.
     for k in range(n_ended):
         yield _ending(state.round + k, totals if k == 0 else [0, 0])
 

@@ -49,7 +49,7 @@ class GwentGames(NamedTuple):
     """Results of simulated games."""
 
     wins: np.ndarray  # Number of rounds won by each player, int16 ``[n_games, 2]``.
-    # Total number of moves of both players, int16 ``[n_games]``. Running out of cards is not a move.
+    # Total number of moves by both players, int16 ``[n_games]``. Running out of cards is not a move.
     moves: np.ndarray
 
     @property

@@ -137,7 +137,7 @@ def find_answers(words, legal):
 
 @kernel
 def find_card_shares(words, probabilities):
-    """Write the share of each kind of card in the deck to ``probabilities``, float64 ``[n, 17]``.
+    """Write each card's share of the deck to ``probabilities``, float64 ``[n, 17]``.
 
     The probabilities are 0 if no card is to be drawn.
     """

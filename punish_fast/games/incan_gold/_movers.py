@@ -23,7 +23,7 @@ def follow_policy(words, policy, stay):
     """Look up a policy's probabilities of staying.
 
     Args:
-        words: int64 ``[n, 8]``, states in which a player has to answer.
+        words: int64 ``[n, 8]``, states where a player has to answer.
         policy: float64 ``[3, 6, N_HELD]``, as described in ``movers.py``.
         stay: Output, float64 ``[n]``: the probabilities of staying.
     """
@@ -39,7 +39,7 @@ def follow_equilibrium(words, deck, layout, tables, stay):
     """Look up the probabilities of staying in an equilibrium of the first round, for states of any round.
 
     Args:
-        words: int64 ``[n, 8]``, states in which a player has to answer.
+        words: int64 ``[n, 8]``, states where a player has to answer.
         deck: Cards of the first round, as described in ``_rounds.py``.
         layout: int64 ``[n_sets, 6]``, the array `rounds.RoundSets.places`.
         tables: Values from `solve_last`, and probabilities of staying from `solve_pair` and `solve_three`.

@@ -6,8 +6,8 @@ empty set. Within a set, states with more hazards are solved first. Among states
 the artifact in the deck are solved last.
 
 The argument ``deck`` is a tuple ``(values, copies, strides, numbers)`` of int64 arrays. ``numbers`` contains the number
-of kinds of hazard, the number of copies of each hazard, and the number of artifacts, 0 or 1. The location of the
-artifact is 0 if it has been taken, 1 if it is on the board, and 2 if it is in the deck.
+of hazards, the number of copies per hazard, and the number of artifacts, 0 or 1. The location of the artifact is 0 if
+it has been taken, 1 if it is on the board, and 2 if it is in the deck.
 
 Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size. All larger sets must have been solved.
 ``layout``, int64 ``[n_sets, 6]``, is `rounds.RoundSets.places`. ``best`` is 1 to select the best equilibrium and -1 to
@@ -27,7 +27,7 @@ def find_further_sets(number, deck, after, weight, value):
     """Write the sets with one more treasure, and the number of copies left and the value of each added treasure.
 
     Returns:
-        The number of kinds of treasure left, and the number of treasures left plus all hazard cards.
+        The number of sets written, and the number of treasures left plus all hazard cards.
     """
     values, copies, strides, numbers = deck
     n_kinds, n_left = 0, numbers[0] * numbers[1]
@@ -88,7 +88,7 @@ def pair_place(layout, number, hazards, artifact, held, rest):
 
 @routine
 def go_on_in_pair(deck, layout, pair, found, state):
-    """Return the expected points of each of two players if both stay.
+    """Return each player's expected points if two players are inside and both stay.
 
     ``found`` contains the two results and the three output arrays of `find_further_sets`.
     """
@@ -108,7 +108,10 @@ def go_on_in_pair(deck, layout, pair, found, state):
 
 @routine
 def go_on_in_three(deck, three, found, number, hazards, artifact):
-    """Return the expected points of each of three players if all stay. For ``found``, see `go_on_in_pair`."""
+    """Return each player's expected points if three players are inside and all stay.
+
+    For ``found``, see `go_on_in_pair`.
+    """
     n_kinds, n_left, after, weight, _ = found
     n_hazards, n_copies = deck[3][0], deck[3][1]
     total = 0.0
@@ -156,9 +159,9 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
     """Compute the equilibrium of three players inside.
 
     Args:
-        values: The arrays ``last`` from `solve_last` and ``pair`` from `solve_pair`, and an array, float64
-            ``[n_sets, n_hazards + 1, 3, 2]``, which is filled with the expected points of each player if all stay (last
-            index 0) and in equilibrium (last index 1). The third index is the location of the artifact.
+        values: The arrays ``last`` from `solve_last` and ``pair`` from `solve_pair`, and an output array, float64
+            ``[n_sets, n_hazards + 1, 3, 2]``: the expected points of each player if all stay (last index 0) and in
+            equilibrium (last index 1). The third index is the location of the artifact.
         stay: Output, float64 ``[n_sets, n_hazards + 1, 3]``: the probabilities of staying.
     """
     last, pair, three = values

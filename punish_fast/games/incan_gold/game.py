@@ -1,9 +1,9 @@
 """Incan Gold (also known as Diamant): three players in a temple decide simultaneously when to leave with their gold.
 
-The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards of each of five hazards (fire,
-mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each round. A round
-starts with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Players who
-leave are paid. If any player stays, the next card is drawn:
+The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards per hazard (fire, mummy,
+rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each round. A round starts
+with the draw of a card. Then all players in the temple decide simultaneously to stay or to leave. Players who leave are
+paid. If any player stays, the next card is drawn:
 
 * A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside. The remainder stays on the board.
 * An *artifact* is placed on the board. Its value is 5 if fewer than three artifacts had been taken before it was drawn,
@@ -11,9 +11,9 @@ leave are paid. If any player stays, the next card is drawn:
 * The second *hazard* of a kind ends the round. The players inside lose the points that they collected in the round, and
   the second hazard card is removed from the game.
 
-Players who leave divide the treasure on the board equally, in whole points. The remainder stays on the board. A player
-who leaves alone also takes the artifacts on the board. The points of players who have left are safe. After the round,
-the cards drawn return to the deck, except the second hazard card and the artifacts.
+Players who leave divide the treasure on the board equally, in whole points. The remainder stays on the board. A single
+leaver also takes the artifacts on the board. The points of players who have left are safe. After the round, the cards
+drawn return to the deck, except the second hazard card and the artifacts.
 
 After five rounds, the player with the most points gets 1 and the others get -1. In a tie, the players with the most
 points get 0. The deck never runs out, because the second hazard of some kind always ends the round earlier.
@@ -116,7 +116,7 @@ class IncanGold(Game):
         return [] if self.is_terminal(state) else [LEAVE, STAY]
 
     def probabilities(self, state: IncanGoldState) -> list[float]:
-        """Return the share of each kind of card that is in the deck, or an empty list if no card is to be drawn."""
+        """Return the share of each card that is in the deck, or an empty list if no card is to be drawn."""
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
@@ -139,7 +139,7 @@ class IncanGold(Game):
         return tuple(state.seats)
 
     def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
-        """Return the state in which ``player`` has to answer and all earlier answers are `STAY`."""
+        """Return the state with ``player`` to answer and with `STAY` as all earlier answers."""
         n_before = state.seats.index(player) if player in state.seats else 0
         return state._replace(answers=(STAY,) * n_before)
 
@@ -180,7 +180,7 @@ class IncanGold(Game):
         * 3: for each of these opponents, 1 if inside and 0 otherwise, and round / 5.
         * 9 for the board: treasure / 17, (number of artifacts of value 5) / 3, (number of artifacts of value 10) / 2,
           for each hazard 1 if present and 0 otherwise, and (number of players inside) / 3.
-        * 17 for the deck: the share of each kind of card.
+        * 17 for the deck: the share of each card.
         """
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
@@ -235,7 +235,7 @@ class VectorIncanGold(PackedGame):
     """Incan Gold on arrays of states (see `contract.VectorChanceGame`). ``_game.py`` describes the words of a state."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """Return the share of each kind of card in the deck, or 0 if no card is to be drawn."""
+        """Return each card's share of the deck, or 0 if no card is to be drawn."""
         return filled(_incan_gold.find_card_shares, self.checked(states), np.float64, (N_KINDS,))
 
 

@@ -2,8 +2,8 @@
 
 Players are movers (`contract.Mover`) for `game.VectorIncanGold`. They use only information of the player to move.
 
-A *policy* here is an array of probabilities of staying, float64 ``[3, 6, N_HELD]``, indexed by the number of players
-inside minus one, the number of hazards on the board, and the points collected in the round.
+In this module, a *policy* is an array with probabilities of staying, float64 ``[3, 6, N_HELD]``. Its indices are the
+number of players inside minus one, the number of hazards on the board, and the points collected in the round.
 
 The *best threshold responder* to a player faces two copies of this player, and leaves at a fixed number of points.
 Identical deterministic players make identical decisions, so they are easy to exploit. The responder's share of first
@@ -76,7 +76,7 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
 
 
 def rule_of_thumb(state: IncanGoldState) -> int:
-    """Return the rule of thumb's answer, `LEAVE` or `STAY`, in a state in which a player has to answer."""
+    """Return the rule of thumb's answer, `LEAVE` or `STAY`, if a player has to answer."""
     return int(player_named("rule-of-thumb").stay(words_of(state)[np.newaxis])[0])
 
 

@@ -1,12 +1,11 @@
-"""Exact solutions of the first round of Incan Gold, in which players maximize their expected points.
+"""Exact solutions of the first round of Incan Gold, if players maximize their expected points.
 
-The state of a round consists of the set of treasures seen, the number of hazards seen (all kinds are equivalent) and
-the location of the artifact. If no player has left, the state determines everything else: each of the ``n`` players
-inside holds ``sum(v // n)``, and ``sum(v % n)`` is on the board. A single leaver receives the points held, the treasure
-on the board and any artifact there. Without the artifact, the payoff of a single player is the sum of all treasures
-seen. The payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all
-remainders. Backward induction compares leaving and staying in every state, starting with the states in which the most
-cards have been drawn.
+The state of a round consists of the treasures seen, the number of hazards seen (all kinds are equivalent) and the
+location of the artifact. If no player has left, the state determines everything else: each of the ``n`` players inside
+holds ``sum(v // n)``, and ``sum(v % n)`` is on the board. A single leaver receives the points held, the treasure on the
+board and any artifact there. Without the artifact, the payoff of a single player is the sum of all treasures seen. The
+payoff of a player against two opponents who never leave is a third of each treasure, rounded down, plus all remainders.
+Backward induction compares leaving and staying in every state, starting with the states with the most drawn cards.
 
 The optimal rule consists of thresholds: leave at a number of points that decreases with the number of hazards seen.
 
@@ -17,10 +16,10 @@ polynomial in ``p``. There is at least one equilibrium: if neither pure strategy
 staying is positive at ``p = 0`` and negative at ``p = 1``. If there are several equilibria, the equilibrium with the
 highest or the lowest payoff is selected.
 
-With three players inside, the state consists of the set of treasures, the number of hazards and the location of the
-artifact. After one player has left with all cards on the board, the state also includes the points that each of the
-other players holds, and the treasure placed on the board since then. For the last player, these two numbers are
-replaced by the payoff of leaving.
+With three players inside, the state consists of the treasures, the number of hazards and the location of the artifact.
+After one player has left with all cards on the board, the state also includes the points that each of the other players
+holds, and the treasure placed on the board since then. For the last player, these two numbers are replaced by the
+payoff of leaving.
 """
 
 from collections.abc import Sequence
@@ -39,26 +38,26 @@ class RoundDeck(NamedTuple):
     """The cards of a round."""
 
     values: tuple[int, ...] = TREASURES  # Distinct values of treasures.
-    copies: tuple[int, ...] = COPIES  # Number of copies of each treasure.
-    n_hazards: int = len(HAZARDS)  # Number of kinds of hazard.
-    hazard_copies: int = HAZARD_COPIES  # Number of copies of each hazard, at least 2.
+    copies: tuple[int, ...] = COPIES  # Copies of each treasure.
+    n_hazards: int = len(HAZARDS)  # Number of hazards.
+    hazard_copies: int = HAZARD_COPIES  # Copies of each hazard, at least 2.
     n_artifacts: int = 1  # Number of artifacts, 0 or 1.
 
 
 class RoundSets:
-    """Sets of treasures of a deck, and array indices of states."""
+    """All sets of treasures from a deck, and array indices of states."""
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
         self.deck = deck
         sizes = np.array(deck.copies, dtype=np.int64) + 1
         strides = np.cumprod([1, *sizes[:-1]])
-        # int64 ``[n_sets, n_kinds]``, number of copies of each treasure in each set
+        # int64 ``[n_sets, n_kinds]``, copies of each treasure in each set
         self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
         numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
         # The deck in the form of the kernels' argument ``deck``
         self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
         size = self.counts.sum(axis=1)
-        # Arrays of all sets of equal size, in descending order of size
+        # For each size in descending order, an array of all sets with this size
         self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
         # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index, and number of possible payoffs. For
         # two players: first index, number of possible holdings, and number of possible treasures on the board.
@@ -89,8 +88,7 @@ class RoundSets:
         hazards, in_deck = np.arange(n_hazards + 1)[:, np.newaxis], np.arange(2)
         n_left = left.sum(axis=1)[:, np.newaxis, np.newaxis] + self.deck.hazard_copies * n_hazards - hazards + in_deck
         state = np.arange(n_left.size).reshape(n_left.shape)
-        # States before and after the draw of a new hazard, of the artifact and of each treasure, and numbers of these
-        # cards
+        # For a new hazard, the artifact and each treasure: states before and after the draw, and numbers of cards.
         moves = [(state[:, :-1], state[:, 1:], self.deck.hazard_copies * (n_hazards - hazards[:-1]))]
         moves.append((state[..., 1], state[..., 0], np.array(1)))
         for stride, copies in zip(self.arrays[2], left.T, strict=True):
@@ -197,12 +195,12 @@ class RoundEquilibrium:
 
     sets: RoundSets
     last: np.ndarray  # float64, indexed by `last_place`, expected points of staying for the last player.
-    pair: np.ndarray  # float64, indexed by `pair_place`, expected points of each of two players.
-    pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability that each of two players stays.
-    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of each of three players if all stay (last index 0) and
-    # in equilibrium (last index 1).
+    pair: np.ndarray  # float64, indexed by `pair_place`, expected points of each player if two are inside.
+    pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability that a player stays if two are inside.
+    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of each player with three players inside: if all stay
+    # (last index 0) and in equilibrium (last index 1).
     three: np.ndarray
-    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability that each of three players stays.
+    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability of staying with three inside.
 
     @property
     def points(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from punish_fast.games.incan_gold import _game as _incan_gold
 
 N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
-# Values of treasures, and the number of copies of each treasure.
+# Values of treasures, and copies of each treasure.
 TREASURES = tuple(_incan_gold.VALUES.tolist())
 COPIES = tuple(_incan_gold.COPIES.tolist())
 HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
@@ -26,7 +26,7 @@ class IncanGoldState(NamedTuple):
 
     # Round, from 1.
     round: int
-    # Numbers of cards of each kind in the deck, and numbers drawn in this round.
+    # Copies of each card in the deck, and copies drawn in this round.
     deck: Counts
     drawn: Counts
     # Treasure on the board, and numbers of artifacts with values 5 and 10 on the board.

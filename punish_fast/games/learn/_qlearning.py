@@ -81,7 +81,7 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits):
         n_games: Number of games to play.
         max_plies: Number of plies after which a game is stopped. Updates from stopped games are not undone.
         q: Action values, float64 ``[2, n_rows]``: the agent's table, and the opponent's table in self-play (*author*).
-        visits: Number of updates of each action value, int64 ``[2, n_rows]``.
+        visits: Number of updates per action value, int64 ``[2, n_rows]``.
     """
     against_self = settings.opponent == SELF
     explore_below = np.uint64(settings.epsilon * _CERTAIN)

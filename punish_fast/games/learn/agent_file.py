@@ -120,7 +120,7 @@ def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, n
     """Return the positions of a game and the policies of an agent in a file.
 
     If the agent is a network, positions are not folded. Policies, float64 ``[n_rows]``, are keyed by number of
-    simulations, as in `NetworkTrainer.value_functions`. In positions in which a network chooses an illegal action, the
+    simulations (see `NetworkTrainer.value_functions`). If a network chooses an illegal action in a position, the
     probabilities of all actions are 0.
     """
     agent = load_agent(path, game)

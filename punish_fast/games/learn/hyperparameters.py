@@ -15,8 +15,8 @@ _MAX_LAYERS = 8
 _RENAMED = {"memory": "replay_size", "reanalysed": "reanalyzed"}
 # Lower limit of ranges that exclude 0.
 TINY = 1e-9
-# Number of axes of board features (planes, rows and columns), and minimum number of rows and of columns in a large
-# board. Networks for large boards have filters by default.
+# Number of axes in board features (planes, rows and columns), and minimum rows and columns of a large board. Networks
+# for large boards have filters by default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
@@ -62,7 +62,7 @@ class NetworkMethod(CheckedMethod):
     """Base class of learning methods that train networks."""
 
     of_boards: ClassVar[dict[str, Any]]  # default hyperparameters for games with large boards
-    of_games: ClassVar[str]  # name of the field of `GameEntry` with default hyperparameters for a game
+    of_games: ClassVar[str]  # name of the `GameEntry` field with default hyperparameters for a game
     filters: Any
 
     @classmethod

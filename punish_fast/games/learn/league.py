@@ -42,7 +42,7 @@ SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 BEST = 0.9
 # Callback for progress: takes the number of finished tasks and the total number of tasks.
 OnTask = Callable[[int, int], None]
-# Dtype and number of dimensions of each array of a round.
+# Dtype and number of dimensions of each array in the file of a round.
 LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
@@ -66,7 +66,7 @@ class AgentReport:
     name: str
     games: int  # total number of games played
     win_share: float  # share of games won against the random player
-    mistakes: int  # number of positions in which the agent gives away a win or a draw
+    mistakes: int  # number of positions where the agent gives away a win or a draw
     is_rejected: bool  # True if training was undone because the trained agent lost to its former self
     score: float  # mean points against all other agents, from 0 to 1
     curve: list[dict[str, Any]]  # learning curve

@@ -44,10 +44,10 @@ Layer = tuple["jax.Array", "jax.Array"]
 class Architecture(NamedTuple):
     """Shape of a Q-network."""
 
-    inputs: tuple[int, ...]  # shape of the features of a state
-    filters: tuple[int, ...]  # number of filters of each convolution
-    hidden: tuple[int, ...]  # number of units of each hidden layer
-    n_moves: int  # number of actions of players
+    inputs: tuple[int, ...]  # shape of a state's features
+    filters: tuple[int, ...]  # number of filters per convolution
+    hidden: tuple[int, ...]  # number of units per hidden layer
+    n_moves: int  # number of actions for players
 
     @property
     def shapes(self) -> list[LayerShape]:
@@ -164,7 +164,8 @@ def compiled_steps(
     Args:
         loss: Loss as a function of the weights, a batch and optional further arguments.
         optimizer: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
-        rate: Factor of the updates as a function of the number of previous steps. The default is 1.
+        rate: Function that returns a factor of the updates, given the number of previous steps. The default factor is
+            1.
 
     Returns:
         A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the

@@ -39,7 +39,7 @@ _OF_AUTHOR: dict[str, Any] = {"rate": None, "discount": 1.0}
 _MAX_PLIES = 1000
 # Number of games per kernel call, small enough that interrupts are handled promptly.
 _BATCH = 50_000
-# Maximum number of games in a round, so that training can stop after a time limit.
+# Maximum number of games in a round, so that training can stop at a time limit.
 _ROUND = 20 * _BATCH
 # Number of games for which `trained_table` trains. This is enough to learn perfect play of TapnSwap.
 _TRAINING = 50_000
@@ -87,7 +87,7 @@ class QLearner:
     method: Hyperparameters
     seed: int
     q: np.ndarray  # float64 [2, n_rows], the agent's table, and the opponent's table in self-play (author's scheme)
-    visits: np.ndarray  # int64 [2, n_rows], number of updates of each action value
+    visits: np.ndarray  # int64 [2, n_rows], number of updates per action value
     sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
     # Learning curve: numbers of games (``games``) and results of `assess`.
     curve: list[dict[str, Any]] = field(default_factory=list)
@@ -251,7 +251,7 @@ def assess(perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
     """Compare a policy with the random player and with perfect play.
 
     ``win_share`` and ``draw_share`` are the shares of games won and drawn against the random player, averaged over both
-    seats. ``mistakes`` is the number of positions in which the policy may give away a win or a draw. ``perfect`` is the
+    seats. ``mistakes`` is the number of positions where the policy may give away a win or a draw. ``perfect`` is the
     share of nonterminal positions without mistakes.
     """
     positions, mistakes = perfect.positions, int(perfect.is_mistaken(policy).sum())

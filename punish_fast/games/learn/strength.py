@@ -49,7 +49,7 @@ class ExactStrength:
         Return a dictionary. ``first`` and ``second`` contain the shares of games against the random player that end in
         ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network) if the network moves first or
         second. ``win_share``, ``draw_share`` and ``loss_share`` are means over both seats. ``loss_share`` includes
-        illegal moves. ``mistakes`` is the number of states in which the network gives away a win or a draw or makes an
+        illegal moves. ``mistakes`` is the number of states where the network gives away a win or a draw or makes an
         illegal move. ``perfect`` is the share of nonterminal states without mistakes.
 
         JSON keys:
@@ -90,7 +90,7 @@ class ExactStrength:
     def policy(self, values: Values, keeps_rules: bool) -> np.ndarray:
         """Return the policy of a network, float64 ``[n_rows]``.
 
-        Unless ``keeps_rules``, all probabilities are 0 in states in which the network chooses an illegal action.
+        If ``keeps_rules`` is False and the network chooses an illegal action in a state, all probabilities there are 0.
         """
         policy, is_illegal = self.play(values)
         return policy if keeps_rules else np.where(is_illegal[self.positions.position_of_row], 0.0, policy)
@@ -104,7 +104,7 @@ class ExactStrength:
 
 
 class SampledStrength:
-    """Measures of the strength of networks from sampled games, with the methods of `ExactStrength`."""
+    """Estimates of strength from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
         """Store the game, and the number of games in a match. The games are divided equally among the seats."""
@@ -166,11 +166,11 @@ def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
 
 
 def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the policy of a network and a mask of the states in which the network would choose an illegal action.
+    """Return the policy of a network and a mask of the states where the network would choose an illegal action.
 
     The policy, float64 ``[n_rows]``, takes the first action of maximum value among the legal actions. The mask, bool
-    ``[n]``, is True in nonterminal states in which the first action of maximum value is illegal. ``values`` are the
-    action values in `live_states`, ``[n_live, n_moves]``.
+    ``[n]``, is True in nonterminal states whose first action of maximum value is illegal. ``values`` are the action
+    values in `live_states`, ``[n_live, n_moves]``.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
     of_state[positions.live] = values

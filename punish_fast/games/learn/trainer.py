@@ -21,14 +21,13 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.errors import brief, check_allowed, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
-# Number of games at the first point of a learning curve. The number doubles with each further point. There is also a
-# point at the end of training.
+# Number of games at the first point of a learning curve. It doubles at each further point. The last point is at the
+# end.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, replay sampling, initial weights and reanalysis.
 PLAY, LEARN, BEGIN, REANALYZE = range(4)
-# Maximum number of steps that is passed to the optimizer, so that the number fits int32. The learning rate is constant
-# after this number of steps.
+# Maximum number of steps passed to the optimizer, so that it fits int32. After it, the learning rate is constant.
 _MOST_STEPS = 1_000_000_000
 # Maximum valid share. Shares are sums, so rounding errors can make them greater than 1.
 _SHARE = 1 + 1e-9
@@ -60,7 +59,7 @@ class NetworkTrainer(ABC):
     snapshots: list[np.ndarray] = field(default_factory=list)  # weights at the points of the curve
 
     kind: ClassVar[str]  # kind of the agent file
-    layout: ClassVar[dict[str, tuple[str, int]]]  # dtype and number of dimensions of each array in the file
+    layout: ClassVar[dict[str, tuple[str, int]]]  # dtype and number of dimensions per array in the file
     method_type: ClassVar[Any]  # class of the hyperparameters
     networks: ClassVar[tuple[str, ...]] = ("weights", "momentum", "variance")
 
@@ -190,7 +189,7 @@ class NetworkTrainer(ABC):
             self._renew()
 
     def _kept(self) -> list[Any]:
-        """Return the replay buffer to which the new round is added. Subclasses may update earlier rounds."""
+        """Return the replay buffer before the new round is added. Subclasses may update earlier rounds."""
         return self.replay
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew

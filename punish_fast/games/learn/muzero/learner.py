@@ -110,8 +110,7 @@ class MuZeroLearner(NetworkTrainer):
         row, ply = rows[places], plies
         found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(_LAST_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
-        # Compare actions with the results of the new search, because targets are cut where actions deviate from the
-        # search.
+        # Update ``is_random`` by the new search, because targets are cut where actions deviate from the search.
         games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)

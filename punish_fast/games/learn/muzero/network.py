@@ -56,10 +56,10 @@ _FALL = 10_000
 class ModelShape(NamedTuple):
     """Shape of the three networks."""
 
-    inputs: tuple[int, ...]  # shape of the features of a state
-    filters: tuple[int, ...]  # number of filters of each convolution
+    inputs: tuple[int, ...]  # shape of a state's features
+    filters: tuple[int, ...]  # number of filters per convolution
     width: int  # size of a hidden state (hidden layers have ``2 * width`` units)
-    n_moves: int  # number of actions of players
+    n_moves: int  # number of actions for players
 
     @property
     def shapes(self) -> list[LayerShape]:
@@ -132,7 +132,10 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch with the fields of `replay.Unrolled` but ``features`` for ``state``."""
+    """Return the mean loss of a batch.
+
+    Its fields are those of `replay.Unrolled`, with ``features`` instead of ``state``.
+    """
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
     hidden, loss = networks.represent(batch["features"]), jnp.zeros(len(batch["weight"]))
     for step in range(unrolled + 1):

@@ -28,8 +28,7 @@ from punish_fast.games.learn.hyperparameters import LearnError, MuZeroMethod
 from punish_fast.games.learn.trainer import located, trimmed
 
 # Constant added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as states
-# before random moves, would be drawn rarely but weighted heavily. A single state could dominate a batch and slow down
-# learning.
+# before random moves, would be drawn rarely but weighted heavily. A single state could then dominate a batch.
 LEAST_ERROR = 0.1
 
 
@@ -47,7 +46,7 @@ class Remembered(NamedTuple):
 
     games: SearchedGames
     state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last action
-    length: np.ndarray  # int64 [n], number of actions of each game
+    length: np.ndarray  # int64 [n], number of actions in each game
     is_over: np.ndarray  # bool [n], False if the game was stopped
     result: np.ndarray  # float32 [n], return of the player who moved last
     target: np.ndarray  # float32 [n, n_plies], value targets

@@ -7,8 +7,8 @@ masked only at the root. Below the root, the network must learn to avoid illegal
 
 *gumbel*: the root divides its simulations among a few actions by sequential halving, starting with the actions of
 highest prior logit plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022).
-The policy target is a softmax of prior logits plus transformed values. With exact values, its expected value is at
-least that of the prior for any number of simulations.
+The policy target is a softmax of prior logits plus transformed values. With exact values, the target is in expectation
+at least as good as the prior, for any number of simulations.
 
 *puct*: the root, like all nodes below the root, selects the action with the highest upper confidence bound (J.
 Schrittwieser et al., Nature 588, 2020). The policy target is each action's share of visits.
@@ -85,8 +85,8 @@ def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> 
     return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)
 
 
-# Batches are padded to one of two sizes to limit the number of compilations. Larger batches are slower on CPUs, because
-# each step copies all trees.
+# Batches are padded to one of two sizes to limit the number of compilations. Each step copies all trees, so larger
+# batches are slower on CPUs.
 _LEAST_STATES, _MOST_STATES = 32, 128
 
 
