@@ -12,7 +12,7 @@ def choose(legal: np.ndarray, share: np.ndarray, action: np.ndarray) -> None:
     """Set ``action``, int64 ``[n]``, to legal actions of ``n`` games.
 
     If ``m`` actions are legal, ``action[k]`` is the legal action with index ``int(share[k] * m)``, counted from 0.
-    Shares are at least 0 and less than 1.
+    Entries of ``share`` are at least 0 and less than 1.
     """
     n_actions = legal.shape[1]
     for k in range(len(legal)):

@@ -1,4 +1,4 @@
-"""Solvers to compare: punish-fast and the other solvers with a Python interface.
+"""Solvers to compare: punish-fast and other solvers with a Python interface.
 
 In exact arithmetic, each solver's stopping rule guarantees that discounted values are within the tolerance of the
 optimal values (see its file in ``peer/``). For reachability, only Storm and our solver guarantee the accuracy of the

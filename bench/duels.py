@@ -3,7 +3,7 @@
 The notebook solved one agent against each of five enemies: uniform play, and PARLESS and PAWNN, each *general* (from
 all choices) and *champion* (from the choices of winners). PARLESS is estimated again from the notebook's recorded
 games, in the database ``PUNISH_FAST_GAMES_DB``. The folder ``PUNISH_FAST_SAVES`` contains the published weights of
-PAWNN. The agents and the random player meet in a round-robin tournament, first greedily, then with softmax at several
+PAWNN. The agents and the random player play a round-robin tournament, first greedily, then with softmax at several
 temperatures. The benchmark also measures the costs of three assumptions: that wins are discounted, that cards are
 redealt only from the discard pile, and that all hands of the enemy are equally likely.
 

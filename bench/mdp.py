@@ -1,14 +1,14 @@
 """Processes unrelated to Punish, solved by our solver and by others.
 
 Every process of ``processes/`` is built once per size and saved. A *task* is a process of one size with one discount.
-The contenders of a task take turns. Each turn is a child process with limited time and memory. The child first solves
-the small process to warm up. Then it measures the time to solve the task to values within `TOLERANCE` of the optimal
-values. All values are compared with ours. If they differ by more than the sum of both error bounds and `ROUNDING`, the
-run fails and the contender's time is not reported.
+The contenders of a task take turns. Each turn runs in a child process with limited time and memory. The child process
+first solves the smallest size to warm up. Then it measures the time to solve the task to values within `TOLERANCE` of
+the optimal values. All values are compared with ours. If they differ by more than the sum of both error bounds and
+`ROUNDING`, the run fails and the contender's time is not reported.
 
 To limit the total time, a turn may take at most `LIMIT` seconds and at most `PATIENCE` times as long as the fastest
-contender. A contender that is over `SLOW` times slower than the fastest has only one turn. A contender that is over
-`PATIENCE` times slower is omitted from larger sizes. A contender that exceeds `LIMIT` is also omitted from larger
+contender. A contender that takes over `SLOW` times as long as the fastest has only one turn. A contender that takes
+over `PATIENCE` times as long is omitted from larger sizes. A contender that exceeds `LIMIT` is also omitted from larger
 discounts.
 
 The table has a row for each task and a column for each program. An entry is the time of the program's fastest method
@@ -272,8 +272,8 @@ def _rank(record: Record) -> tuple[float, float]:
 def add_targets(report: Report) -> None:
     """Add three targets to the report.
 
-    We should never be slower than the best other solver, and 5 times as fast in the median over all tasks. On random
-    processes, our solver with 1 thread should need at most half the time of QuantEcon.
+    Our solver should never be slower than the best other solver, and 5 times as fast in the median over all tasks. On
+    random processes, our solver with 1 thread should need at most half of QuantEcon's time.
     """
     known = [_number(measurement.facts.get("best", "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]

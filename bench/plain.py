@@ -3,8 +3,8 @@
 Each process of ``processes/seeded.py`` is solved for one objective. Our solver certifies an error bound. The *accuracy*
 is this bound or the tolerance, whichever is larger. Plain *value iteration* sweeps a SciPy matrix and ends as soon as
 its values are within the accuracy of ours. *Policy iteration* solves the linear equations of each policy with SuperLU.
-Each solver runs in its own process with one thread. The limit for a plain solver is our processor time, from 2 to 60
-seconds.
+Each solver runs in its own process with one thread. A plain solver may use as much processor time as our solver, but at
+least 2 and at most 60 seconds.
 
 Our values are compared with the values of our policy, computed by SuperLU, and with the result of one more sweep. The
 larger difference divided by the accuracy is *off*. Verdicts: *slow* if our solver takes more than 50 ms plus ten times
@@ -190,7 +190,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
     solve_plainly = policy_iteration if solver == POLICY else value_iteration
     if objective == "average" and solver == VALUE:
         solve_plainly = relative_value_iteration
-    # A solve by SuperLU cannot be interrupted by checking the time.
+    # Set a timer, because the time cannot be checked during a call of SuperLU.
     allow(_BUSY * request["limit"])
     solve_plainly(problem, near)
     return {"cpu": time.process_time() - begin}

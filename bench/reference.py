@@ -121,7 +121,7 @@ def cards_of(counts: Counts) -> list[int]:
 
 
 def counts_of(cards: Iterable[int]) -> Counts:
-    """Return the copies of each card in a list. Entries 0 are ignored."""
+    """Return the number of copies per card in a list. Entries 0 are ignored."""
     counter = Counter(cards)
     return tuple(counter[card] for card in CARDS)
 
@@ -439,8 +439,8 @@ Row = tuple[float, list[tuple[float, int]]]  # the reward, and (probability, ind
 class Game:
     """States with indices, their rows, and the published value iteration.
 
-    States that occur only as successors have an index and the constant value 0. An episode on a sample of states
-    therefore takes as long as these states take in an episode on the whole game.
+    States that occur only as successors have an index and the constant value 0. For a sample of states, an episode
+    therefore takes as long as these states take in an episode of the whole game.
 
     Attributes:
         q: Values of the actions, by state. Win and loss come last.

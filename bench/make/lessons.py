@@ -35,9 +35,9 @@ _WORST = 4
 # Maximum number of sentences in the list at the top of the page.
 _SENTENCES = 10
 _GROUPINGS = ("all", "breath", "enemy", "hp")
-# Groupings whose situations get sentences, and the word before the situation.
+# Groupings whose situations are described in sentences, and the word before the situation.
 _WHEN = {"breath": "In ", "enemy": "If ", "hp": "At "}
-# A play gets a sentence if it is chosen in at least this share of the states that allow it.
+# A sentence describes each play that is chosen in at least this share of the states that allow it.
 _OFTEN = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Pages of the Python reference. There is one page per topic. Names users need first come first."""
+"""Pages of the Python reference. There is one page per topic, and names are sorted by when users need them."""
 
 from __future__ import annotations
 

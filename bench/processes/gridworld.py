@@ -2,9 +2,9 @@
 
 The grid follows Russell and Norvig, "Artificial Intelligence: A Modern Approach", sec. 17.1. A move goes in the
 intended direction with probability 0.8 and to each side with probability 0.1. A move against a wall or the border has
-no effect. A random fifth of the cells are walls. Cells enclosed by walls are also states. The cost of each move is a
-random number of the cell, uniform in (0, 1). Episodes end at the goal, the last cell. Since successors are near in
-space, they are also near in memory.
+no effect. A random fifth of the cells are walls. Cells enclosed by walls are also states. The cost of a move depends on
+the cell and is random, uniform in (0, 1). Episodes end at the goal, the last cell. Since successors are near in space,
+they are also near in memory.
 """
 
 from __future__ import annotations

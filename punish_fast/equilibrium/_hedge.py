@@ -18,9 +18,10 @@ the state's regrets, and limited so that no logarithm of ``z`` changes by more t
 
     h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
 
-These rates require neither the number of iterations nor the size of regrets in advance (N. Cesa-Bianchi, Y. Mansour and
-G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A single rate
-would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
+These rates can be computed without knowing the number of iterations or the size of regrets in advance (N. Cesa-Bianchi,
+Y. Mansour and G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007).
+A single rate would be too high in the last breath, where choices decide games, or too low in the first, where they
+hardly matter.
 
 In rarely reached states and for rarely played actions, regrets can be computed less often. Each computed regret then
 counts several times.

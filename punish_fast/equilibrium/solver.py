@@ -40,8 +40,8 @@ _PROGRAM = 350_000_000
 class Equilibrium:
     """Approximation of an equilibrium by regret minimization, in self-play, against a best response, or both.
 
-    The result is the average of all strategies. Its exploitability in percentage points is 100 times the win
-    probability of its best response minus 50.
+    The result is the average of all strategies. Its exploitability is the win probability of its best response minus
+    one half, in percentage points.
 
     Attributes:
         graph: Graph of the game.
