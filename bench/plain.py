@@ -55,7 +55,10 @@ _WIDTHS = (4, 9, 9, 7, 8, 8, 8, 15, 16, 7)
 
 
 class Problem(NamedTuple):
-    """A process and an objective. Expected rewards are maximized until a state with a fixed value."""
+    """A process and an objective.
+
+    The objective is the maximum expected reward until a state with a fixed value is reached.
+    """
 
     mdp: MDP  # the process
     rows: csr_array  # transition probabilities, ``[n_rows, n_states]``

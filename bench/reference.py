@@ -121,7 +121,7 @@ def cards_of(counts: Counts) -> list[int]:
 
 
 def counts_of(cards: Iterable[int]) -> Counts:
-    """Return the number of copies per card in a list. Entries 0 are ignored."""
+    """Return the number of copies per card in a list. Zeros are ignored."""
     counter = Counter(cards)
     return tuple(counter[card] for card in CARDS)
 

@@ -125,10 +125,10 @@ class Game(Protocol):
             raise GameError(f"action: {action} is illegal; legal: {list(self.actions(state))}")
 
     def variant_text(self) -> str:
-        """Name the game and its variant in one line."""
+        """Return the name of the game and its variant in one line."""
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
 
     def state_of(self, text: str) -> Any:
         """Parse a state. By default, ``text`` lists the actions from the initial state, as named in `words`."""
@@ -150,9 +150,9 @@ class Game(Protocol):
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
-        """Return JSON values with which the web page draws a state as seen by ``viewer``.
+        """Return JSON values for drawing a state on the web page as seen by ``viewer``.
 
-        If they are empty, it shows text.
+        If there are no values, the page shows the text of the state.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).

@@ -142,14 +142,14 @@ class TapnSwap(Game):
         return TapnSwapState((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)
 
     def variant_text(self) -> str:
-        """Name the game and its variant, for example ``"TapnSwap, limit 5, fingers roll over"``."""
+        """Return the name of the game and its variant, for example ``"TapnSwap, limit 5, fingers roll over"``."""
         variant = self.variant
         words = ["TapnSwap", f"limit {variant.limit}"] + ["fingers roll over"] * variant.rolls_over
         words += (["no emptying"] if not variant.may_empty else []) if variant.swaps else ["taps only"]
         return ", ".join(words)
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
         variant, limit = self.variant, self.variant.limit
         death = "dies: it has 0 fingers and cannot tap or be tapped."
         lines = [

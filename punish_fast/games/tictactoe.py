@@ -132,7 +132,7 @@ class TicTacToe(SquareGame):
         return "Tic-tac-toe"
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
         return (
             "The board has three rows of three squares. X moves first.\n"
             "On your turn, put a stone on an empty square.\n"

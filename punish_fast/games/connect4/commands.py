@@ -85,7 +85,7 @@ def evaluate(game: Connect4, request: EvaluationRequest, stage: Stage) -> dict[s
 
 
 def _evaluated(game: Connect4, name: str) -> list[dict[str, Any]]:
-    """Return the report rows of an agent: one row, or for MuZero one row per number of simulations."""
+    """Return the report rows of an agent: a single row or, for MuZero, a row for each number of simulations."""
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         return [_evaluated_network(name, None, *trained_values(game), keeps_rules=True)]

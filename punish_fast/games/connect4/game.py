@@ -125,7 +125,7 @@ class Connect4(SquareGame):
         return "Connect Four"
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
         return (
             "On your turn, drop a stone into one of seven columns; it falls to the lowest empty square.\n"
             "Four stones in a line, horizontal, vertical or diagonal, win.\n"

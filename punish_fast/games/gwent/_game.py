@@ -258,7 +258,7 @@ def take_move(fields, card):
 
 @routine
 def settle_round(fields, rules):
-    """Unless cards must be drawn, mark players without cards as out, skip players who are out, and end the round."""
+    """Unless cards must be drawn, mark players without cards as out, skip players who are out, and score the round."""
     while fields[DUE] + fields[DUE + 1] == 0 and not has_winner(fields):
         for player in range(2):
             if fields[HELD + player] == 0:

@@ -8,7 +8,7 @@ round-robin tournament. The same policy plays both seats. The next pool consists
 3. *newcomers*: random decks.
 
 The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that becomes stronger over
-time. The strength of the survivors is therefore measured in separate games against random decks that do not affect
+time. The strength of the survivors is therefore measured against random decks, in separate games that do not affect
 selection.
 
 Random numbers are derived from the random seed, the index of the generation and their purpose, so the generations of a

@@ -219,14 +219,14 @@ class Gwent(Game):
         return {"pass" if a == PASS else str(hand[a - 1]): a for a in reversed(actions)}
 
     def variant_text(self) -> str:
-        """Name the variant, such as ``"Gwent Lite, decks of 25 and 30 cards"``."""
+        """Return the name of the variant, such as ``"Gwent Lite, decks of 25 and 30 cards"``."""
         if self.n_dealt:
             return f"Gwent Lite, random decks of {self.n_dealt} cards"
         first, second = map(len, self.decks)
         return f"Gwent Lite, decks of {first if first == second else f'{first} and {second}'} cards"
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
         return (
             "Play a card, which adds its number to your total for the round, or pass and be out for the round.\n"
             "When both are out, the higher total wins the round; equal totals count for both.\n"

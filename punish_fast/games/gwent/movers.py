@@ -10,8 +10,8 @@ won:
    would cost too many cards. Otherwise, play the lowest card that makes the player's total higher, or the highest card
    if no single card does.
 
-If both players have the default deck, the rule wins 96.3 % of games against random play from either seat. Ties are 0.2
-% of games.
+If both players have the default deck, the rule wins 96.3 % of games against random play from either seat. In 0.2 % of
+games, there is a tie.
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ A state consists of 32 int16 fields, which are stored in eight int64 words:
     field   contents
     0-16    number of cards of each kind in the deck: treasures, hazards and the artifact
     17      mask of hazards on the board
-    18, 19 numbers of artifacts with values 5 and 10 on the board
+    18, 19  numbers of artifacts with values 5 and 10 on the board
     20      number of artifacts taken by players
     21      round, from 1
     22      mask of players inside

@@ -185,11 +185,11 @@ class IncanGold(Game):
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def variant_text(self) -> str:
-        """Name the variant, such as ``"Incan Gold, artifacts valued when drawn"``."""
+        """Return the name of the variant, such as ``"Incan Gold, artifacts valued when drawn"``."""
         return f"Incan Gold, artifacts valued when {self.variant.artifact_value}"
 
     def rules_text(self) -> str:
-        """State the rules in a few lines."""
+        """Describe the rules in a few lines."""
         return (
             "In each of five rounds, cards are drawn. After each, everybody inside decides to stay or to leave.\n"
             "A treasure is shared equally by the players inside; the remainder stays on the board.\n"

@@ -1,4 +1,4 @@
-"""Q-learning agents that train against a random player, against themselves, or first against one and then the other.
+"""Q-learning agents that train against a random player, against themselves, or against both one after the other.
 
 ``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game and on the learner's
 hyperparameters, random seed and sessions. A round ends at the next point of the learning curve. The measures of the

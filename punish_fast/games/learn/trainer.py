@@ -21,8 +21,7 @@ from punish_fast.games.learn.strength import Strength
 from punish_fast.runtime.errors import brief, check_allowed, is_number, is_whole
 from punish_fast.runtime.interrupts import uninterrupted
 
-# Number of games at the first point of a learning curve. It doubles at each further point. The last point is at the
-# end.
+# Number of games at the first point of a learning curve. It doubles from point to point. The last point is at the end.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, replay sampling, initial weights and reanalysis.

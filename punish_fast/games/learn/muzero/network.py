@@ -73,7 +73,7 @@ class ModelShape(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """The three networks of MuZero. Methods are called in compiled functions only."""
+    """The three networks of MuZero. Call the methods only in compiled functions."""
 
     shape: ModelShape
     convolved: list[Layer]  # convolutions of the representation
