@@ -134,7 +134,7 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
     """Return the mean loss of a batch.
 
-    Its fields are those of `replay.Unrolled`, with ``features`` instead of ``state``.
+    The batch has the fields of `replay.Unrolled`, with ``features`` instead of ``state``.
     """
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
     hidden, loss = networks.represent(batch["features"]), jnp.zeros(len(batch["weight"]))
