@@ -39,7 +39,7 @@ def run(options: Options) -> Report:
             say(f"peers: building the tensor of {Path(game).stem}")
             (folder / size).mkdir()
             built = run_child("bench.tensor", {"rules": game, "folder": str(folder / size)}, "the tensor")
-        report.facts |= {"states": built["states"], "rows": built["rows"], "nonzeros": built["nnz"]}
+        report.facts |= {"states": built["states"], "rows": built["rows"], "nonzeros": built["nonzeros"]}
         for number in range(1, options.runs + 1):
             for peers in (PEERS, WIN_PEERS):
                 for peer in peers:
