@@ -13,7 +13,7 @@ _N_KINDS = 5
 
 
 class ActionFeatures:
-    """Features of the actions in all states, from which built-in players compute scores.
+    """Features of the actions in all states. Built-in players compute scores from them.
 
     Attributes:
         attack: float64 ``[n_rows]``, base damage of the picked card, or 0 for rest.
@@ -21,8 +21,7 @@ class ActionFeatures:
         feints: bool ``[n_rows]``, True for feints.
         exhausts: bool ``[n_rows]``, True if the picked card exhausts its player.
         enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted and must rest.
-        danger: int64 ``[n_rows]``, number of cards that exhaust their player and are neither in the player's hand nor
-            in the discard pile.
+        danger: int64 ``[n_rows]``, number of unseen cards that exhaust the player who plays them.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -42,7 +41,7 @@ class ActionFeatures:
 
 
 def best_scored(space: StateSpace, scores: Callable[[ActionFeatures], np.ndarray]) -> np.ndarray:
-    """Return the policy, float64 ``[n_rows]``, that plays uniformly among the highest-scoring actions of each state."""
+    """Return the policy that chooses uniformly among the actions with the highest score, float64 ``[n_rows]``."""
     score = scores(ActionFeatures(space))
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Built-in players: descriptions, and score functions of the players that follow a rule of thumb.
+"""Descriptions of the built-in players, and score functions of the players that follow a rule of thumb.
 
 A player with a score function chooses uniformly among the actions with the highest score.
 """
@@ -35,7 +35,7 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 def _punisher(actions: ActionFeatures) -> np.ndarray:
     """Play the strongest attack if the enemy rests. Otherwise prefer cards that do not exhaust the player. Never feint.
 
-    Among these, prefer dodge if any unseen card exhausts its player, and then the strongest attack.
+    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
     """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)
@@ -48,8 +48,7 @@ HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
     "aggressive": _aggressive,
     "punisher": _punisher,
 }
-# Win probability of the exploiter ``belief`` against the veteran. The exploiter is the best response found, so this is
-# not an upper bound.
+# Win probability of the exploiter ``belief`` against the veteran: the highest found so far, but not an upper bound.
 EXPLOITER_WINS = 0.545
 
 
@@ -64,7 +63,7 @@ class BuiltIn:
 
     @property
     def strength(self) -> str:
-        """Strength under the standard rules, in words."""
+        """Description of the player's strength under the standard rules."""
         if self.wins is None:
             return f"the best opponent found with the same memory wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
         return f"wins {100 * self.wins:.0f} of 100 games against Viktor, the veteran"
@@ -85,6 +84,6 @@ RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 
 def person_of(name: str, is_bot: bool | None = True) -> str:
-    """Return the name to show: the first name of a built-in player, with any temperature, or other names unchanged."""
+    """Return the displayed name: replace the name of a built-in player by a first name, and keep other names."""
     known, _, _ = name.partition("@")
     return name.replace(known, BUILT_INS[known].person, 1) if is_bot is not False and known in BUILT_INS else name

@@ -4,11 +4,11 @@ A player is a policy over information states. *random* is the uniform policy. *n
 *random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
 standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
-A file can have a finer information model than ``memoryless``, so that its player remembers more. The policies of all
-other players are then converted to the finer model. This does not change how they play.
+If a file has a finer information model than ``memoryless``, its player remembers more. The policies of all other
+players are then converted to the finer model, which does not change their choices.
 
-The two-player game always has the true redeal. Both redeals lead to the same states, so agents solved under either
-redeal can play the game. All their other rules must match the rules of the game.
+The two-player game always has the true redeal. Both redeals have the same states, so agents solved under either redeal
+can play the game. All other rules of an agent must match the rules of the game.
 """
 
 import math
@@ -57,8 +57,8 @@ class PolicyPlayer:
         policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``. For other games, a
             function that maps a state to weights of its legal actions.
         temperature: Softmax temperature, in units of the agent's values. None if the player does not use softmax.
-        response: float64 ``[n_rows]``, response stored in the player's file, or None.
-        is_human: False, to distinguish this player from humans in a match.
+        response: float64 ``[n_rows]``, best response stored in the player's file, or None.
+        is_human: False, because the policy chooses.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Player:
         file: File of the player, or None if the player is built in.
         information: Name of the file's information model, or ``"memoryless"`` if the player is built in.
         rules: Rules of the file, or None if the player is built in.
-        has_values: True for *naive* and agent files. Their values allow softmax.
+        has_values: True for *naive* and agent files. Softmax requires values.
     """
 
     def __init__(self, argument: str) -> None:
@@ -164,15 +164,15 @@ class Player:
 
     @property
     def is_naive(self) -> bool:
-        """True for the built-in player *naive*, whose policy is solved."""
+        """True for the built-in player *naive*, whose policy requires a solution."""
         return self._source == "naive"
 
     def metadata(self) -> dict[str, Any]:
         """Return the JSON object that describes this player as the enemy in an agent or tensor file.
 
         Returns:
-            Object with a ``kind``: ``"built-in"``, ``"agent"`` or ``"strategy"``. It also contains the ``name`` or
-            ``file``, the ``digest`` of an agent, and the ``temperature`` if there is one.
+            Object with the ``kind`` (``"built-in"``, ``"agent"`` or ``"strategy"``) and the ``name`` or ``file``. An
+            agent also has a ``digest``, and a player with a softmax temperature a ``temperature``.
 
         Examples:
             >>> from punish_fast import Player
@@ -188,13 +188,13 @@ class Player:
         return metadata if self._temperature is None else metadata | {"temperature": self._temperature}
 
     def resolve_temperature(self, temperature: float | None) -> float | None:
-        """Return the softmax temperature that the player uses, given a default.
+        """Return the player's softmax temperature, given a default.
 
         Args:
-            temperature: Temperature to use if the player's argument has none, or None.
+            temperature: Default if the player's argument contains no temperature, or None.
 
         Returns:
-            The temperature in the player's argument, or else ``temperature``. None if the player has no values.
+            The temperature in the player's argument, otherwise ``temperature``. None if the player has no values.
 
         Raises:
             PolicyError: If the temperature is not above 0.
@@ -289,7 +289,7 @@ def require_support(player: Player, rules: Rules) -> None:
 
 
 def recorded_enemy(agent: SolutionFile) -> Player:
-    """Return the enemy of an agent or a tensor: a built-in player, or a file in the same folder.
+    """Return the enemy recorded in an agent or tensor file: a built-in player, or a file in the same folder.
 
     Raises:
         PlayerError: If the enemy is not recorded, or if its file is missing or has changed.
@@ -337,7 +337,7 @@ def names_of(arguments: list[str]) -> list[str]:
 def _split(argument: str) -> tuple[str, float | None]:
     """Split an argument into the name or file, and the temperature after ``@`` (None if there is no temperature)."""
     name, _, temperature = argument.rpartition("@")
-    # If the whole argument is the name of a file, it contains no temperature.
+    # If the whole argument is an existing file, "@" is part of the name.
     if not name or _exists(argument):
         return argument, None
     number = None
@@ -354,7 +354,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Return True if a file exists, and False if it does not or its name is invalid."""
+    """Return True if a file exists. Return False for missing files and invalid names."""
     return os.path.exists(Path(source))  # noqa: PTH110 - accepts invalid file names
 
 
@@ -383,7 +383,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 
 def naive_solution(space: StateSpace) -> Solution:
-    """Return the solution that *naive* plays, under ``memoryless`` and with values from -1 (loss) to 1 (win)."""
+    """Return the solution of *naive* under ``memoryless``, with values from -1 (loss) to 1 (win)."""
     rules = true_rules(space.rules)
 
     def compute() -> Solution:
@@ -394,14 +394,14 @@ def naive_solution(space: StateSpace) -> Solution:
 
 
 class PlayerGroup:
-    """Players given by name or file, and the game that they play.
+    """Players given by name or file, and the game between them.
 
-    The rules always have the true redeal. The game has the finest information model of any player. The policies of all
-    other players are converted to that model. This does not change how they play.
+    The rules always have the true redeal. The game has the finest information model among the players. The policies of
+    all other players are converted to this model, which does not change their choices.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
-        """Look up the players. The default rules are those of the first file, or ``tabletop`` without files."""
+        """Look up the players. By default, use the rules of the first file, or ``tabletop`` if no player has a file."""
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
         found = (player.rules for player in self._players if player.rules is not None)
@@ -411,7 +411,7 @@ class PlayerGroup:
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
-        # Kernels that the players' policies need.
+        # Kernel groups that compute the players' policies.
         self.groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
 
     def with_graph(
@@ -419,14 +419,14 @@ class PlayerGroup:
     ) -> tuple["GameGraph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
 
-        ``stage`` returns a context manager for a stage, given the name of the stage: ``agents`` or ``graph``. The
-        kernels of ``groups``, which the caller needs later, are compiled with the graph's kernels.
+        ``stage("agents")`` and ``stage("graph")`` must return context managers for these stages. The kernels of
+        ``groups``, needed later by the caller, are compiled together with the graph's kernels.
         """
         from punish_fast.duel.graph import GRAPH, GameGraph
 
         compile_kernels([*groups, *self.groups, *GRAPH], threads())
         with stage("agents"):
-            # Read the files before building the graph, which takes longer, so that damaged files are reported early.
+            # Read the files first to report damaged files before the graph is built, which takes longer.
             space, players = self.in_game()
         with stage("graph"):
             return GameGraph(space), players
@@ -436,8 +436,8 @@ class PlayerGroup:
     ) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states.
 
-        The kernels of ``groups`` are compiled with the policies' kernels. Other processes then compile those of
-        ``later``.
+        The kernels of ``groups`` are compiled together with the kernels of the policies. Other processes then compile
+        the kernels of ``later``.
         """
         compile_kernels([*self.groups, *groups], threads(), later)
         space = StateSpace(self.rules, self.information)

@@ -5,20 +5,19 @@ strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``
 
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
-where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on the Elo scale, on which a difference of 400
-points means ten wins to one loss. The mean rating is 0. A single number per agent cannot represent cycles:
-``i`` beats ``j``, ``j`` beats ``k`` and ``k`` beats ``i``.
+where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on the Elo scale: a difference of 400 points
+means ten wins per loss. The mean rating is 0. A single number per agent cannot represent cycles, in which ``i`` beats
+``j``, ``j`` beats ``k`` and ``k`` beats ``i``.
 
 *Prior.* Finite strengths maximize this sum only if no group of agents wins all of its games against the others (Ford,
 1957). Therefore, half a win and half a loss are added to the games of each pair: for ``n`` games with a share ``s`` of
 wins, ``w = (n s + 1/2) / (n + 1)``. Exact probabilities count as 10^12 games, so an agent that cannot lose is rated as
-if it lost one game in 2 * 10^12. Between two agents, this is a difference of 4,920 points.
+if it lost one game in 2 * 10^12. If there are only two agents, their ratings then differ by 4,920 points.
 
-*Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. At the
-maximum, the gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1``, where ``H`` is the Hessian and
-``B`` is the covariance of the gradient. This formula holds even if the model does not fit, and for paired games. Win
-rates have Wilson intervals (1927), computed for the number of independent games that would have the same standard
-error.
+*Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. The
+gradient is 0 at the maximum, so to first order the covariance of ``t`` is ``H^-1 B H^-1``, where ``H`` is the Hessian
+and ``B`` is the covariance of the gradient. This formula holds even if the model does not fit, and also for paired
+games. Wilson intervals (1927) of win rates use the number of independent games that has the same standard error.
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from punish_fast.runtime.intervals import Z_95, wilson_interval
 
 # Elo points per natural unit of strength.
 _POINTS = 400 / np.log(10)
-# Number of games that an exact probability counts as in the prior. For many more, float64 would not be accurate enough.
+# An exact probability counts as this number of games in the prior. Much larger numbers exceed the accuracy of float64.
 _EXACT_GAMES = 1e12
 # Newton's method stops when the norm of a step is below _CHANGE, or after _ITERATIONS steps.
 _CHANGE = 1e-10
@@ -45,10 +44,10 @@ class Standing:
     win_rate: float
     # Strength in Elo points.
     rating: float
-    # Half the width of the 95 % confidence intervals, or 0 for exact results.
+    # Half the width of each 95 % confidence interval, or 0 if results are exact.
     win_rate_margin: float
     rating_margin: float
-    # 95 % confidence interval of the win rate, within [0, 1] and in general not symmetric.
+    # 95 % confidence interval of the win rate, within [0, 1] and usually asymmetric.
     win_rate_interval: tuple[float, float]
 
 
@@ -81,10 +80,10 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 def strengths(win: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0.
 
-    ``win``, float64 ``[n, n]``, contains win probabilities strictly between 0 and 1. The diagonal is ignored. Newton's
-    method is used with step lengths that guarantee convergence, by generalized self-concordance (T. Sun and Q.
-    Tran-Dinh, 2019). The likelihood is never computed, because rounding could hide differences between its values,
-    while gradients remain accurate.
+    ``win``, float64 ``[n, n]``, contains win probabilities strictly between 0 and 1. The diagonal is ignored. The
+    algorithm is Newton's method. Its step lengths guarantee convergence by generalized self-concordance (T. Sun and Q.
+    Tran-Dinh, 2019). Steps depend only on gradients, which stay accurate where rounding hides differences of the
+    likelihood.
     """
     strength = np.zeros(len(win))
     for _ in range(_ITERATIONS):
@@ -99,7 +98,7 @@ def strengths(win: np.ndarray) -> np.ndarray:
 
 
 def _games(win: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return the numbers of independent games that would have these standard errors, float64 ``[n, n]``."""
+    """Return the number of independent games with the standard error of each pair, float64 ``[n, n]``."""
     is_sampled, is_mixed = error > 0, (win > 0) & (win < 1)
     games = np.full(win.shape, _EXACT_GAMES)
     np.divide(win * win.T, error**2, out=games, where=is_sampled & is_mixed)
@@ -114,8 +113,8 @@ def _probabilities(strength: np.ndarray) -> np.ndarray:
 def _hessian(p: np.ndarray) -> np.ndarray:
     """Return the Hessian of the negative log-likelihood, float64 ``[n, n]``, given win probabilities ``p``.
 
-    Strengths are determined only up to an additive constant, so the Hessian is singular. Adding a constant matrix makes
-    it invertible and keeps the sum of the strengths fixed.
+    Strengths are determined only up to an additive constant, so the Hessian is singular. The added constant matrix
+    makes it invertible and fixes the sum of the strengths.
     """
     weight = _off_diagonal(p * p.T)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight + weight.max())
@@ -123,7 +122,7 @@ def _hessian(p: np.ndarray) -> np.ndarray:
 
 def _strength_errors(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
     inverse = np.linalg.inv(_hessian(_probabilities(strength)))
-    # Variances are computed as sums of squares, so rounding cannot make them negative.
+    # Sums of squares cannot become negative by rounding.
     effects = (inverse[:, :, np.newaxis] - inverse[:, np.newaxis]) * error
     return np.asarray(np.sqrt((effects**2).sum(axis=(1, 2)) / 2))
 

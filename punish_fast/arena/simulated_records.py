@@ -1,7 +1,7 @@
-"""Record simulated games in the form of real games, for logs and databases.
+"""Recording of simulated games in logs and databases.
 
-For equal arguments, the games are identical to those of `simulate`. They are imported into a database like any other
-log: every breath is checked, and all games are stored in a single transaction.
+Given equal arguments, `simulate` plays identical games. Databases import the games like any other log: every breath is
+checked, and all games are stored in a single transaction.
 """
 
 import time
@@ -20,14 +20,14 @@ from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.records.schema import new_id
 
-# Storing more games would take minutes.
+# Maximum number of recorded games. Storing more games would take minutes.
 MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path | None = None) -> None:
-    """Raise an error if the games of a tournament cannot be recorded. Call this before any game is played.
+    """Raise an error if the games of a tournament cannot be recorded. Call this function before the first game.
 
-    If ``database`` is given and exists, it is read, and a warning names its invalid rows.
+    If ``database`` exists, read it and warn about invalid rows.
     """
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
@@ -49,7 +49,7 @@ def record_tournament(
 ) -> ImportReport:
     """Simulate games between every pair of different policies, and store them in a new or existing database.
 
-    ``games`` is the number of games of each pair, an even number.
+    ``games`` is the number of games per pair, an even number.
     """
     check_recording([player.name for player in players], games)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]

@@ -1,8 +1,8 @@
 """Round-robin tournaments, by exact duels or by simulated games.
 
-Seats do not matter: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``, so each
+The game is symmetric: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``, so each
 pair plays only one match. An agent wins half of its games against itself, so only the lengths of these games are used.
-Games are simulated in pairs with the same cards and swapped seats.
+Simulated games come in pairs with the same cards and swapped seats.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ class Tournament:
     standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
     games: int | None  # games per pair, or None if results are exact
-    # int64 ``[longest + 1]``, number of simulated games between different agents by length in breaths, or None if
-    # results are exact.
+    # int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths. None if results
+    # are exact.
     lengths: np.ndarray | None = None
 
     @cached_property
@@ -61,15 +61,15 @@ def round_robin(
     Args:
         games: Number of games per pair, an even number. By default, results are computed exactly.
         seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
-        progress: Called as ``progress("arena", done, matches)`` after every match, with the numbers of completed
-            matches and of all matches.
+        progress: Called as ``progress("arena", done, matches)`` after each match, with the number of completed matches
+            and the total number of matches.
     """
     check_tournament(len(players), games)
     digests = [digest_of(player.policy) for player in players]
     n, pairs = len(players), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
-    # Results are reused for pairs with equal policies.
+    # Pairs with equal policies share results.
     known: dict[tuple[str, str], tuple[float, float, SimulationResult | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
@@ -80,7 +80,7 @@ def round_robin(
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
             if simulated is not None:
-                # If all pairs of games have the same result, the estimated error is 0, but the next pair could differ.
+                # The estimated error is 0 if all pairs of games have the same result, but the next pair could differ.
                 error[i, j] = error[j, i] = max(simulated.standard_error, 1 / simulated.games)
                 lengths = added(lengths, simulated.lengths)
         if progress is not None:
@@ -92,7 +92,7 @@ def round_robin(
 def _play(
     graph: GameGraph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
 ) -> tuple[float, float, SimulationResult | None]:
-    """Return the win probability and mean length of a match, and the result of the simulation, if any."""
+    """Return the win probability and mean length of a match, and the result of the simulation (None if exact)."""
     if games is None:
         duel = head_to_head(graph, own, enemy, _TOLERANCE)
         return duel.win_probability, duel.length, None
@@ -109,14 +109,14 @@ def check_tournament(n_players: int, games: int | None) -> None:
 
 
 def digest_of(policy: np.ndarray) -> str:
-    """Return a short digest that is equal for equal policies."""
+    """Return a digest of a policy, 16 hexadecimal digits."""
     return hashlib.sha256(np.ascontiguousarray(policy, dtype="<f8").tobytes()).hexdigest()[:16]
 
 
 def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield all pairs of agents as pairs of indices, including each agent with itself.
+    """Yield all pairs of agents as pairs of indices. Each agent is also paired with itself.
 
-    The agents of a pair are ordered by their digests, so that results do not depend on the order of ``digests``.
+    The agents of a pair are ordered by digest, so that results do not depend on the order of ``digests``.
     """
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):
@@ -148,7 +148,7 @@ def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
 
 
 def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
-    # Sum from the end, so that small remainders are accurate.
+    # Sum from the end, where probabilities are small, to keep small remainders accurate.
     total = ended.sum(axis=1)
     going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
     return [

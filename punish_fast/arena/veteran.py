@@ -1,10 +1,10 @@
-"""The veteran: an opponent for the standard rules, included in the package.
+"""The veteran: a built-in opponent for the standard rules.
 
-The veteran plays an approximate equilibrium strategy under ``memoryless`` (``equilibrium/solver.py``, 80 iterations).
-The strategy is compressed: it covers only states that self-play visits at least once in ten million games, and plays
-uniformly in all others. Its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``,
-stores one bit per state, set if the state is covered, and the probabilities in covered states in units of 1 / 15. Both
-are in the order of the `StateSpace` of ``tabletop``.
+The veteran's policy is an approximate equilibrium under ``memoryless`` (``equilibrium/solver.py``, 80 iterations). To
+save space, the policy covers only states that occur in ten million games of self-play. In all other states it is
+uniform. Its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``, stores one bit per
+state, set if the state is covered, and then the probabilities in covered states in units of 1 / 15. Both parts follow
+the order of the `StateSpace` of ``tabletop``.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def must_support(rules: Rules) -> None:
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of ``memoryless``."""
+    """Return the veteran's policy under ``memoryless``, float64 ``[n_rows]``."""
     must_support(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         support = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)

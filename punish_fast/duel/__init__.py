@@ -1,1 +1,1 @@
-"""The real game with two hands and a deck: exact evaluation and simulation."""
+"""The two-player game: exact evaluation and simulation."""

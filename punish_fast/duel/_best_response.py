@@ -1,13 +1,12 @@
 """Best response to an enemy's policy, breath by breath, under given beliefs about the enemy's hand.
 
-The responding player sees the information state ``s`` but not the full state ``(s, e)``, and therefore takes the same
-action against every enemy hand ``e``. With beliefs ``C(s, e)``, which need not sum to 1, and
+The player who responds sees the information state ``s`` but not the enemy's hand ``e``, and therefore takes the same
+action in all full states ``(s, e)``. Let ``C(s, e)`` be the beliefs, which need not sum to 1. With
 
     q(s, e, a) = sum over enemy rows b and draws d of y(b) P(d) v(successor)
 
-the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Divided by
-the total belief, ``sum over e of C(s, e)``, these sums are the values of the actions. Breaths are solved from last to
-first.
+the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for this action. The value
+of an action is this sum, divided by the total belief ``sum over e of C(s, e)``. Breaths are solved from last to first.
 """
 
 import numpy as np
@@ -16,13 +15,13 @@ from punish_fast.duel._walk import ZERO, add_value, open_full, prefetch_enemy, w
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.runtime._jit import kernel
 
-# Smaller gains, relative to the total belief, are considered rounding errors.
+# Smaller gains, relative to the total belief, count as rounding errors.
 _LEAST_GAIN = 1e-13
 
 
 @kernel
 def respond_full(begin, end, full, draws, rows, most_decks, enemy_policy, belief, v, choice, least):
-    """Set ``choice[state]`` to the best response in the given information states, and ``v[number, 0]`` to its value.
+    """Set ``choice[state]`` to the best row in the given information states, and ``v[number, 0]`` to its values.
 
     A choice is replaced only by a better row, so choices do not change in states with a total belief of 0. Full states
     with a belief below ``least`` are skipped. ``most_decks`` is the maximum number of decks per information state.
@@ -62,7 +61,7 @@ def respond_full(begin, end, full, draws, rows, most_decks, enemy_policy, belief
 
 @kernel
 def value_actions(begin, end, full, draws, rows, enemy_policy, belief, v, out):
-    """Set ``out[row]`` to the value of each action in the given information states, the mean of ``q`` under ``belief``.
+    """Set ``out[row]`` to the mean of ``q`` under ``belief`` for each action in the given information states.
 
     If the total belief of a state is 0, all enemy hands have equal weight.
     """

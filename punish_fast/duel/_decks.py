@@ -1,8 +1,8 @@
-"""Possible decks, and the draws of cards from them for feints.
+"""Possible decks, and draws from decks for feints.
 
 Decks of all sizes are numbered in lexicographic order of their card counts. `Draws` lists the draws from each deck, in
-the order in which the successors of full states are stored. `Decks` lists the decks that are possible in an information
-state, which depend only on its block and on the number of cards drawn for feints.
+the same order as the stored successors of full states. `Decks` lists the possible decks in information states. The
+list depends only on the block and on the number of cards drawn for feints.
 """
 
 from typing import NamedTuple
@@ -23,16 +23,16 @@ MOST_DRAWS = N_KINDS * N_KINDS
 class Draws(NamedTuple):
     """Distinct draws from each deck, for each combination of feints."""
 
-    copies: np.ndarray  # int64 ``[n_decks, 5]``, number of cards of each kind, in lexicographic order
+    copies: np.ndarray  # int64 ``[n_decks, 5]``, number of cards of each kind. Decks are in lexicographic order
     n: np.ndarray  # int64 ``[n_decks, 4]``, number of distinct draws
-    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the player, 5 for none
-    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy, 5 for none
+    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind of card drawn by the player (5 for none)
+    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind of card drawn by the enemy (5 for none)
     left: np.ndarray  # int64 ``[n_decks, 4, 25]``, index of the remaining deck
     p: np.ndarray  # float64 ``[n_decks, 4, 25]``, probability of each draw
 
 
 class Decks(NamedTuple):
-    """Possible decks in a layer, with one list for each block and number of cards drawn."""
+    """Possible decks in a layer. There is one list for each block and number of drawn cards."""
 
     ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, start of each list
     deck: np.ndarray  # int32 ``[n]``, indices of decks, ascending in each list
@@ -41,7 +41,7 @@ class Decks(NamedTuple):
 
 @routine
 def find_deck(copies, deck):
-    """Find a deck by bisection, and return its index, or the index of the next deck if ``copies`` lacks it."""
+    """Return the index of a deck in ``copies`` by bisection. If the deck is missing, return the index of the next."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2
@@ -70,10 +70,10 @@ def deck_ways(cards, deck):
 
 @routine
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
-    """Write the possible decks of a block, starting at index ``ptr[0]``, or write their number to ``ptr[drawn]``.
+    """List the possible decks of a block in ``decks``, beginning at index ``ptr[0]``.
 
-    Decks are counted if ``decks.deck`` is empty. A deck is possible only if the layer contains the mirrored block for
-    the hand that the deck leaves to the enemy.
+    If ``decks.deck`` is empty, only write the number of decks to ``ptr[drawn]``. The deck determines the enemy's hand.
+    A deck is possible only if the layer contains the mirrored block for this hand.
     """
     digits, piles, deck, hand = room
     open_block(layout, layer, block, piles)
@@ -106,7 +106,7 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """Write the numbers of possible decks of some blocks to ``counts[block, drawn]``. ``decks.deck`` must be empty."""
+    """Set ``counts[block, drawn]`` to the number of possible decks of each block. ``decks.deck`` must be empty."""
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])

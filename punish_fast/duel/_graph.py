@@ -1,21 +1,21 @@
-"""Graph of the real game, in which both hands are known.
+"""Graph of the two-player game with both hands known.
 
-A *full state* is a pair of an information state and an enemy hand. The remaining cards form the deck. Full states are
+A *full state* consists of an information state and the enemy's hand. The remaining cards form the deck. Full states are
 numbered by information state, then by deck::
 
     number(row, deck) = full_ptr[row] + index of the deck in the list of (block, number of cards drawn)
 
-where ``row`` is the information state. The possible decks depend only on the block of the information state and on the
-number of cards drawn for feints (``_decks.py``). The enemy in a full state sees the mirrored information state,
-``enemy_row``. Any information model can be used (``information.py``). It determines the number of information states
-and full states.
+where ``row`` is the information state. The list of possible decks depends only on the block of the information state
+and on the number of cards drawn for feints (``_decks.py``). In a full state, the enemy sees the mirrored information
+state ``enemy_row``. The graph supports every information model (``information.py``). The model determines the numbers
+of information states and full states.
 
-Each combination of the player's action, the enemy's action and a draw for feints leads from a full state to one
-successor. The successors of a full state are stored contiguously, sorted by the player's action, the enemy's action and
-the draw, in this order (``_walk.py``).
+The player's action, the enemy's action and the draw for feints determine the successor of a full state. The successors
+of a full state are stored contiguously, sorted first by the player's action, then by the enemy's action, then by the
+draw (``_walk.py``).
 
-After the last breath of a measure, only the hands and HP of both players matter, since the true redeal shuffles all
-other cards. Each combination of hands and HP is a *node*. Nodes are numbered after all full states, followed by the
+After the last breath of a measure, only the hands and HP of both players matter, because the true redeal shuffles all
+other cards. Each combination of hands and HP is a *node*. Full states are numbered first, then nodes, and finally the
 results win and loss.
 """
 
@@ -32,7 +32,7 @@ from punish_fast.punish.states._redeal import redeal
 from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, optimized_routine, routine
 
-# Marks targets that have not been looked up.
+# Marker for targets that are not yet looked up.
 _UNKNOWN = -2
 
 
@@ -89,7 +89,7 @@ def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
 
 @routine
 def hands_code(layout, own, pick, enemy, enemy_pick):
-    """Return the cards code of two hands after both picks. A pick of 5 takes no card."""
+    """Return the cards code of two hands after both picks (5 for no card)."""
     code = 0
     for kind in range(N_KINDS):
         held = own[kind] - (1 if kind == pick else 0)
@@ -121,7 +121,7 @@ def room_for_cards():
 
 @optimized_routine
 def open_deck(full, draws, decks, layer, place, number, mirrored, room):
-    """Store a full state's deck and enemy information state in ``full``, and the enemy's hand in ``room``."""
+    """Store the deck and the enemy's information state in ``full``, and the enemy's hand in ``room``."""
     deck = decks.deck[place]
     full.deck[number] = deck
     full.enemy_row[number] = row_of(layer, decks.block[place], mirrored)
@@ -137,12 +137,12 @@ def resolved(pick, draw):
 
 @routine
 def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
-    """Store the successors of a full state in ``full.after``, and return the index after the last one.
+    """Store the successors of a full state in ``full.after``, and return the index after the last successor.
 
     ``outcomes`` is the table of `status_tables` for the status of the full state. In the last breath of a measure,
-    successors are keys of nodes, marked in ``used``. In any other breath, ``used`` is empty, successors are
-    full states, and ``following`` contains the next layer and its decks. If the game ends, the successor is `WIN` or
-    `LOSS`.
+    successors are keys of nodes and are marked in ``used``. In all other breaths, successors are full states,
+    ``following`` contains the next layer and its decks, and ``used`` is empty. If the game ends, the successor is `WIN`
+    or `LOSS`.
     """
     layout, places, draws = game
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
@@ -187,9 +187,9 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
 def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
     """Store the full states of the given blocks and their successors.
 
-    ``game`` contains the layout, the places and the draws. ``statuses`` is a table of `status_tables`.
-    ``following`` and ``used`` are as in `list_after`. Several threads may mark the same key in ``used``, but all of
-    them write 1.
+    ``game`` contains the layout, the places and the draws. ``statuses`` is a table of `status_tables`. `list_after`
+    describes ``following`` and ``used``. Several threads can write to the same entry of ``used``, but all of them write
+    1.
     """
     (layout, places, draws), (state_ptr, action) = game, rows
     room = room_for_cards()
@@ -232,7 +232,7 @@ def number_nodes(begin, end, chunks, after, slot, win):
 class Redeal(NamedTuple):
     """Deals after a measure, and at the beginning of a game."""
 
-    # int64 ``[n_pairs]``, ascending codes of pairs of kept hands, the first of which is empty for a new game
+    # int64 ``[n_pairs]``, ascending codes of pairs of kept hands. The first pair is empty and stands for a new game.
     pair: np.ndarray
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     deal: np.ndarray  # int32 ``[n]``, deal numbers, ascending in each pair
@@ -247,7 +247,8 @@ class Redeal(NamedTuple):
 def find_ascending(numbers, number):
     """Return the index of a number in ascending numbers.
 
-    Kernels that call `np.searchsorted` or `np.sum` import `scipy.linalg` when they are loaded.
+    This function replaces `np.searchsorted`. Kernels that call `np.searchsorted` or `np.sum` import `scipy.linalg` when
+    they are loaded.
     """
     first, end = 0, len(numbers)
     while first < end:
@@ -261,11 +262,11 @@ def find_ascending(numbers, number):
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
-    """List the blocks that can be dealt to the player after two kept hands, and return their number and total weight.
+    """List the player's possible blocks after a deal, given both kept hands. Return their number and total weight.
 
-    ``cards`` contains the ascending cards codes of the blocks under ``memoryless``. The player's hand and the revealed
-    cards are dealt by a `redeal` from all cards in neither hand. The enemy's hand and the deck come from the remaining
-    cards.
+    ``cards`` contains the ascending cards codes of the blocks under ``memoryless``. `redeal` deals the player's new
+    cards and the revealed cards from all cards outside both hands. The enemy's new cards and the deck come from the
+    remaining cards.
     """
     n_kept = n_free = 0
     for kind in range(N_KINDS):
@@ -282,11 +283,11 @@ def list_views(layout, cards, kept, piles, codes, weights):
 
 @kernel
 def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs, out):
-    """Count the deals that may follow the given pairs of kept hands, or list them with their probabilities.
+    """Count the possible deals after the given pairs of kept hands, or list the deals and their probabilities.
 
-    ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands, ``cards`` is as in `list_views`, and ``deal_ptr`` contains
-    the first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
-    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed. Otherwise they are
+    ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands. `list_views` describes ``cards``. ``deal_ptr`` contains the
+    first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
+    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed. Otherwise, they are
     counted.
     """
     counts, ptr, deal, p = out

@@ -1,11 +1,11 @@
-"""Passes through the graph of the real game: values backward, probabilities forward.
+"""Passes through the graph of the two-player game: values backward, reach probabilities forward.
 
-In a full state, the player plays row ``a`` with probability ``x(a)``, and the enemy plays row ``b`` with probability
-``y(b)``, where ``P(d)`` is the probability of the draws ``d``. The backward pass computes
+In a full state, the player chooses row ``a`` with probability ``x(a)``, and the enemy chooses row ``b`` with
+probability ``y(b)``. ``P(d)`` is the probability of the draws ``d``. The backward pass computes
 
     v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
-and the forward pass distributes the reach probability of each full state to its successors in the same proportions.
+The forward pass distributes the reach probability of each full state to its successors in the same proportions.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 
 
 class Parts(NamedTuple):
-    """Partition of the information states of a breath, for distributing reach probabilities in parallel.
+    """Partition of a breath's information states into parts that distribute reach probabilities in parallel.
 
-    Parts that write to the same buffer share no successor, so sums do not depend on the number of threads.
+    Parts that write to the same buffer share no successors, so sums do not depend on the number of threads.
     """
 
     ptr: np.ndarray  # int64 ``[n_parts + 1]``, first span of each part
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add the values and lengths of successors. ``total`` begins with the probability of the player's row."""
+    """Visitor: add the values and lengths of successors. ``total[0]`` is the probability of the player's row."""
     own_policy, value, length = total
     full, draws, enemy_policy, v = args
     deck, feints = draw
@@ -37,7 +37,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
     prefetch_value(full.after, v, TWO, entry)
     for i in range(n if weight > 0.0 else ZERO):
         target = np.uint64(full.after[entry + i])
-        # Usually nothing is drawn.
+        # Usually, no card is drawn.
         p = weight * draws.p[deck, feints, i] if n > ONE else weight
         value += p * v[target, ZERO]
         length += p * v[target, ONE]
@@ -46,7 +46,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def back_up_full(begin, end, full, draws, rows, policies, v):
-    """Compute the values and lengths of the full states of the given information states from their successors."""
+    """Compute values and lengths for all full states in the given information states, from their successors."""
     (state_ptr, action), (own_policy, enemy_policy) = rows, policies
     args = full, draws, enemy_policy, v
     for row in range(begin, end):
@@ -65,7 +65,7 @@ def back_up_full(begin, end, full, draws, rows, policies, v):
 
 @kernel
 def back_up_nodes(begin, end, redeal, v, out):
-    """Set ``out[node]`` to the means of the columns of ``v`` over the deals that follow each given node."""
+    """Set ``out[node]`` to the column means of ``v`` over the deals after each given node."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):
@@ -81,7 +81,7 @@ def back_up_nodes(begin, end, redeal, v, out):
 
 @inlined_routine
 def pass_reach(total, enemy_row, entry, n, draw, args):
-    """Visitor: distribute ``total``, the reach probability of a full state and a player's row, to their successors."""
+    """Visitor: distribute ``total``, the reach probability of a full state and a row, to their successors."""
     full, draws, enemy_policy, targets, into, ended = args
     origin, win = targets
     deck, feints = draw
@@ -100,8 +100,8 @@ def pass_reach(total, enemy_row, entry, n, draw, args):
 def propagate_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
     """Distribute the reach probabilities of the full states in the given parts to their successors.
 
-    ``out[0][buffer]`` receives the reach probabilities of full states or nodes, numbered from ``targets[0]`` on.
-    ``out[1][part]`` receives the probabilities of win and loss, numbered from ``targets[1]`` on.
+    ``out[0][buffer]`` receives the reach probabilities of full states or nodes, numbered from ``targets[0]`` onward.
+    ``out[1][part]`` receives the probabilities of win and loss, numbered from ``targets[1]`` onward.
     """
     (state_ptr, action), (own_policy, enemy_policy) = rows, policies
     bounds = np.uint64(targets[0]), np.uint64(targets[1])
@@ -119,7 +119,7 @@ def propagate_full(begin, end, parts, full, draws, rows, policies, reach, target
 
 @kernel
 def propagate_nodes(begin, end, chunks, redeal, reach, out):
-    """Distribute the reach probabilities of chunks of nodes to full states. Chunk ``c`` writes only to ``out[c]``."""
+    """Distribute the reach probabilities of nodes to full states. Chunk ``c`` of nodes writes only to ``out[c]``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):

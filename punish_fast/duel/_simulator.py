@@ -1,17 +1,17 @@
-"""Simulated games: random walks on the graph of the real game, with counter-based random numbers.
+"""Simulated games: random walks on the graph of the two-player game, with counter-based random numbers.
 
 A game is a walk through numbered states. In a full state, both players choose actions, and feints draw cards from the
-deck. Successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``), so the index of the
-next state can be computed from the two actions and the draw.
+deck. Successors are ordered by the player's action, the enemy's action and the draw (``_walk.py``). The index of the
+next state therefore follows from both actions and the draw.
 
-Random numbers are computed from a key and a counter (``runtime/_random.py``)::
+Random numbers are functions of a key and a counter (``runtime/_random.py``)::
 
     key      the seed, low and high word
     counter  the game (low and high word), the breath, and 0 for the breath itself or 1 for the deal before it
 
-No random number depends on an earlier one, so each game is the same for any order of games and any number of threads.
-A choice uses 31 bits, a draw uses 32 bits, and a deal uses 53 bits. Actions with a probability below 2^-31 might
-therefore never be played.
+No random number depends on earlier random numbers, so a game depends neither on the order of games nor on the number of
+threads. A choice uses 31 bits, a draw uses 32 bits, and a deal uses 53 bits. Therefore, actions with a probability
+below 2^-31 might never be chosen.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ BREATH, DEAL = 0, 1
 # Number of interleaved games.
 _AT_ONCE = 256
 
-# Exceeds the number of actions in any information state.
+# Upper bound of the number of actions in an information state.
 MOST_ACTIONS = 16
 
 # Columns of `Walk.place`.
@@ -44,10 +44,11 @@ OWN, ENEMY, DECK, FIRST = range(4)
 
 
 class Walk(NamedTuple):
-    """Arrays that a walk reads."""
+    """Read-only arrays of a walk."""
 
-    place: np.ndarray  # int32 ``[n_full, 4]``: packed actions of both players, deck, first successor
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of distinct draws, as in `Draws`
+    # int32 ``[n_full, 4]``: result of `pack_shape` for the player and for the enemy, deck, first successor
+    place: np.ndarray
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of distinct draws (`Draws.n`)
     until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
     after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 
@@ -55,9 +56,9 @@ class Walk(NamedTuple):
 class Deals(NamedTuple):
     """Deals at the beginning of a game or after a measure.
 
-    A deal is drawn with a guide table [H.-C. Chen and Y. Asau, 1974]: the unit interval is divided into as many equal
-    slices as there are deals, and ``guide`` contains the deal in which each slice begins, so the search skips fewer
-    than two deals on average.
+    Deals are drawn with a guide table [H.-C. Chen and Y. Asau, 1974]. The unit interval is divided into equal slices,
+    one for each deal. ``guide`` contains the deal at the beginning of each slice. A search then skips fewer than two
+    deals on average.
     """
 
     node_pair: np.ndarray  # int32 ``[n_nodes]``, index of each node's pair of kept hands
@@ -113,7 +114,7 @@ def guide_deals(begin, end, ptr, p, until, guide):
 
 @kernel
 def fill_thresholds(begin, end, state_ptr, weight, threshold):
-    """Set ``threshold``, uint32 ``[n_rows]``, to `CERTAIN` times the cumulative probabilities of each state's rows."""
+    """Set ``threshold``, uint32 ``[n_rows]``, to `CERTAIN` times the cumulative probability within each state."""
     for state in range(begin, end):
         total = 0.0
         last = state_ptr[state]
@@ -122,14 +123,14 @@ def fill_thresholds(begin, end, state_ptr, weight, threshold):
             threshold[row] = min(int(total * CERTAIN + 0.5), CERTAIN)
             if weight[row] > 0.0:
                 last = row
-        # Rounded sums may be below 1, but the last row with a positive probability must have the threshold `CERTAIN`.
+        # Rounded sums can be below 1, but the last row with a positive probability must have the threshold `CERTAIN`.
         for row in range(last, state_ptr[state + 1]):
             threshold[row] = CERTAIN
 
 
 @routine
 def choose(threshold, first, n, word):
-    """Return the index of the row that ``word`` selects among ``n`` rows from ``first`` on, without branching on it."""
+    """Return the index of the row that ``word`` selects among ``n`` rows from ``first`` onward, without branches."""
     drawn = np.int64(word >> _CHOICE_SHIFT)
     chosen = 0
     for row in range(first, first + n):
@@ -139,7 +140,7 @@ def choose(threshold, first, n, word):
 
 @routine
 def find_draw(until, deck, feints, n, word):
-    """Return the index of the draw that ``word`` selects among the ``n`` draws from a deck for the given feints."""
+    """Return the index of the draw that ``word`` selects among ``n`` draws for a deck and a combination of feints."""
     point = float(word) * _WORD_UNIT
     draw = 0
     while draw < n - 1 and until[deck, feints, draw] <= point:
@@ -149,7 +150,7 @@ def find_draw(until, deck, feints, n, word):
 
 @routine
 def deal_cards(ptr, until, guide, pair, words):
-    """Return the index in `Deals.deal` of the deal that ``words`` select after a pair of kept hands."""
+    """Return the index of the deal in `Deals.deal` that ``words`` select after a pair of kept hands."""
     point = float((words[0] >> _DEAL_SHIFTS[0]) * _DEAL_FACTOR + (words[1] >> _DEAL_SHIFTS[1])) * _DEAL_UNIT
     first, n = ptr[pair], ptr[pair + 1] - ptr[pair]
     place = first + guide[first + int(point * n)]
@@ -170,7 +171,7 @@ def draw_deal(numbers, ptr, until, guide):
 
 @kernel
 def draw_choice(numbers, seat, threshold, first, n):
-    """Return the index of the action that a seat (0: player, 1: enemy) plays in a breath (see `choose`)."""
+    """Return the index of the action that a seat (0: player, 1: enemy) chooses in a breath (see `choose`)."""
     game, breath, seed = numbers
     words = draw_words(game, breath, BREATH, seed)
     return choose(threshold, first, n, words[0] if seat == 0 else words[1])
@@ -187,13 +188,13 @@ def draw_feints(numbers, until, deck, feints, n):
 def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
     """Play games ``begin`` to ``end - 1``, counted from the first game.
 
-    Games are interleaved: each step performs one lookup for all of them. The processor then waits for many cache misses
-    at the same time, which makes the simulation three times as fast.
+    Games are interleaved: each step performs one lookup for all games. The processor then waits for many cache misses
+    simultaneously, which makes the simulation three times as fast.
 
     ``numbers`` contains the number of the first game and the seed. ``start`` contains the index of the initial status,
-    the numbers of the first node and of the result win, and the maximum number of breaths. In ``games``, ``breaths[i]``
-    is set to the length of the game, and ``won[i]`` to 1 for a win. A game that is undecided after the maximum number
-    of breaths sets ``stop[0]``, which stops all threads.
+    the number of the first node, the number of the result win, and the maximum number of breaths. The kernel sets
+    ``games.breaths[i]`` to the length of a game, and ``games.won[i]`` to 1 for a win. If a game is undecided after the
+    maximum number of breaths, the kernel sets ``stop[0]``, which stops all threads.
 
     ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
     state in breath ``k`` of game ``i`` and both players' rows.

@@ -1,8 +1,8 @@
-"""One breath of the real game, given two actions and the cards drawn for feints.
+"""One breath of the two-player game, given both actions and the cards drawn for feints.
 
 A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
-the view is the state between two measures, before the deal. Results of clashes are looked up in the same tables that
-the kernels use.
+the view is the state between two measures, before the deal. The results of clashes come from the same tables that the
+kernels use.
 """
 
 from typing import NamedTuple
@@ -16,17 +16,17 @@ from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.clash import NOTHING, REST, clash_effects, status_tables
 from punish_fast.punish.rules import Rules
 
-# Row k contains the counts of a single card of kind k. The last row, for rest or no card, is zero.
+# Row k contains the counts of a single card of kind k. The last row stands for rest or no card and is zero.
 CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 
 class Breaths(NamedTuple):
     """Results of breaths. In each pair, the player comes before the enemy."""
 
-    result: np.ndarray  # int64 [n], WIN or LOSS of the player, 0 if the game continues
+    result: np.ndarray  # int64 [n], WIN or LOSS of the player (0 if the game continues)
     resolved: np.ndarray  # int64 [n, 2], cards that clash (0 is guard, 5 is rest)
     hp: np.ndarray  # int64 [n, 2], HP after damage and before healing, possibly below 0
-    digits: np.ndarray  # int64 [n, 18], the player's next view, meaningless if the game has ended
+    digits: np.ndarray  # int64 [n, 18], the player's next view (meaningless if the game has ended)
 
 
 def picks_of(actions: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     Args:
         views: ``[n, 18]``, the player's views during a measure, or ``[18]`` if all breaths begin with the same view.
         actions: ``[n, 2]``, two-digit actions of the player and of the enemy.
-        drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard), or 5 for no feint.
+        drawn: ``[n, 2]``, cards that the player and the enemy draw for feints (0 is guard, 5 for no feint).
     """
     layout, actions, drawn = (
         codes.layout_of(rules),

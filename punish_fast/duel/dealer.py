@@ -1,7 +1,7 @@
 """Deals at the beginning of a game or after a measure.
 
-A deal consists of a block of information states of the first breath, and a deck. Deals are numbered by block, then by
-deck. They depend only on the cards, so they can be listed before the graph of the game is built.
+A deal consists of a deck and a block of information states in the first breath. Deals are numbered by block, then by
+deck. Deals depend only on cards, so they can be listed before the graph of the game is built.
 """
 
 from itertools import product
@@ -23,7 +23,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class Dealt(NamedTuple):
-    """Dealt cards: numbers of cards of each kind, int64 ``[5]`` each, and the deck."""
+    """Dealt cards. Each array contains the number of cards of each kind, int64 ``[5]``."""
 
     own: np.ndarray
     enemy: np.ndarray
@@ -32,10 +32,10 @@ class Dealt(NamedTuple):
 
 
 class Dealer:
-    """Dealer that lists or draws the deals that may follow two kept hands."""
+    """Lists or samples the possible deals after two kept hands."""
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Number the deals. ``draws`` (from all decks) and ``decks`` (of the first breath) are tabulated if None."""
+        """Number the deals. By default, compute the ``draws`` from all decks and the ``decks`` of the first breath."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks
@@ -44,10 +44,10 @@ class Dealer:
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """List the deals that may follow each pair of kept hands, int64 ``[n, 2, 5]``.
+        """List the possible deals after each pair of kept hands, int64 ``[n, 2, 5]``.
 
-        Return the offset of each pair's deals, int64 ``[n + 1]``, the numbers of the deals, int32, and their
-        probabilities, float64.
+        Return the offset of each pair's deals, int64 ``[n + 1]``, the deal numbers, int32, and the probabilities of the
+        deals, float64.
         """
         layer = self.space.layers[0]
         counts = np.zeros(len(kept), dtype=np.int64)
@@ -63,7 +63,7 @@ class Dealer:
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
         """Draw a deal after two kept hands, int64 ``[2, 5]``.
 
-        ``numbers`` contains the game, the number of breaths played, and the random seed.
+        ``numbers`` contains the game number, the number of past breaths, and the random seed.
         """
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
@@ -76,7 +76,7 @@ class Dealer:
 
 
 def tabulate_draws(layout: Layout) -> _decks.Draws:
-    """Tabulate all decks and the draws from them."""
+    """Tabulate all decks and all draws from each deck."""
     copies = list_counts(np.minimum(layout.copies, layout.deck_size))
     size = copies.sum(axis=1)
     is_deck = (size >= layout.deck_size - 2 * layout.feints) & (size <= layout.deck_size)
@@ -100,7 +100,7 @@ def tabulate_draws(layout: Layout) -> _decks.Draws:
 
 
 def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
-    """Return the cumulative probabilities of draws for feints, as used by `_simulator.find_draw`."""
+    """Return the cumulative probabilities of draws for feints, an argument of `_simulator.find_draw`."""
     return np.cumsum(draws.p, axis=2)
 
 

@@ -1,18 +1,18 @@
-"""The probability that one policy beats another in the real game: exact evaluation and simulated games.
+"""Probability that one policy beats another in the two-player game: exact evaluation and simulated games.
 
-**Exact evaluation.** The backward computation is linear: a sweep through a measure maps the values ``x`` of the nodes
-between measures to ``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are
+**Exact evaluation.** The backward computation is linear. A sweep through a measure maps the values ``x`` of the nodes
+between measures to ``g(x) = c + M x``. The matrix ``M`` contains the transition probabilities between nodes. Sweeps are
 accelerated (``anderson.py``). After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected
-number of measures, ``N = (I - M)^-1 1``. Since every completed measure has ``b`` breaths, ``N`` is at most ``1 + (L -
-1) / b``, where ``L`` is the expected length of a game in breaths. The sweeps also compute ``L``, with an error of at
-most ``N`` times its residual.
+number of measures, ``N = (I - M)^-1 1``. Every completed measure has ``b`` breaths, so ``N`` is at most ``1 + (L - 1) /
+b``, where ``L`` is the expected length of a game in breaths. The sweeps also compute ``L``. Its error is at most ``N``
+times its residual.
 
 The forward computation propagates the distribution of full states from breath to breath. It yields the probability
-that the game ends in each breath of each measure. The two computations must agree.
+that the game ends in each breath of each measure. Both computations must agree.
 
-**Simulated games.** Games are played in pairs, with the same cards and random numbers but swapped seats, so the luck of
-the cards largely cancels out. The two games of a pair are dependent, so the standard error is computed over
-pairs, from the variance of ``w / 2``, where ``w`` is the player's number of wins in a pair.
+**Simulated games.** The two games of a pair have the same cards and random numbers but swapped seats, so the luck of
+the cards largely cancels out. These games are dependent. Therefore, the standard error is computed from the variance of
+``w / 2`` over pairs, where ``w`` is the player's number of wins in a pair.
 """
 
 from dataclasses import dataclass, field
@@ -29,9 +29,9 @@ from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 _MAX_SWEEPS = 1000
-# Below this value, an error bound that no longer decreases has reached the limit of rounding.
+# If an error bound below this value stops decreasing, only rounding errors are left.
 _FLOOR = 1e-9
-# Maximum expected number of breaths. Longer games are assumed to never end.
+# Maximum expected number of breaths. Longer games are treated as endless.
 _LONGEST = 1e6
 
 
@@ -65,9 +65,9 @@ def head_to_head(
         own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
             built-in player or a file.
         enemy: Enemy, in one of the same forms.
-        tolerance: Error bound at which to stop. The limit of rounding also stops the evaluation.
-        initial_values: float64 ``[n_nodes, 2]``, win probabilities and expected remaining breaths at the nodes between
-            measures, from which to start.
+        tolerance: Error bound at which the evaluation stops. It stops earlier if only rounding errors are left.
+        initial_values: float64 ``[n_nodes, 2]``, initial win probabilities and initial expected remaining breaths of
+            the nodes between measures.
 
     Returns:
         Win probability of the player, expected length of a game, and their error bound.
@@ -98,7 +98,7 @@ def head_to_head(
         if error <= tolerance or best <= error <= _FLOOR:
             nodes[:] = image
             numbers, p = graph.opening
-            # BLAS is not used, because its number of threads would change the last bits.
+            # `einsum` does not call BLAS, whose number of threads would change the last bits.
             win_probability, length = np.einsum("i,ik->k", p, v[numbers]).tolist()
             return Duel(win_probability, length, error, v, sweeps)
         best = min(best, error)
@@ -109,7 +109,7 @@ def head_to_head(
 
 
 def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
-    """Return a bound on the error of the probabilities and numbers of breaths in ``image``."""
+    """Return a bound on the error of the probabilities and lengths in ``image``."""
     residual = np.abs(image - nodes).max(axis=0, initial=0.0)
     slack = residual[1] / breaths
     if slack >= 1 or image[:, 1].max(initial=0.0) > _LONGEST / 2:
@@ -121,8 +121,8 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    Measures are added until the probability of an undecided game is at most ``rest``. If 1,000 measures are not
-    sufficient, raise `DuelError`.
+    Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if this takes
+    more than 1,000 measures.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.initial_reach
@@ -138,7 +138,7 @@ def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1
     raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; with these policies, games may never end")
 
 
-# Number of deals per simulator call, small enough to handle interrupts promptly.
+# Number of deals per simulator call. Python handles interrupts only between calls.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
@@ -180,7 +180,7 @@ class SimulationResult(NamedTuple):
 
 
 def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> SimulationResult:
-    """Play every deal twice, with swapped seats, and count the results.
+    """Simulate games in pairs with the same cards and swapped seats, and count the results.
 
     Args:
         graph: Graph of the game.
@@ -216,7 +216,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
         numbers = first, min(_DEALS_AT_ONCE, n_deals - first), seed
         one, swapped = simulator.play(own, enemy, *numbers), simulator.play(enemy, own, *numbers)
         wins += len(swapped.won) + int(one.won.sum()) - int(swapped.won.sum())
-        # If the winner has the same seat in both games, each policy won once.
+        # If the same seat wins both games, each policy has won once.
         split += int(np.count_nonzero(one.won == swapped.won))
         for games in (one, swapped):
             lengths = added(lengths, np.bincount(games.breaths))
@@ -224,7 +224,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Add two arrays with the numbers of games of each length, int64 ``[longest + 1]`` each."""
+    """Add two arrays with the number of games of each length, int64 ``[longest + 1]`` each."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts
@@ -232,7 +232,7 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def simulator_of(graph: GameGraph) -> Simulator:
-    """Return the simulator of a graph. The first call creates it."""
+    """Return the simulator of a graph, created on first use."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)
     return _simulators[graph]

@@ -1,6 +1,6 @@
-"""Graph of the real game: all pairs of an information state and an enemy hand, and their successors.
+"""Graph of the two-player game: all pairs of an information state and an enemy hand, and their successors.
 
-See ``_graph.py`` for the numbering. The redeal is always the true one: it shuffles all cards in neither hand.
+``_graph.py`` explains the numbering. The redeal is always the true redeal, which shuffles all cards outside the hands.
 The kernels can be compiled without enumerating states (`GRAPH`).
 """
 
@@ -29,7 +29,7 @@ class DuelError(PunishFastError, ValueError):
 
 
 class Outline(FullStates):
-    """Full states of a game, and the number of their successors."""
+    """Full states of a game, and their number of successors."""
 
     def __init__(self, space: StateSpace) -> None:
         must_be_space(space)
@@ -64,9 +64,9 @@ class Outline(FullStates):
 class GameGraph(Outline, LayeredGraph):
     """Graph of a game between two players: its full states and the nodes between measures.
 
-    A *full state* is an information state and the enemy's hand. A *node* stands for both kept hands and the HP of both
-    players between two measures. Cards are always dealt again by the true redeal, which shuffles all cards that are in
-    neither hand. Arrays of values contain the full states, the nodes, win and loss, in this order.
+    A *full state* consists of an information state and the enemy's hand. A *node* consists of the kept hands and the HP
+    of both players between two measures. The redeal is always the true redeal, which shuffles all cards outside the
+    hands. Arrays of values contain the full states, the nodes, win and loss, in this order.
 
     Attributes:
         space: Information states of the game.
@@ -75,7 +75,7 @@ class GameGraph(Outline, LayeredGraph):
         n_nodes: Number of nodes between measures.
         n_values: Number of full states, nodes and final results: ``n_full + n_nodes + 2``.
         nodes: Slice of the nodes in an array of values.
-        state_ptr: int64 ``[n_states + 1]``, first row of each information state, and the number of rows.
+        state_ptr: int64 ``[n_states + 1]``, first row of each information state, and finally the number of rows.
         action: uint8 ``[n_rows]``, two-digit action code of each row.
     """
 
@@ -84,10 +84,10 @@ class GameGraph(Outline, LayeredGraph):
 
         Args:
             space: Information states of both players, under any information model.
-            outline: Outline of the graph for ``space``, built if None.
+            outline: Outline of the graph for ``space``. By default, build one.
 
         Raises:
-            MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.
+            MemoryError: If the graph does not fit into memory or has too many successors for 32-bit indices.
 
         Examples:
             >>> from punish_fast import GameGraph, StateSpace, load_rules
@@ -121,7 +121,7 @@ class GameGraph(Outline, LayeredGraph):
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
         redeal = self.redeal
-        # A graph without states has no pairs of hands.
+        # This index is also valid for a graph without states, which has no pairs of hands.
         n_deals = redeal.ptr[:2][-1]
         deals = redeal.deal[:n_deals]
         numbers = redeal.first[deals] + self.space.first_status * redeal.stride[deals]
@@ -170,8 +170,8 @@ class GameGraph(Outline, LayeredGraph):
 
         Args:
             enemy_policy: Enemy's policy, float64 ``[n_rows]``.
-            belief: float64 ``[n_full]``, weights of enemy hands in each information state. They need not sum to 1. If
-                all weights of a state are 0, all its hands have equal weight.
+            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, with any sum. If all
+                weights in a state are 0, the hands have equal weights.
             v: float64 ``[n_values, k]``, values in the first column.
 
         Returns:
@@ -234,8 +234,8 @@ class GameGraph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Divide the states by revealed cards if the model remembers these cards, so that parts share no successor."""
-        # Nodes forget revealed cards.
+        """Divide states by revealed cards if the model remembers these cards, so that parts share no successors."""
+        # A node does not contain revealed cards.
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
         if is_last or not self.space.information.keeps_revealed:
@@ -261,7 +261,7 @@ class GameGraph(Outline, LayeredGraph):
             statuses = status_tables(space.rules)[int(is_last)]
             weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
             args = ((layout, space.places, self.draws), statuses, layer, self.decks[number], self.full, rows)
-            # The last breath has no following layer.
+            # The last breath has no next layer.
             k = number if is_last else number + 1
             following = (space.layers[k], self.decks[k])
             for_chunks(_graph.fill_full, weights, *args, following, used if is_last else used[:0])
@@ -280,7 +280,7 @@ class GameGraph(Outline, LayeredGraph):
 
 
 def redeal_of(graph: GameGraph, keys: np.ndarray) -> _graph.Redeal:
-    """Return the deals that follow the nodes with the given keys, int64 ``[n]``, even if no game reaches a node.
+    """Return the deals after the nodes with the given keys, int64 ``[n]``. The nodes need not be reachable.
 
     A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
     """
@@ -314,7 +314,7 @@ def must_be_graph(graph: object) -> None:
 
 
 def empty_graph() -> GameGraph:
-    """Return a graph without states, to compile kernels that take its arrays."""
+    """Return a graph without states, used to compile kernels."""
     return GameGraph(empty_space(true_rules(PRESETS["tiny"])))
 
 

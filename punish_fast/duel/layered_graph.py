@@ -1,7 +1,7 @@
-"""One measure of the real game as a layered graph, whole or restricted, and the passes through it.
+"""One measure of the two-player game as a layered graph, complete or restricted, and passes through the graph.
 
-Information states are numbered breath by breath. Their rows (the player's actions), full states and successors are
-numbered in the same order. Full states are followed by the nodes between measures and then by the two final results.
+Information states are numbered breath by breath. Rows (the player's actions), full states and successors are numbered
+in the same order. Values are stored for the full states, then the nodes between measures, then the two final results.
 """
 
 from abc import ABC, abstractmethod
@@ -17,12 +17,12 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Number of parts in which reach probabilities are summed, regardless of the number of threads.
+# Number of partial sums of reach probabilities. It does not depend on the number of threads.
 N_PARTS = 8
 
 
 class FullStates:
-    """Full states and the number of their successors."""
+    """Full states and their number of successors."""
 
     draws: Draws  # All decks and the draws from them
     full: Full
@@ -42,8 +42,8 @@ class LayeredGraph(FullStates, ABC):
     """Full states of a measure and their successors."""
 
     redeal: Redeal
-    layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and end of the last
-    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and end of the last
+    layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and finally their number
+    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and finally their number
     action: np.ndarray  # uint8 ``[n_rows]``, action of each row
 
     @abstractmethod
@@ -82,10 +82,10 @@ class LayeredGraph(FullStates, ABC):
 
         Args:
             enemy_policy: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of enemy hands in each information state, with any sum.
+            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, with any sum.
             v: float64 ``[n_values, k]``, values in the first column. Entries of full states are overwritten.
-            choice: int64 ``[n_states]``, row chosen in each information state, replaced if another row is better.
-            least: Full states with a smaller belief are ignored and keep their values.
+            choice: int64 ``[n_states]``, chosen row in each information state. A better row replaces it.
+            least: Minimum belief. Full states with a smaller belief are ignored and keep their values.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
         for number in reversed(range(self.n_breaths)):
@@ -103,7 +103,7 @@ class LayeredGraph(FullStates, ABC):
         return out
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """Return the reach probabilities of the first breath's full states, float64 ``[n]``.
+        """Return the reach probability of each full state in the first breath, float64 ``[n]``.
 
         ``reach``, float64 ``[n_nodes]``, contains the reach probabilities of the nodes.
         """
@@ -122,14 +122,14 @@ class LayeredGraph(FullStates, ABC):
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:
-        """Return the number of buffers to which the parts of a breath write, and their size."""
+        """Return the number and size of the buffers to which the parts of a breath write."""
         is_last = number == self.n_breaths - 1
         first, last = self.full.ptr[self.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
         return 1 + int(self.parts[number].buffer.max(initial=0)), int(last - first)
 
     @cached_property
     def parts(self) -> list[Parts]:
-        """Information states of each breath, in parts that can distribute reach probabilities in parallel."""
+        """Partition of the information states of each breath for parallel distribution of reach probabilities."""
         return [self._cut(number) for number in range(self.n_breaths)]
 
     @cached_property
@@ -139,6 +139,6 @@ class LayeredGraph(FullStates, ABC):
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self.parts, strict=True)]
 
     def _entries_of(self, number: int) -> np.ndarray:
-        """Return the first successor of each information state of a breath, and the end of the last."""
+        """Return the first successor of each information state of a breath, and the index after the last successor."""
         first, last = self.layer_ptr[number : number + 2]
         return self.full.entry_ptr[first : last + 1]

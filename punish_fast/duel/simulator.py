@@ -1,4 +1,4 @@
-"""Parallel simulation of the real game. A game is determined by its number and the random seed."""
+"""Parallel simulation of the two-player game. The game number and the random seed determine a game."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 
 
 class GameResults(NamedTuple):
-    """Results of simulated games."""
+    """Lengths and results of simulated games."""
 
     breaths: np.ndarray  # int32 ``[n]``, length of each game
     won: np.ndarray  # uint8 ``[n]``, 1 if the player won, 0 otherwise
@@ -36,7 +36,7 @@ class Trace(NamedTuple):
 
 
 class Simulator:
-    """Simulator of games on a graph."""
+    """Simulator of the game on a graph."""
 
     def __init__(self, graph: GameGraph) -> None:
         self.space = graph.space
@@ -46,11 +46,11 @@ class Simulator:
         self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, policy: np.ndarray) -> np.ndarray:
-        """Return a policy as cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
+        """Convert a policy to cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
         return prepare_thresholds(self.space, policy)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
-        """Play ``n_games`` games, numbered from ``first_game`` on.
+        """Play ``n_games`` games, numbered from ``first_game`` onward.
 
         ``own`` and ``enemy`` are the `thresholds` of the policies, uint32 ``[n_rows]``. ``seed`` must be below 2^64.
         Raise `DuelError` if a game is undecided after 100,000 breaths.
@@ -65,7 +65,7 @@ class Simulator:
         ptr = cumulated(games.breaths)
         require_memory(12 * int(ptr[-1]), f"{ptr[-1]:,} breaths of games")
         steps = np.zeros((ptr[-1], 3), dtype=np.int32)
-        # Replay the same games, now that their lengths are known.
+        # The lengths are known, so replay the games and record every breath.
         self._play(own, enemy, numbers, seed, (ptr, steps))
         enemy_state = self._enemy_row[steps[:, 0]]
         own_state = (np.searchsorted(self._full_ptr, steps[:, 0], side="right") - 1).astype(np.int32)
@@ -109,7 +109,7 @@ def prepare_thresholds(space: StateSpace, policy: np.ndarray) -> np.ndarray:
 
 
 def prepare_deals(graph: GameGraph) -> _simulator.Deals:
-    """Return the deals of a graph with guide tables for drawing them."""
+    """Return the deals of a graph, with guide tables for sampling."""
     redeal = graph.redeal
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)
     for_chunks(_simulator.guide_deals, redeal.ptr, redeal.ptr, redeal.p, until, guide)

@@ -1,6 +1,6 @@
 """Events of a session.
 
-Seats are numbered from 0. All events are public, except for dealt hands and other cards that only one player sees.
+Seats are numbered from 0. Events are public, except for cards that only one player sees, such as a dealt hand.
 """
 
 from dataclasses import dataclass, replace
@@ -11,11 +11,11 @@ from punish_fast.runtime.events import Event
 
 @dataclass(frozen=True)
 class Deal(Event):
-    """Both hands are dealt, and a measure begins."""
+    """Deal of both hands at the beginning of a measure."""
 
-    measure: int  # number of the measure, from 1
-    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts (None if hidden)
-    revealed: Five  # new discard pile, five counts
+    measure: int  # number of the measure in the game, from 1
+    hands: tuple[Five | None, Five | None]  # hand of each seat, as five counts (None if hidden)
+    revealed: Five  # new discard pile, as five counts
     deck: int  # number of cards in the deck
 
     def told(self, seat: int) -> Event:
@@ -26,23 +26,23 @@ class Deal(Event):
 
 @dataclass(frozen=True)
 class Reveal(Event):
-    """Both players reveal their picks and draw cards for their feints."""
+    """Reveal of both picks and of the cards drawn for feints."""
 
-    breath: int  # breath of the measure, from 1
+    breath: int  # number of the breath in the measure, from 1
     actions: tuple[int, int]  # two-digit action of each seat
-    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint (0 is guard, None if it drew none)
+    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint (0 is guard, None if no feint)
 
 
 @dataclass(frozen=True)
 class Clash(Event):
-    """Two cards clash."""
+    """Clash of two cards."""
 
     resolved: tuple[int, int]  # card of each seat (0 is guard, 5 is rest)
 
 
 @dataclass(frozen=True)
 class Damage(Event):
-    """A player loses HP."""
+    """Loss of HP in a clash."""
 
     seat: int
     amount: int
@@ -51,7 +51,7 @@ class Damage(Event):
 
 @dataclass(frozen=True)
 class Heal(Event):
-    """A player regains HP within a measure."""
+    """Healing of a player within a measure."""
 
     seat: int
     amount: int
@@ -60,14 +60,14 @@ class Heal(Event):
 
 @dataclass(frozen=True)
 class Exhaustion(Event):
-    """A player must rest in the next breath."""
+    """Exhaustion of a player, who must rest in the next breath."""
 
     seat: int
 
 
 @dataclass(frozen=True)
 class Reshuffle(Event):
-    """A measure ends: both players heal, and all cards not in hand are shuffled."""
+    """End of a measure: both players heal, and all cards outside the hands are shuffled."""
 
     hp: tuple[int, int]  # HP of each seat after healing
     healed: tuple[int, int]  # HP that each seat regained
@@ -75,14 +75,14 @@ class Reshuffle(Event):
 
 @dataclass(frozen=True)
 class End(Event):
-    """The game is over."""
+    """End of the game."""
 
     winner: int | None  # seat that won (None if the game is a draw)
-    both_fell: bool = False  # True if both players lost their last HP, so that the lower card won
+    both_fell: bool = False  # True if both players lost their last HP and the lower card won
 
 
 @dataclass(frozen=True)
 class SharedEnd(End):
-    """The game is over, and some players, but not all, share first place."""
+    """End of a game in which at least two players, but not all, share first place."""
 
     shared: tuple[int, ...] = ()

@@ -17,8 +17,8 @@ class View:
 
     state: State  # information state: the player's hand, discard pile, HP and statuses
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
-    unseen: Five  # cards in the enemy's hand and the deck together, five counts
-    measure: int | None  # measure, from 1 (None outside a game)
+    unseen: Five  # cards in the enemy's hand and the deck, as five counts
+    measure: int | None  # number of the measure, from 1 (None outside a game)
 
     @property
     def deck(self) -> int:
@@ -39,12 +39,12 @@ def view_of(space: StateSpace, state: State) -> View:
 
 
 def unseen_cards(rules: Rules, state: State) -> Five:
-    """Return the cards in the enemy's hand and the deck together."""
+    """Return the cards in the enemy's hand and the deck, as five counts."""
     return five(np.array(rules.copies) - state.hand - state.discard)
 
 
 def five(counts: np.ndarray) -> Five:
-    """Return five counts as a tuple."""
+    """Convert five counts, an integer array ``[5]``, to a tuple."""
     guard, rush, dodge, strike, punish = counts.tolist()
     return guard, rush, dodge, strike, punish
 
@@ -53,10 +53,10 @@ class GameData:
     """Data shared by all games under the same rules.
 
     Attributes:
-        space: Information states under the players' most detailed information model.
-        dealer: Source of deals.
-        draws: All possible decks and all draws for feints from each deck.
-        until: Cumulative probabilities of these draws.
+        space: Information states under the most detailed information model among the players.
+        dealer: Sampler of deals.
+        draws: All possible decks, and all possible draws for feints from each deck.
+        until: Cumulative probabilities of the draws.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -67,7 +67,7 @@ class GameData:
 
     @cached_property
     def decimals(self) -> np.ndarray:
-        """Decimal codes of the states, int64 ``[n_states]``. Indices if an information model has no such codes."""
+        """Decimal codes of the states, int64 ``[n_states]``. State indices if the information model is ``memory``."""
         return decimals_of(self.space) if self.space.is_memoryless else np.arange(self.space.n_states)
 
 

@@ -1,7 +1,7 @@
 """Play sessions, each with a game and its players.
 
-A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals and
-pages access the game only through `PlaySession.view` and the events as seen from a seat (`Event.told`)::
+A session stores a game with its hidden information, accepts a choice from each seat, and records events. Terminals and
+web pages access the game only through `PlaySession.view` and through events as seen from a seat (`Event.told`)::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
@@ -10,8 +10,8 @@ pages access the game only through `PlaySession.view` and the events as seen fro
             session.choose(seat, ask(session.view(seat), session.legal(seat)))
         session.reveal()
 
-A choice is secret and can be taken back until `PlaySession.reveal`, which also makes the agents choose. In games
-without hidden information, moves can also be undone.
+A choice remains secret, and can be taken back, until `PlaySession.reveal`. That method also makes the agents choose. In
+games without hidden information, users can also undo moves.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.events import Event
 from punish_fast.store.reader import SolutionFile
 
-# Functions of a terminal: `Ask` shows a prompt and returns the answer, `Tell` prints a text.
+# Functions of a terminal: `Ask` shows a prompt and returns the answer. `Tell` prints a text.
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
-# Answers to any prompt that ask for help or leave the game.
+# Answers that request help at any prompt, and answers that leave the game.
 HELP, LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
 
 
@@ -42,7 +42,7 @@ class LeaveError(Exception):
 
 
 def answer_to(ask: Ask, prompt: str) -> str:
-    """Return the answer to a prompt in lower case; raise `LeaveError` if it asks to leave the game."""
+    """Return the answer to a prompt in lower case. Raise `LeaveError` for an answer in `LEAVE`."""
     answer = ask(prompt).strip().lower()
     if answer in LEAVE:
         raise LeaveError
@@ -54,14 +54,14 @@ class UndoError(PunishFastError, ValueError):
 
 
 class Match(Protocol):
-    """A game with its hidden information."""
+    """State of a game, including hidden information."""
 
     @property
     def to_move(self) -> tuple[int, ...]:
         """Seats that choose simultaneously. Empty when the game is over."""
 
     def begin(self) -> list[Event]:
-        """Begin the game and return its first events. Called once."""
+        """Begin the game and return its first events. Must be called only once."""
 
     def view(self, seat: int) -> Any:
         """Return the position as seen by the player in a seat."""
@@ -70,7 +70,7 @@ class Match(Protocol):
         """Return the legal actions of a seat."""
 
     def draw_choice(self, seat: int, policy: Any) -> int:
-        """Sample an action from a policy for the player in a seat."""
+        """Sample an action from a policy, for the player in a seat."""
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play the actions of all seats that choose now, and return the events."""
@@ -79,12 +79,12 @@ class Match(Protocol):
         """Undo the last move, or raise `UndoError`."""
 
     def uncovered(self, seat: int) -> dict[str, Any] | None:
-        """Return the cards that are shown to a seat after the game. None until then and in games without cards."""
+        """Return the cards that a seat sees after the game. Return None if the game is not over or has no cards."""
 
 
 @dataclass(frozen=True)
 class HumanPlayer:
-    """A user, whose choices come from outside the session."""
+    """A user. The session receives the user's choices through `PlaySession.choose`."""
 
     name: str
     temperature: ClassVar[None] = None
@@ -114,7 +114,7 @@ class PlaySession:
         self.events: list[Event] = []
         self._match = match
         self._choices: dict[int, int] = {}
-        # For each reveal: the number of events before it, and True if a user chose.
+        # For each reveal: the number of events before the reveal, and True if a user chose.
         self._past: list[tuple[int, bool]] = []
 
     @property
@@ -124,7 +124,7 @@ class PlaySession:
 
     @property
     def winner(self) -> int | None:
-        """Seat that has won. None if the game is not over or has no single winner."""
+        """Seat of the winner. None if the game is not over or has no single winner."""
         last = self.events[-1] if self.events else None
         return last.winner if isinstance(last, End) else None
 
@@ -138,7 +138,7 @@ class PlaySession:
         return self.seats[seat].is_human
 
     def view(self, seat: int) -> Any:
-        """Return the position as seen by the player in a seat, without past events."""
+        """Return the current position as seen by the player in a seat."""
         return self._match.view(seat)
 
     def legal(self, seat: int) -> Sequence[int]:
@@ -160,7 +160,7 @@ class PlaySession:
         self._choices[seat] = action
 
     def chosen(self, seat: int) -> int | None:
-        """Return the secret choice of a seat. None if the seat has not chosen."""
+        """Return the secret choice of a seat, or None if the seat has not chosen."""
         return self._choices.get(seat)
 
     def take_back(self, seat: int) -> None:
@@ -169,7 +169,7 @@ class PlaySession:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Make the agents choose, and play all choices. Raise `ChoiceError` if a user has not chosen."""
+        """Make the agents choose, and carry out all choices. Raise `ChoiceError` if a user has not chosen."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:
@@ -219,15 +219,15 @@ class Presentation(Protocol):
 
 
 class ServedPlayer(ABC):
-    """A player of one game on a server. A question that a player cannot answer raises `NoAnswerError`."""
+    """A player of one game on a server. Methods raise `NoAnswerError` for questions that the player cannot answer."""
 
     name: str
     game_name: str
     presentation: Presentation
     rules: Rules | None = None  # rules if the game is Punish
-    file: SolutionFile | None = None  # file that is read while the server runs (None for built-in players)
+    file: SolutionFile | None = None  # solution file, read on demand (None if the player is built in)
     is_light = False  # True if `open` needs only one processor
-    moves_quickly = True  # False if the player has to search before each move, in `prepare`
+    moves_quickly = True  # False if the player needs `prepare` before each move
     no_second: str | None = None  # reason why the player cannot move first (None if it can)
 
     @property
@@ -254,7 +254,7 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Load files and networks, and compute the strategy. This can take long."""
+        """Load files and networks, and compute the strategy. This can take minutes."""
 
     @abstractmethod
     def is_ready(self, temperature: float | None) -> bool:
@@ -281,7 +281,7 @@ class ServedPlayer(ABC):
         raise self.refusal("hint")
 
     def refusal(self, name: str) -> NoAnswerError:
-        """Return the error that the player does not answer a question, such as ``"hint"``."""
+        """Return the error to raise if the player does not support a question, such as ``"hint"``."""
         return NoAnswerError(f"{self.name}: does not offer {name} in {self.game_name}")
 
 

@@ -11,7 +11,7 @@ from punish_fast.runtime.events import Event
 
 
 def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
-    """Describe an event. ``names`` are the names of the players, "you" for the reader."""
+    """Describe an event. ``names`` contains the players' names, with "you" for the reader."""
     words = ""
     match event:
         case Deal():
@@ -52,12 +52,12 @@ def _played(who: str, action: int, drawn: int | None) -> str:
 
 
 def resolved_name(kind: int) -> str:
-    """Return the name of a card (0 is guard); "rest" for 5."""
+    """Return the name of a resolved card, from "guard" for 0 to "rest" for 5."""
     return (*CARDS, "rest")[kind]
 
 
 def with_hearts(text: str) -> str:
-    """Replace HP in a text by hearts, as on the page, such as "1 heart" or "no hearts"."""
+    """Replace "HP" in a text by hearts for the web page, for example "1 heart" or "no hearts"."""
     return re.sub(r"(\w+) HP\b", lambda found: f"{found[1]} heart{'' if found[1] == '1' else 's'}", text)
 
 
@@ -73,7 +73,7 @@ def ending_of(event: End, names: Sequence[str]) -> str:
 
 
 def told_of(who: str, verb: str) -> str:
-    """Return subject and verb, such as "You play" or "naive plays"."""
+    """Join a subject and a verb, such as "You play" or "naive plays"."""
     if who == "you":
         return f"You {'are' if verb == 'be' else verb}"
     irregular = {"be": "is", "have": "has", "pass": "passes"}

@@ -4,12 +4,12 @@ A recorded choice ``a`` in an information state ``s`` loses
 
     max over b of Q(s, b) - Q(s, a)
 
-where ``Q(s, b)`` is the win probability after action ``b`` if both sides then follow the policy, and the enemy's hand
-has the distribution that the deals and the policy imply. This is the loss against an enemy that follows the policy, not
-against the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible
-states (``reconstruction.py``).
+where ``Q(s, b)`` is the win probability after action ``b`` if both sides then follow the policy. The deals and the
+policy determine the distribution of the enemy's hand. The loss refers to an enemy that follows the policy, not to the
+actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible states
+(``reconstruction.py``).
 
-Standard errors of means are clustered by game, since choices in one game are not independent.
+Standard errors of means are clustered by game, because choices in the same game are dependent.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.reconstruction import Reconstruction, certain_states, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
-# Minimum number of choices in a ranked combination of breath, HP and hand.
+# Combinations of breath, HP and hand with fewer choices are not ranked.
 LEAST_CHOICES = 50
 
 
@@ -39,7 +39,7 @@ class DeviationError(PunishFastError, ValueError):
 
 
 class Cost(NamedTuple):
-    """Losses of choices of one kind, in win probability.
+    """Losses, in win probability, of all choices in one situation or of one play.
 
     JSON keys:
         grouping (string): Kind of situation.
@@ -54,18 +54,18 @@ class Cost(NamedTuple):
     """
 
     grouping: str  # name of the grouping
-    situation: str  # kind of choices
+    situation: str  # situation or play, in words
     choices: int  # number of choices
-    loss: float  # mean loss of a choice
-    loss_error: float  # standard error of the mean, clustered by game, infinite for a single game
+    loss: float  # mean loss per choice
+    loss_error: float  # standard error of `loss`, clustered by game (infinite for a single game)
     share: float  # share of all losses
-    people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in the choices
+    people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among the recorded choices
     strategy: np.ndarray  # float64 ``[6]``, frequencies under the policy in the same states
 
 
 @dataclass(frozen=True)
 class AssessedChoices:
-    """Recorded choices between at least two legal actions."""
+    """Recorded choices in states with at least two legal actions."""
 
     state: np.ndarray  # int64 ``[n]``, index of the state in the memoryless game
     column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
@@ -96,10 +96,10 @@ class Deviations:
 
     choices: AssessedChoices
     per_game: float  # total loss of a player in a game, averaged over games
-    per_game_error: float  # standard error of the mean, infinite for a single game
-    policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
+    per_game_error: float  # standard error of `per_game` (infinite for a single game)
+    policy_per_choice: float  # mean loss per choice if the policy chooses in the same states
     costs: list[Cost]  # losses by situation and by play
-    worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first, without rare ones
+    worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first, omitting rare combinations
 
 
 def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
@@ -108,7 +108,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
     Args:
         play: Self-play of the policy.
         view: Memoryless state space, under the same rules.
-        choices: The recorded choices.
+        choices: Recorded choices.
     """
     find = partial(reconstruct, play, view, choices=choices)
     return _assess(view, choices, find, play.graph.space, play.action_values, play.policy)
@@ -120,8 +120,8 @@ def assess_by_values(view: StateSpace, values: np.ndarray, policy: np.ndarray, c
     Args:
         view: Memoryless state space.
         values: float64 ``[n_rows]``, win probability after each action.
-        policy: float64 ``[n_rows]``, policy to compare the choices with.
-        choices: The recorded choices.
+        policy: float64 ``[n_rows]``, policy with which the choices are compared.
+        choices: Recorded choices.
     """
     return _assess(view, choices, certain_states, view, values, policy)
 
@@ -134,7 +134,7 @@ def _assess(
     action_values: np.ndarray,
     policy_of_rows: np.ndarray,
 ) -> AssessedChoices:
-    """Assess choices between two or more legal actions. `find` maps memoryless states to states of ``space``."""
+    """Assess choices between two or more legal actions. ``find`` maps memoryless states to states of ``space``."""
     state, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (state < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[state[is_free]] > 1
@@ -159,7 +159,7 @@ def _assess(
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Compare recorded choices with a policy. For the arguments, see `assess`."""
+    """Compare recorded choices with a policy. See `assess` for the arguments."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
@@ -184,7 +184,7 @@ def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
 def _means(
     space: StateSpace, action_values: np.ndarray, policy_of_rows: np.ndarray, found: Reconstruction, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean action values and policies over each choice's possible states, float64 ``[n, 11]`` each."""
+    """Return action values and action probabilities, averaged over each choice's states, float64 ``[n, 11]`` each."""
     values, policy = np.zeros((n, len(ACTIONS))), np.zeros((n, len(ACTIONS)))
     legal = np.zeros((n, len(ACTIONS)), dtype=np.bool_)
     _, columns = columns_of_rows(space)

@@ -1,12 +1,12 @@
-"""Frequencies of cards and feints under a policy, in situations that a player recognizes at a glance.
+"""Frequencies of cards and feints under a policy, in situations that players easily recognize.
 
 There are six *plays*: each of the five cards, and a feint with any card. A situation is a set of information states
-with more than one legal action. In a situation, a play ``k`` has a frequency among all choices and a frequency among
-the choices for which ``k`` is possible:
+with more than one legal action. In each situation, a play ``k`` has two frequencies: among all choices, and among those
+choices for which ``k`` is possible:
 
     sum over s of R(s) x(s, k) / sum over s of R(s)        and        ... / sum over s that allow k of R(s)
 
-where ``R(s)`` is the expected number of visits to the state ``s`` in a game, and ``x`` the policy.
+where ``R(s)`` is the expected number of visits to the state ``s`` in a game, and ``x`` is the policy.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from punish_fast.study.observations import Observations, columns_of_rows, observ
 from punish_fast.study.selfplay import SelfPlay
 
 PLAYS = (*CARDS, "feint")
-# Index of the play for each of the actions 10, 11, 20, 21, ..., 51, 90, or -1 for rest.
+# Index of the play for each of the actions 10, 11, 20, 21, ..., 51, 90 (-1 for rest).
 PLAY_OF = np.array([0, 5, 1, 5, 2, 5, 3, 5, 4, 5, -1])
 
 _N_KINDS = len(CARDS)
@@ -31,7 +31,7 @@ class Grouping(NamedTuple):
 
     name: str  # property that distinguishes the situations
     labels: list[str]  # names of the situations
-    group: np.ndarray  # int64 ``[n_states]``, index of each information state's situation
+    group: np.ndarray  # int64 ``[n_states]``, situation of each information state, as an index of `labels`
 
 
 class SituationFrequencies(NamedTuple):
@@ -40,10 +40,10 @@ class SituationFrequencies(NamedTuple):
     grouping: str  # name of the grouping
     situation: str  # name of the situation
     choices: float  # expected number of a player's choices in the situation per game
-    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices, with the sum 1
+    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices (sum 1)
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
-    when_possible: np.ndarray  # float64 ``[6]``, frequency where the play is possible, or NaN without choices
-    given_up: np.ndarray  # float64 ``[5]``, share of each card among feints, or NaN without feints
+    when_possible: np.ndarray  # float64 ``[6]``, frequency if the play is possible (NaN if it never is)
+    given_up: np.ndarray  # float64 ``[5]``, share of feints with each card (NaN if nobody feints)
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
@@ -65,7 +65,7 @@ def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
 
 
 def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
-    """Return a mask of the possible plays, bool ``[n_states, 6]``, False in states with a single legal action."""
+    """Return a mask of possible plays, bool ``[n_states, 6]``. It is False in states with a single legal action."""
     feints = observed.own_feinted < rules.feints
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
@@ -73,7 +73,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` contains the observations in the information states. They are computed if it is None.
+    ``observed`` contains the observations in the information states. If it is None, they are computed.
     """
     space = play.graph.space
     observed = observed or observe(space)

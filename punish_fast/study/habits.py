@@ -1,7 +1,7 @@
-"""Costly habits: actions that a player chooses more often than a reference player in some situation.
+"""Costly habits: plays that a player chooses more often than a reference player in a given situation.
 
-The cost of a habit is the win probability that its choices lose, times the share of these choices in excess of the
-reference player's frequency. Each play counts only in its costliest situation, so no choice belongs to two habits.
+The cost of a habit is the win probability lost by its choices, times the share of these choices that exceeds the
+reference player's frequency. A play counts only in its costliest situation, so no choice belongs to two habits.
 """
 
 from typing import NamedTuple
@@ -15,31 +15,31 @@ from punish_fast.study.observations import observe
 
 # Minimum number of choices in a habit.
 _FEWEST = 3
-# Number of choices of a habit below which its frequency and its loss may be due to chance.
+# With fewer choices, the frequency and loss of a habit may be due to chance.
 _FEWEST_CERTAIN = 20
-# Minimum excess of the player's frequency over the reference player's.
+# Minimum difference between the player's frequency and the reference player's frequency.
 _LEAST_SURPLUS = 0.02
-# Maximum share of all choices in a situation. Larger situations are not specific enough.
+# Maximum share of a situation among all choices. Larger situations are not specific enough.
 _MOST_OF_CHOICES = 0.6
 
 
 class Habit(NamedTuple):
-    """An action that a player chooses too often in a situation."""
+    """A play that a player chooses too often in a situation."""
 
     situation: str  # name of the situation
     play: str  # one of `PLAYS`
     choices: int  # number of choices of this play in the situation
     of: int  # number of the player's choices in the situation
     loss: float  # mean loss of these choices, in win probability
-    cost: float  # loss per game of the choices in excess of the reference player's frequency
+    cost: float  # loss per game due to choices in excess of the reference player's frequency
     share: float  # frequency of the play in the situation
     reference_share: float  # frequency of the play in the same states under the reference policy
-    instead: dict[str, float]  # frequencies of `PLAYS` under the reference policy in the states of these choices
+    instead: dict[str, float]  # frequencies of `PLAYS` in the states of these choices under the reference policy
     is_uncertain: bool  # True if there are too few choices to distinguish a habit from chance
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
-    """Return the ``most`` costliest habits, the worst first, and at most one for each play."""
+    """Return up to ``most`` habits, costliest first, with at most one habit per play."""
     found: dict[str, Habit] = {}
     for name, labels, group in groupings(view.rules, observe(view)):
         for number, label in enumerate(labels):
@@ -53,7 +53,7 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:
-    """Return a habit for each action that is chosen too often in a situation (indices of its choices)."""
+    """Return a habit for each play that is chosen too often. ``situation`` contains the indices of its choices."""
     plays, loss = PLAY_OF[assessed.column[situation]], assessed.loss[situation]
     policy = np.stack([assessed.policy[situation][:, k == PLAY_OF].sum(axis=1) for k in range(len(PLAYS))], axis=1)
     found = []

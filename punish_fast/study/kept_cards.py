@@ -1,14 +1,14 @@
 """Gain from keeping a card through the redeal.
 
-After a measure, players keep the cards in their hands and draw back up to the hand size. Remove one of the cards that
-a player keeps, chosen uniformly at random, and let ``B`` be the remaining situation, as it occurs in self-play. If card
-``Y`` replaces the removed card, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to
-drawing that card first, so if a random card from the pool replaces the removed card, the win probability is
+After a measure, players keep the cards in their hands and draw up to the hand size. Remove one of the cards that a
+player keeps, chosen uniformly at random. Let ``B`` be the remaining situation, distributed as in self-play. If card
+``Y`` replaces the removed card, the player wins with probability ``w(B + Y)``. If a random card from the pool replaces
+it, the player draws one more card. The order of draws is irrelevant, so the win probability is
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
-The gain from keeping ``Y`` instead of a fresh card is ``w(B + Y) - w(B)``, and the gain from keeping ``X`` instead of
-``Y`` is ``w(B + X) - w(B + Y)``, each averaged over all ``B`` whose pool contains the cards compared.
+The gain from keeping ``Y`` instead of a fresh card is ``w(B + Y) - w(B)``. The gain from keeping ``X`` instead of
+``Y`` is ``w(B + X) - w(B + Y)``. Both gains are averaged over all ``B`` whose pool contains the compared cards.
 """
 
 from typing import NamedTuple
@@ -24,21 +24,21 @@ _N_KINDS = len(CARDS)
 
 
 class Kept(NamedTuple):
-    """Gains from keeping cards, as differences in win probability, or NaN for impossible events."""
+    """Gains from keeping cards, in win probability (NaN if impossible)."""
 
-    # float64 ``[5]``, probability that a player keeps a copy of the card after a measure that both players survive.
+    # float64 ``[5]``, probability that a player keeps at least one copy of the card after a measure, if both survive.
     share: np.ndarray
     over_fresh: np.ndarray  # float64 ``[5]``, gain from keeping the card instead of a fresh card
     over_other: np.ndarray  # float64 ``[5, 5]``, gain from keeping the row card instead of the column card
 
 
 class _Gaps(NamedTuple):
-    """Hands that are kept between two measures, after one of the player's cards is removed."""
+    """Kept hands between two measures, after removal of one of the player's cards."""
 
     own: np.ndarray  # int64 ``[n, 5]``, the player's remaining cards
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
-    hps: np.ndarray  # int64 ``[n]``, own and enemy HP as one number, ``hp * (own - 1) + enemy - 1``
-    weight: np.ndarray  # float64 ``[n]``, expected visits
+    hps: np.ndarray  # int64 ``[n]``, HP of both players, encoded as ``hp * (own - 1) + enemy - 1``
+    weight: np.ndarray  # float64 ``[n]``, expected number of visits
 
 
 def kept_cards(play: SelfPlay) -> Kept:
@@ -59,7 +59,7 @@ def kept_cards(play: SelfPlay) -> Kept:
 
 
 def hands_of_nodes(graph: GameGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the player's and the enemy's kept cards, int64 ``[n_nodes, 5]``, and ``hps`` of `_Gaps`, ``[n_nodes]``."""
+    """Return both players' kept cards, int64 ``[n_nodes, 5]`` each, and the code ``hps`` of `_Gaps`, ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
     status = split_statuses(layout, layer.status[redeal.node_status])
@@ -67,7 +67,7 @@ def hands_of_nodes(graph: GameGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _open_gaps(graph: GameGraph, nodes: _Gaps) -> _Gaps:
-    """Remove one of the player's cards, each with equal probability, and merge nodes that become equal."""
+    """Remove one of the player's cards, each with equal probability. Merge nodes that become equal."""
     layout = graph.space.layout
     keys, weights = [], []
     for kind in range(_N_KINDS):
@@ -88,7 +88,7 @@ def _keys(graph: GameGraph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray)
 
 
 def _fill_gaps(graph: GameGraph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the win probability if each card fills the gap, float64 ``[n, 5]``, or NaN if no copy is left."""
+    """Return the win probability after adding each card to a gap, float64 ``[n, 5]`` (NaN if no copy is left)."""
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]

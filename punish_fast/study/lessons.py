@@ -1,8 +1,8 @@
 """Lessons from a policy that plays both sides of the two-player game, and key figures of the game.
 
-All numbers are computed exactly from the graph of the game: win probabilities by HP before and after the cards are
-dealt, the value of opening hands, the gain from keeping a card (``kept_cards.py``), and the frequencies of plays
-(``frequencies.py``). ``deviations.py`` compares recorded games with the policy.
+All numbers are computed exactly from the graph of the game: win probabilities by HP before and after a deal, values of
+opening hands, gains from keeping cards (``kept_cards.py``), and frequencies of plays (``frequencies.py``). A separate
+module compares recorded games with the policy (``deviations.py``).
 """
 
 import math
@@ -23,7 +23,7 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Function that takes the name of a stage and returns a context manager for this stage.
+# Function that returns a context manager for a stage, given its name.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
@@ -31,7 +31,7 @@ class Hands(NamedTuple):
     """Opening hands, their probabilities and their values."""
 
     hand: np.ndarray  # int64 ``[n, 5]``, copies of each card
-    p: np.ndarray  # float64 ``[n]``, probability that the hand is dealt
+    p: np.ndarray  # float64 ``[n]``, probability of each hand
     value: np.ndarray  # float64 ``[n]``, win probability, averaged over the revealed cards
 
 
@@ -40,10 +40,10 @@ class Lessons:
     """Lessons from a policy that plays both sides."""
 
     length: float  # expected length of a game in breaths
-    dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
-    # Win probability by own and enemy HP, averaged over all visits to states in breath 2 or later of a measure.
+    dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP before the deal of a measure
+    # Win probability by own and enemy HP, averaged over all visits to states after the first breath of a measure.
     during: dict[tuple[int, int], float]
-    openings: Openings  # all possible first deals of a hand and revealed cards
+    openings: Openings  # all possible opening hands and revealed cards
     value: np.ndarray  # float64 ``[n]``, win probability of each opening
     hands: Hands  # win probabilities of hands, averaged over the revealed cards
     kept: Kept
@@ -103,7 +103,7 @@ def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndar
 
 
 def by_hands(openings: Openings, value: np.ndarray) -> Hands:
-    """Return the opening hands, with the values of their openings averaged over the revealed cards."""
+    """Return the opening hands with their values, averaged over the revealed cards."""
     hand, place = np.unique(openings.hand, axis=0, return_inverse=True)
     place = place.ravel()
     p = np.bincount(place, weights=openings.p)
@@ -124,13 +124,13 @@ def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext)
     Args:
         graph: The game.
         policy: float64 ``[n_rows]``, the probability of each row's action in its state.
-        stage: Function that takes the name of a stage, ``self-play``, and returns a context manager for it.
+        stage: Function that returns a context manager for the stage ``self-play``, given this name.
 
     Returns:
-        The expected ``length`` of a game in breaths, the probability ``first_deal`` that a game ends before cards are
-        dealt again, and ``plays``, the share of each card and of feints in all choices. For each card, ``in_hand`` is
-        the average gain from one more copy in the opening hand, and ``kept`` the gain from keeping the card instead of
-        drawing a random one, both in win probability. Values of impossible events are None.
+        The expected ``length`` of a game in breaths, the probability ``first_deal`` that a game ends before the first
+        redeal, and ``plays``, the share of each card and of feints in all choices. For each card, ``in_hand`` is the
+        mean gain in win probability from one more copy in the opening hand, and ``kept`` is the gain from keeping the
+        card instead of drawing a random card. Values of impossible events are None.
 
     JSON keys:
         length (number, breaths): Mean length of a game.
@@ -144,7 +144,7 @@ def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext)
     with stage("self-play"):
         play = self_play(graph, policy)
         found = lessons(play)
-        # Only the probabilities of the first measure are needed.
+        # The first measure is sufficient.
         first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
     hands = worth_of_cards(found.openings.hand, found.openings.p, found.value)
     always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)

@@ -1,4 +1,4 @@
-"""Plot of lessons: worth of HP, hands and kept cards, and frequencies of plays."""
+"""Plot of lessons: values of HP, hands and kept cards, and frequencies of plays."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 ROWS = ("worth", "hands", "frequencies", "people")
 
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
-# Smaller shares are not labeled because the number would not fit.
+# Smaller shares have no label, because the number would not fit.
 _LEAST_LABEL = 0.055
 
 
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
     """Plot lessons to a PNG or SVG file.
 
-    The first row of panels shows win rates by HP, before a deal and later, and the value of kept cards. The second row
-    shows the best and worst opening hands, and the mean value by number of copies of each card in the opening hand. The
-    third row shows the frequencies of plays. If ``people`` is given, the last row shows recorded plays and losses.
+    The first row of panels shows win probabilities by HP, before and after a deal, and the values of kept cards. The
+    second row shows the best and worst opening hands, and the mean value by number of copies of each card. The third
+    row shows the frequencies of plays. Unless ``people`` is None, the last row shows recorded plays and losses.
 
     Args:
-        found: The lessons.
+        found: Lessons to plot.
         people: Deviations in recorded games, or None to omit their row.
-        title: Headline, omitted if empty.
+        title: Headline. No headline if empty.
         path: Output file. The suffix determines the format.
         rows: Rows to draw, a subset of `ROWS`.
     """
@@ -111,7 +111,7 @@ def _draw_hands(row: SubFigure, found: Lessons) -> None:
 
 
 def _places_of(kinds: Sequence[Any]) -> list[float]:
-    """Return the vertical positions of rows, from top to bottom, with gaps between groupings."""
+    """Return the vertical positions of rows, from top to bottom. A gap separates groupings."""
     places = [0.0]
     for before, after in pairwise(kinds):
         places.append(places[-1] - (1.0 if before.grouping == after.grouping else 1.6))

@@ -1,8 +1,8 @@
 """Observations of a player in every information state, under any information model.
 
-An information model determines which states are distinguished. In each state, a player observes their own hand, the
-cards that were revealed or played, and both statuses. All states of a block have the same cards, so cards are decoded
-once per block.
+An information model determines which states a player can distinguish. In each state, a player observes their own hand,
+the cards that were revealed or played, and both statuses. The states of a block have the same cards, so cards are
+decoded once per block.
 """
 
 from typing import NamedTuple
@@ -17,20 +17,20 @@ from punish_fast.punish.strategy import COLUMN
 class Observations(NamedTuple):
     """Observations in each information state, except for states between two measures."""
 
-    breath: np.ndarray  # uint8 ``[n_states]``, breath of the measure, from 1
+    breath: np.ndarray  # uint8 ``[n_states]``, number of the breath, from 1
     hand: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card in the player's hand
     gone: np.ndarray  # uint8 ``[n_states, 5]``, revealed or played copies of each card
     own_hp: np.ndarray  # uint8 ``[n_states]``
     enemy_hp: np.ndarray  # uint8 ``[n_states]``
     own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
-    own_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
+    own_feinted: np.ndarray  # uint8 ``[n_states]``, number of own feints in this measure
     enemy_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
-    enemy_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
+    enemy_feinted: np.ndarray  # uint8 ``[n_states]``, number of the enemy's feints in this measure
     chooses: np.ndarray  # bool ``[n_states]``, True if more than one action is legal
 
 
 def observe(space: StateSpace) -> Observations:
-    """Return the observations in the states of ``space``, in order, except for states between two measures."""
+    """Return the observations in all states of ``space``, except for states between two measures."""
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
     for number, layer in enumerate(layers, 1):
@@ -51,11 +51,11 @@ def observe(space: StateSpace) -> Observations:
 
 
 def columns_of_rows(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the state and column of every legal action, except for states between two measures.
+    """Return the state and action index of every row, except for states between two measures.
 
     Returns:
-        int32 ``[n_rows]``, the information state, and uint8 ``[n_rows]``, the index of the action among 10, 11, 20, 21,
-        ..., 51, 90.
+        Information state of each row, int32 ``[n_rows]``, and index of its action among 10, 11, 20, 21, ..., 51, 90,
+        uint8 ``[n_rows]``.
     """
     n_states = int(space.layer_ptr[space.rules.breaths])
     lengths = np.diff(space.state_ptr[: n_states + 1])

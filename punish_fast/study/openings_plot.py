@@ -1,4 +1,4 @@
-"""Plot of openings: the values of first deals and of each card."""
+"""Plot of openings: values of all openings and of each card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 6
 _BINS = 36
-# Gains from one more copy that are smaller than this count as 0.
+# Smaller gains from one more copy count as 0.
 _LEAST_STEP = 0.05
 
 
@@ -28,7 +28,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
     copies of each card, in hand and among the revealed cards.
 
     Args:
-        found: The openings.
+        found: Openings to plot.
         value: float64 ``[n]``, values of the openings.
         is_chance: True if values are win probabilities.
         title: Headline.
@@ -38,7 +38,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
     with picture(path, "openings") as figure:
         figure.set_size_inches(11, 7.8)
         set_headline(figure, title)
-        # Draw the rows as subfigures, because their panels need not be aligned.
+        # Subfigures allow panels of different widths in the two rows.
         rows: Any = figure.subfigures(2, 1)
         top, bottom = rows
         distribution, extremes = top.subplots(1, 2)
@@ -68,10 +68,10 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
-    """Draw the highest and the lowest values with their labels. ``value`` and ``labels`` contain all items."""
+    """Draw the highest and lowest values with labels. ``labels`` and ``value`` contain all items."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
-    # Leave a gap between the best and the worst.
+    # Leave a gap between the best and the worst items.
     places = -(np.arange(len(shown)) + (shown >= _SHOWN))
     for place, k, rank in zip(places, order[shown], shown, strict=True):
         color, marker = (BLUE, "o") if rank < _SHOWN else (VERMILION, "D")
@@ -89,7 +89,7 @@ def gap_of(curves: list[list[Worth]]) -> float:
 
 
 def headline_of(curve: list[Worth], where: str, unit: str) -> str:
-    """Return a headline with the card whose additional copy gains most."""
+    """Return a headline that names the card with the largest gain from one more copy."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
         return f"Every opening has the same number of copies {where}"

@@ -1,12 +1,11 @@
 """Reconstruction of the information states of recorded choices.
 
-A record contains only the view, with the discard pile but not which side played which card. For a policy that
-remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The player's
-pick is recorded, and so is the enemy's pick unless the enemy's choice is missing. The cards drawn for feints are not
-recorded. Therefore, all possibilities are tried, and those that lead to the cards and statuses of the next record are
-kept. In most cases, a single state is left. If several states are left, they are weighted by the probability that
-the deals and the enemy lead to them. If no state is left or a breath is missing, all states with the same view are used
-and weighted in the same way.
+A record contains the player's view. The view includes the discard pile, but not which side played each card. If the
+policy remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The
+picks of both players are recorded, unless the enemy's choice is missing. The cards drawn for feints are not recorded.
+Therefore, the reconstruction tries all possible cards, and keeps the states that agree with the next record. In most
+cases, a single state remains. Several states are weighted by the probability that the deals and the enemy lead to them.
+If no state remains or a breath is missing, all states with the same view are weighted in this way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ from punish_fast.records.games import Choices
 from punish_fast.records.validation import view_faults
 from punish_fast.study.selfplay import SelfPlay
 
-# Cards that a player remembers, as one digit for each kind of card.
+# Cards that a player remembers, encoded as one digit for each kind of card.
 Cards = tuple[int, ...]
 
 
@@ -35,7 +34,7 @@ class Reconstruction(NamedTuple):
 
     choice: np.ndarray  # int64 ``[m]``, index of the choice, ascending
     state: np.ndarray  # int64 ``[m]``, index of the state in the policy's information model
-    weight: np.ndarray  # float64 ``[m]``, probability of the state, with the sum 1 for each choice
+    weight: np.ndarray  # float64 ``[m]``, probability of the state (sum 1 for each choice)
     n_exact: int  # number of choices with a single possible state
 
 
@@ -46,7 +45,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
         play: Self-play of the policy.
         view: Memoryless state space, under the same rules.
         row: int64 ``[n]``, index of each choice's state in ``view``, or -1 to skip the choice.
-        choices: The recorded choices.
+        choices: Recorded choices.
     """
     space = play.graph.space
     if space.is_memoryless:
@@ -56,7 +55,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
     first = np.searchsorted(match[order], np.arange(view.n_states + 1))
-    # Begin with empty arrays, since `np.concatenate` needs at least one array.
+    # `np.concatenate` requires at least one array.
     empty = np.zeros(0, dtype=np.int64)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
@@ -70,7 +69,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
 
 def certain_states(row: np.ndarray) -> Reconstruction:
-    """Return the rows of the choices' states, int64 ``[n]``, as the only possible states, or -1 to skip a choice."""
+    """Return the reconstruction for known states. ``row`` is int64 ``[n]``, the state of each choice, or -1 to skip."""
     known = np.flatnonzero(row >= 0)
     return Reconstruction(known, row[known], np.ones(len(known)), len(known))
 
@@ -83,7 +82,7 @@ class _Reconstructor:
         self._index = indices_of(view, choices.decimal)
 
     def states(self) -> list[list[int]]:
-        """Return, for each choice, the states that agree with the earlier breaths, or none if a breath is missing."""
+        """Return the states of each choice that agree with earlier breaths. Empty if a breath is missing."""
         breath = self._digits[:, BREATH]
         found: list[list[int]] = []
         for own, enemy in _sides(self._choices):
@@ -102,12 +101,12 @@ class _Reconstructor:
         return found
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int) -> set[Cards]:
-        """Return the remembered cards that are possible in the next breath.
+        """Return all possible sets of remembered cards in the next breath.
 
         Args:
-            known: Remembered cards that are possible in this breath.
+            known: Possible sets of remembered cards in this breath.
             before: Index of the player's choice in this breath.
-            other: Index of the enemy's choice in this breath, or None if it is not recorded.
+            other: Index of the enemy's choice in this breath, or None if not recorded.
             after: Index of the player's choice in the next breath.
         """
         seen, then, recorded = self._digits[before], self._digits[after], self._choices.action
@@ -137,7 +136,7 @@ class _Reconstructor:
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
     def _rows(self, known: set[Cards], number: int) -> list[int]:
-        """Return the indices of the states with remembered cards ``known`` and the statuses of a choice."""
+        """Return the states with remembered cards in ``known`` and with the statuses recorded for a choice."""
         breath, row = int(self._digits[number, BREATH]), self._index[number]
         if not known or breath > self._space.rules.breaths:
             return []
@@ -152,7 +151,7 @@ class _Reconstructor:
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
-    """For each side of each game, yield the indices of its choices and of its opponent's choices, both in order."""
+    """For each side of each game, yield the indices of its choices and of its opponent's choices, in game order."""
     is_new = np.ones(len(choices), dtype=np.bool_)
     is_new[1:] = (np.diff(choices.game) != 0) | (choices.won[1:] != choices.won[:-1])
     begins = np.flatnonzero(is_new).tolist()
@@ -169,7 +168,7 @@ def _draws(action: int) -> Sequence[int]:
 
 
 def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int], ...]) -> Cards | None:
-    """Return the digits of the remembered cards after ``moves``, or None if a move is impossible."""
+    """Return the remembered cards after ``moves``, as digits, or None if a move is impossible."""
     digits = list(cards)
     for how, kind in moves:
         if kind < NOTHING:

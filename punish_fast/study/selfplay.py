@@ -1,9 +1,8 @@
-"""Self-play, with one policy for both sides: values and expected visits of every position.
+"""Self-play, with the same policy for both sides: values of all full states, and expected numbers of visits.
 
-Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
-is computed forward: it is the sum over all measures of the probability that the game reaches this state. The visits
-depend linearly on the deal, so the deals of all measures are summed first and then propagated through a single
-measure.
+Values are computed backward, by an exact duel of the policy with itself. Visits are computed forward. The expected
+number of visits to a full state is the probability that the game reaches this state, summed over all measures. Visits
+depend linearly on the deals, so the deals of all measures are summed and then propagated through a single measure.
 """
 
 from dataclasses import dataclass
@@ -16,16 +15,16 @@ from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
-# Stop when the probability that a game continues is at most this.
+# Stop when the probability of an undecided game is at most this.
 _NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """A policy that plays against itself, with values and expected visits."""
+    """Values and expected visits of a policy that plays against itself."""
 
     graph: GameGraph  # the game
-    policy: np.ndarray  # float64 ``[n_rows]``, the policy of both sides
+    policy: np.ndarray  # float64 ``[n_rows]``, policy of both sides
     duel: Duel  # duel of the policy with itself
     dealt: np.ndarray  # float64 ``[n]``, expected visits per game to each full state of the first breath
     visits: np.ndarray  # float64 ``[n_full]``, expected visits per game to each full state
@@ -33,19 +32,19 @@ class SelfPlay:
 
     @cached_property
     def state_visits(self) -> np.ndarray:
-        """Expected visits of one player to each information state per game, float64 ``[n_states]``."""
+        """Expected visits per game to each information state by one player, float64 ``[n_states]``."""
         return np.asarray(np.add.reduceat(self.visits, self.graph.full.ptr[:-1]))
 
     @cached_property
     def beliefs(self) -> np.ndarray:
         """Unnormalized probability that the deals and the enemy lead to each full state, float64 ``[n_full]``.
 
-        The player's choices since the deal are omitted because they carry no information about the enemy's hand.
+        The player's own choices since the deal are omitted, because they reveal nothing about the enemy's hand.
         """
         graph = self.graph
         belief = np.zeros(graph.n_full)
         belief[: len(self.dealt)] = self.dealt
-        # A minimum probability defines beliefs even in states that the enemy's policy never reaches.
+        # With a minimum probability, beliefs exist even in states that the enemy's policy never reaches.
         enemy = np.maximum(self.policy, LEAST_PROBABILITY)
         graph.propagate_reach(np.ones(len(enemy)), enemy, belief)
         return belief

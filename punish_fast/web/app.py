@@ -22,7 +22,7 @@ from punish_fast.web import game_database, games, guard, open_sessions, player_r
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.workers import Workers
 
-# The module `mimetypes` reads the registry of Windows, which can name other types.
+# The module `mimetypes` depends on the Windows registry, which can contain other types.
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 # Errors answered with 409 Conflict.
@@ -68,7 +68,7 @@ class ServerConfig:
 
 
 def create_app(config: ServerConfig) -> FastAPI:
-    """Build the web application of a server."""
+    """Build the web application from a server configuration."""
     workers = Workers()
     registry = player_registry.PlayerRegistry(config.players, workers)
     database = game_database.GameDatabase(config.database, config.rules, config.token)
@@ -120,10 +120,10 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _not_found(request: Request, error: Any) -> Response:
-    """Redirect browsers to the page for unknown addresses. Answer other requests with JSON."""
+    """Answer a request for an unknown URL: redirect browsers to the page, and send JSON to other clients."""
     if "endpoint" in request.scope or "text/html" not in request.headers.get("accept", ""):
         return _refusal(404, error.detail)
-    # Use a relative URL, because a proxy may serve the page under a prefix.
+    # A proxy may serve the page under a prefix, so the URL must be relative.
     up = "../" * (request.url.path.count("/") - 1) or "./"
     return RedirectResponse(f"{up}#/nowhere", 303)
 

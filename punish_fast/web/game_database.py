@@ -31,10 +31,10 @@ from punish_fast.web.workers import Workers
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger("punish_fast.web")
-# Maximum number of attempts to store a game. Each waits up to `database.BUSY_SECONDS` for other processes.
+# Maximum number of attempts to store a game. Each attempt waits up to `database.BUSY_SECONDS` for other processes.
 _MOST_TRIES = 6
 
-# Callback with the id of a stored game and None, or with None and the reason why the game could not be stored.
+# Callback with two arguments: the id of the stored game (None on failure), and the reason for a failure (else None).
 Kept = Callable[[int | None, str | None], None]
 
 
@@ -43,18 +43,18 @@ class GameDatabaseError(PunishFastError, ValueError):
 
 
 class GameDatabase:
-    """Database of recorded games. Call `add` only in the writer's thread, and other methods in any worker thread."""
+    """Database of recorded games. `add` must run in the writer thread. Other methods can run in any worker thread."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Set the secret ``token`` that clients need to add games. If it is None, games cannot be added."""
+        """Store the arguments. Clients need the secret ``token`` to add games. If it is None, they cannot add games."""
         self.path, self.rules = path, rules
         self._token = token
-        # Modification time and size of the database file, and results cached for this version.
+        # Modification time and size of the database file, and results cached for this version of the file.
         self._seen: tuple[int, int] = (0, 0)
         self._found: dict[Any, Any] = {}
 
     def must_take(self, authorization: str) -> None:
-        """Raise HTTPException 401 or 403 unless the header ``Authorization`` permits adding games."""
+        """Raise HTTPException 401 or 403 unless ``authorization``, a request header, permits adding games."""
         if self._token is None or self.path is None:
             raise HTTPException(403, "games: cannot be added here; see: punish-fast serve --allow-writes")
         kind, _, token = authorization.partition(" ")
@@ -79,7 +79,7 @@ class GameDatabase:
         return StateSpace(self.rules)
 
     def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
-        """Return up to ``most`` of the latest games, optionally of one player or before the game with id ``before``."""
+        """Return up to ``most`` of the latest games, optionally only one player's or only ids below ``before``."""
         if not self._is_there():
             return []
         with self._explained():
@@ -88,7 +88,7 @@ class GameDatabase:
         return [game | {"persons": shown} for game, shown in zip(listed, persons, strict=True)]
 
     def game(self, game_id: int) -> RecordedGame:
-        """Return a game. Raise HTTPException 404 if it is not in the database."""
+        """Return a game. Raise HTTPException 404 if the database does not contain the game."""
         with self._explained():
             if not self._is_there() or not list_games(self._path, Selection(game=game_id), 1):
                 raise HTTPException(404, f"game {game_id} is not in the database")
@@ -135,7 +135,7 @@ class GameDatabase:
             return self._once(("plot", name), drawn)
 
     def choices(self, player: str | None = None) -> Choices | None:
-        """Return all recorded choices, or those of one player. None if no choice is recorded."""
+        """Return all recorded choices, or only one player's. Return None if no choice is recorded."""
         if not self._is_there():
             return None
         found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
@@ -157,7 +157,7 @@ class GameDatabase:
         return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
-        """Return ``make()``, cached for this version of the database."""
+        """Return ``make()``. Cache the result until the database file changes."""
         status = self._path.stat() if self._is_there() else None
         now = (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
         if now != self._seen:
@@ -189,7 +189,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _with_persons(results: Results) -> Results:
-    """Return results with the names shown to users. A name that another player has is not used."""
+    """Replace player names by displayed names, except for displayed names that another player already has."""
     taken = {*results.winner.tolist(), *results.loser.tolist()}
     names = {name: name if person_of(name) in taken else person_of(name) for name in taken}
     shown = (np.array([names[name] for name in each.tolist()], np.str_) for each in (results.winner, results.loser))
@@ -197,7 +197,7 @@ def _with_persons(results: Results) -> Results:
 
 
 class GameRecorder:
-    """Recorder that stores finished games in a database."""
+    """Stores finished games in a database in the background."""
 
     def __init__(self, database: GameDatabase, workers: Workers) -> None:
         self.database = database
@@ -205,13 +205,13 @@ class GameRecorder:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, game: Finished, kept: Kept) -> None:
-        """Store a game in the background. Call ``kept`` when the game has been stored or storing it has failed."""
+        """Store a game in the background. Call ``kept`` after success or failure."""
         task = asyncio.get_running_loop().create_task(self._store(game, kept))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Wait until every added game has been stored or has failed."""
+        """Wait until every added game is stored or has failed."""
         await asyncio.gather(*self._tasks)
 
     async def _store(self, game: Finished, kept: Kept) -> None:

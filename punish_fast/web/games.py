@@ -17,7 +17,7 @@ GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the 
 ModelDigest = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
-# The schema has no details, because the log parser validates the body.
+# The schema contains no details, because the log parser validates the body.
 _LOG: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -36,7 +36,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
         before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="List only games before this id.")] = None,
     ) -> list[dict[str, Any]]:
-        """List the latest games, optionally only those of one player or before a given game."""
+        """List the latest games, optionally only one player's or only games before a given game."""
         player = clean_name(player)
         if player and not is_name(player):
             raise HTTPException(422, f"player: use {NAMES}")
@@ -56,7 +56,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def review_game(game: GameId, model: ModelDigest) -> dict[str, Any]:
-        """Review a recorded game with an agent: win probability before each choice, and loss caused by the choice."""
+        """Review a recorded game with an agent: the win probability before each choice, and the loss of the choice."""
         found = registry.find_punish(model, "review")
         recorded = await workers.run("reader", lambda: database.game(game))
         reviewed = await workers.answer(lambda: found.review(recorded), found.has_judge)
@@ -93,7 +93,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
         player: Annotated[str, Query(max_length=200)] = "",
     ) -> dict[str, Any]:
-        """Return positions in which the right choice matters most, from recorded games (of one player) if possible."""
+        """Return positions in which the right choice matters most, if possible from recorded games (of one player)."""
         found = registry.find_punish(model, "practice")
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
@@ -101,7 +101,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelDigest, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
-        """Return a player's results, costly habits and worst positions. The reference is the agent ``model``."""
+        """Return a player's results, costly habits and worst positions, compared with the agent ``model``."""
         found, name = registry.find_punish(model, "improve"), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))
         results = await workers.run("reader", database.results)

@@ -1,11 +1,12 @@
 """Request checks, and response headers that restrict browsers.
 
-Any web page open in a browser can send requests to a server on the same machine. The header ``Host`` of every request
-must therefore name this server, which prevents DNS rebinding, and according to ``Origin`` and ``Sec-Fetch-Site`` the
-request must not come from a page of another site. Responses do not allow other origins.
+Any web page open in a browser can send requests to a server on the same machine. Therefore, the header ``Host`` of
+every request must contain a name of this server, to prevent DNS rebinding. The headers ``Origin`` and
+``Sec-Fetch-Site`` must show that the request does not come from a page of another site. Responses do not allow other
+origins.
 
-Behind a proxy, browsers use another name, scheme and port. Names given by ``--allow-host`` are accepted with any scheme
-and port.
+Behind a proxy, browsers use another name, scheme and port. The server accepts names given by ``--allow-host`` with any
+scheme and port.
 """
 
 import asyncio
@@ -102,13 +103,13 @@ class Guard:
             self._meter.charge(client, LEAST_COST)
             sender.set(client)
             state = {**scope.get("state", {}), "client": client, "charge": partial(self._meter.charge, client)}
-            # Answer HEAD like GET, but without the body.
+            # Answer HEAD like GET, without the body.
             asked = {**scope, "state": state, "method": "GET" if is_head else scope["method"]}
             await _while_awaited(self._app, asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
             await _refuse(error, scope, receive, sent)
         except ClientDisconnect:
-            pass  # The client has disconnected, or its malformed body has been refused.
+            pass  # The client disconnected, or the protocol refused a malformed body.
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
@@ -136,8 +137,8 @@ class Guard:
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Return ``receive`` with a limit on the size of the body.
 
-        Raises HTTPException 413 if Content-Length is invalid or exceeds the limit. The returned function raises it if
-        the body exceeds the limit.
+        Raises HTTPException 413 if Content-Length is invalid or exceeds the limit. The returned function raises the
+        same error if the body exceeds the limit.
         """
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
         refused = HTTPException(413, f"body: longer than {most:,} bytes, or of unknown length")
@@ -174,7 +175,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until the client disconnects, discarding the body. Never return if the body exceeds its limit."""
+    """Wait until the client disconnects, and discard the body. If the body exceeds its limit, wait indefinitely."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -185,8 +186,8 @@ async def _left(receive: Receive) -> None:
 def _headers_of(scope: Scope) -> Headers:
     """Return the headers of a request. Raise HTTPException if they are too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header has four further characters: colon, space, CR and LF. uvicorn does not limit heads that arrive in one
-    # piece.
+    # Each header has four more characters: colon, space, CR and LF. uvicorn does not limit heads that arrive in a
+    # single packet.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: longer than {MOST_HEAD:,} bytes")
@@ -199,7 +200,7 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """Normalize a host name as browsers do: lower case, IDNA encoding, no port. Raise `HostError` if it is invalid."""
+    """Normalize a host name as browsers do: lower case, IDNA encoding, no port. Raise `HostError` if invalid."""
     place = _place(text)
     name = "" if place is None else place.name
     try:
@@ -259,12 +260,12 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Return True if the browser follows a link to the page (allowed from any site)."""
+    """Return True if a browser follows a link to the page, which any site may contain."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 
 
 async def _refuse(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
-    # Close the connection, because the rest of the body is not read.
+    # Close the connection, because the rest of the body remains unread.
     headers = {**(error.headers or {}), "connection": "close"}
     await JSONResponse({"detail": error.detail}, error.status_code, headers)(scope, receive, send)

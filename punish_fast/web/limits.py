@@ -1,8 +1,8 @@
 """Limits of a server, and metering of requests per client.
 
-A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
-connection. All programs without cookies at one address count as one client for the limits of games. All sessions from
-one address share the limits of the address. Other addresses are not affected.
+A client is a session within an address. A session cookie identifies browsers, and the connection identifies programs
+without cookies. For limits on games, all programs without cookies at an address count as one client. All clients at an
+address share the limits of the address.
 """
 
 import ipaddress
@@ -19,25 +19,25 @@ from typing import Any, NamedTuple
 from fastapi import Depends, HTTPException, Request
 from starlette.types import Scope
 
-# Ratio of an address's rate limits to a client's rate limits.
+# Rate limits of an address, relative to a client.
 _ADDRESS_FACTOR = 10
 # Maximum number of clients and addresses whose buckets are stored.
 _MOST_REMEMBERED = 4096
-# A client may hold 1/20 of all tables, but at least 10. An address may hold half of all tables.
+# A client may hold 1/20 of all tables or 10 tables, whichever is more. An address may hold half of all tables.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
 _CURE = "the server needs --proxy"
 
-# Cost of every request. API routes charge additional costs. Files of the page do not.
+# Cost of every request, in tokens. API routes charge more. Files of the page cost nothing else.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
-# Port after an address and brackets around an IPv6 address, to be removed.
+# The port after an address, and the brackets around an IPv6 address.
 _PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
 _SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits that a server imposes on games and requests."""
+    """Limits of a server on games and requests."""
 
     tables: int = 2000  # maximum number of concurrent games
     body: int = 16 * 1024  # maximum size of a request body, in bytes
@@ -64,12 +64,12 @@ class Client(NamedTuple):
     connection: str = ""  # port of the connection (empty if the request has a cookie)
 
 
-# Client whose request is being answered. None if the server works without a request.
+# Client of the current request. None outside requests.
 sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """Return the client of a request, and a new session id for the cookie, or None if the request has a session id."""
+    """Return the client of a request, and a new session id (None if the request's cookie contains a session id)."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
@@ -81,9 +81,9 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def network_of(host: str) -> str:
-    """Return the IPv4 address or IPv6 network of a host, to which limits apply.
+    """Return the IPv4 address or IPv6 network of a host. Limits apply to this address or network.
 
-    A port, which some proxies append, is removed. Other hosts are returned unchanged.
+    Remove a port, because some proxies append the port. Return other hosts unchanged.
     """
     for text in (host, _PORT.sub("", host)):
         try:
@@ -92,7 +92,7 @@ def network_of(host: str) -> str:
             continue
         if isinstance(address, ipaddress.IPv6Address):
             if address.ipv4_mapped is None:
-                # Providers typically assign a network with 64 bits to a customer.
+                # Providers typically assign a /64 network to a customer.
                 return str(ipaddress.ip_network((int(address), 64), strict=False))
             return str(address.ipv4_mapped)
         return text
@@ -104,11 +104,11 @@ class Meter:
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = limits.rate, limits.burst, clock
-        # Level of each bucket and time of its last change, sorted by time.
+        # Tokens in each bucket and time of the last change, in the order of these times.
         self._left: OrderedDict[str | Client, tuple[float, float]] = OrderedDict()
 
     def charge(self, client: Client, cost: float) -> None:
-        """Charge the cost of a request to a client and its address. Raise HTTPException 429 if either lacks tokens."""
+        """Charge a request to a client and its address. Raise HTTPException 429 if either has too few tokens."""
         if self._rate is None:
             return
         now, levels = self._clock(), {}
@@ -119,7 +119,7 @@ class Meter:
             burst = float(factor * self._burst)
             left, then = self._left.get(key, (burst, 0.0))
             levels[key] = min(burst, left + (now - then) * factor * self._rate)
-            # A full bucket covers any cost.
+            # A full bucket pays for any request, even if the cost exceeds the capacity.
             if levels[key] < min(cost, burst):
                 raise HTTPException(429, f"requests: too many{words}", {"Retry-After": "1"})
         for key, level in levels.items():

@@ -1,7 +1,7 @@
 """Tables at which users play against agents or each other. Hidden information stays on the server.
 
-Each user has a seat with a secret name. A game against agents begins when its table is opened. A game between two
-users begins when the second user takes a seat. Between two users, requests can wait for changes at the table.
+Each user has a seat with a secret name. A game against agents begins when a user opens the table. A game between two
+users begins when the second user takes a seat. In games between two users, requests can wait for changes at the table.
 """
 
 import secrets
@@ -16,12 +16,12 @@ from punish_fast.play.session import HumanPlayer, PlaySession, ServedPlayer
 from punish_fast.web.limits import Client, Limits
 from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 
-# Seconds without a request after which a running game and a finished game, respectively, expire.
+# Seconds without a request after which a running game expires, and after which a finished game expires.
 _IDLE, _OVER = 3600.0, 900.0
-# Seconds without a request after which a running game may be cleared to make room. Also the longest time per move in a
-# game between two users.
+# Seconds without a request after which a running game may be cleared to make room. This is also the maximum time per
+# move in a game between two users.
 QUIET = 600.0
-# Seconds after a choice in which a running game is cleared only if all games of its client are as recent.
+# Seconds after a choice during which a running game is cleared only if all games of its client are as recent.
 _RECENT = 60.0
 _NOBODY = Client("", "")
 
@@ -56,7 +56,7 @@ class OpenSessions:
         client: Client = _NOBODY,
         clock: float | None = None,
     ) -> Seat:
-        """Open a table for a user in a seat. Begin the game, or wait for a friend if ``clock`` is given."""
+        """Open a table for a user in a seat. Begin the game, or wait for a friend if ``clock`` is not None."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -75,7 +75,7 @@ class OpenSessions:
         return seat
 
     def invited(self, invitation: str) -> Seat:
-        """Return the host's seat. Raise HTTPException 404 if the invitation is unknown, 409 if no seat is free."""
+        """Return the host's seat. Raise HTTPException 404 for unknown invitations, and 409 if no seat is free."""
         table = next((table for table in self._tables if table.invitation == invitation), None)
         if table is None or self._is_stale(table):
             raise HTTPException(404, "invitation: unknown, or the game has ended; ask for a new link")
@@ -91,7 +91,7 @@ class OpenSessions:
         return seat
 
     def play_again(self, seat: Seat) -> None:
-        """Request another game between two users, and begin it when both have requested it.
+        """Request another game between two users. The second request begins the game.
 
         Raises HTTPException 409 if a user has left or the game is not over.
         """
@@ -110,7 +110,7 @@ class OpenSessions:
         table.change()
 
     def find(self, seat_id: str) -> Seat:
-        """Return a seat by its secret name. Raise HTTPException 404 if the name is unknown or the table has expired."""
+        """Return a seat by secret name. Raise HTTPException 404 if the name is unknown or the table has expired."""
         seat = self._seats.get(seat_id)
         if seat is None or self._is_stale(seat.table):
             why = "the server was restarted, or nobody moved for a long time"
@@ -119,7 +119,7 @@ class OpenSessions:
         return seat
 
     def find_seen(self, seat_id: str, n_events: int) -> Seat:
-        """Return a seat. Raise HTTPException 409 unless ``n_events`` events have happened."""
+        """Return a seat. Raise HTTPException 409 if the number of events is not ``n_events``."""
         seat = self.find(seat_id)
         n = len(seat.session.events)
         if n_events != n:
@@ -129,7 +129,7 @@ class OpenSessions:
     def find_on(self, seat_id: str, is_advised: bool = False) -> Seat:
         """Return a seat. Raise HTTPException 409 if its game is over or has not begun.
 
-        If ``is_advised`` is True, for requests for help, the error is also raised in a game between two users.
+        Pass ``is_advised=True`` for requests for help, which raise the same error in a game between two users.
         """
         seat = self.find(seat_id)
         if not seat.table.is_on:
@@ -160,7 +160,7 @@ class OpenSessions:
 
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open a new one. Raise HTTPException 429 if no table may be cleared."""
-        # A table of two users counts towards both clients' limits.
+        # A table of two users counts toward the limits of both clients.
         limits = self._limits
         for table in self._tables:
             if self._is_stale(table):
@@ -179,21 +179,24 @@ class OpenSessions:
             self._clear(removed)
 
     def _removable(self, held: list[OpenSession], client: Client, whose: tuple[str, ...]) -> OpenSession | None:
-        """Return one of the tables ``held`` by ``whose``, to be cleared for a client. None if all of them must stay."""
+        """Select a table to clear for a client. Return None if all tables must stay.
+
+        ``held`` lists the tables of ``whose``: of a client, of an address, or of all clients if ``whose`` is empty.
+        """
         now = self._clock()
         quietest = min(held, key=lambda table: (not table.is_over, table.touched))
         if quietest.is_over or now - quietest.touched > QUIET:
             return quietest
         crowd = Counter(part for table in held for part in {seat.client[:n] for seat in table.seats for n in (1, 2)})
-        # Numbers of games that the table's address and client have.
+        # For each table, the number of games of its address and of its client.
         rank = {t: max((crowd[seat.client[:1]], crowd[seat.client[:2]]) for seat in t.seats) for t in held}
         if not whose and max(rank.values())[0] <= crowd[client[:1]] + 1:
-            # No address has more games than the address of this client, so a table of that address is cleared.
+            # No address has more games than the address of this client, so clear a table of this address.
             held = [table for table in held if any(seat.client[:1] == client[:1] for seat in table.seats)]
         oldest = max(held, key=lambda table: (rank[table], now - table.chosen > _RECENT), default=None)
         if whose == client[:2]:
-            # Programs without a cookie might be different users, so none of them is refused because of another.
+            # Programs without a cookie might belong to different users, so clear a table rather than refuse the client.
             return None if client.session else oldest
-        # At the limit of the server, a client must not take the place of a client with as few games.
+        # At the limit of the server, clear only tables of clients that have more games than this client.
         is_crowded = oldest is not None and rank[oldest] > (crowd[client[:1]], crowd[client[:2]] + 1)
         return oldest if whose or is_crowded else None

@@ -1,4 +1,4 @@
-"""Players offered by a server, and their routes."""
+"""Players offered by a server, and the routes that describe them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,7 @@ StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code
 
 
 class PlayerRegistry:
-    """Players offered by a server. They are opened one after another while the server runs."""
+    """Players offered by a server. A background task opens them one after another."""
 
     def __init__(self, players: Sequence[ServedPlayer], workers: Workers) -> None:
         self.players = list(players)
@@ -28,7 +28,7 @@ class PlayerRegistry:
     async def open(self) -> None:
         """Open all players and prepare their coaches."""
         for player in self.players:
-            # Load networks in a separate worker so that the coach stays responsive.
+            # Load networks in a separate worker to keep the coach responsive.
             kind: Kind = "thinker" if player.is_light else "solver"
             try:
                 await self._workers.run(kind, player.open)
@@ -44,13 +44,13 @@ class PlayerRegistry:
                 await self._workers.run("solver", partial(player.coach, None))
 
     def find(self, digest: str) -> ServedPlayer:
-        """Return an open player by digest. Raise HTTPException 404 if there is none."""
+        """Return an open player by digest. Raise HTTPException 404 for unknown digests."""
         if digest not in self.by_digest:
             raise HTTPException(404, f"model {digest}: not served here, or not open yet; see /models")
         return self.by_digest[digest]
 
     def find_punish(self, digest: str, question: str) -> PunishPlayer:
-        """Return an open player of Punish by digest. Raise the error of `of_punish` or of `find`."""
+        """Return an open player of Punish by digest. Raise the same errors as `find` and `of_punish`."""
         return of_punish(self.find(digest), question)
 
     def entries(self) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ class PlayerRegistry:
 
 
 def of_punish(player: ServedPlayer, question: str) -> PunishPlayer:
-    """Return a player of Punish. Raise `NoAnswerError` for others, which do not answer the question."""
+    """Return ``player`` if it plays Punish. Raise `NoAnswerError` for other players, which cannot answer a question."""
     if isinstance(player, PunishPlayer):
         return player
     raise player.refusal(question)
@@ -75,7 +75,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("")
     async def list_models() -> list[dict[str, Any]]:
-        """List all agents. The digest of an agent is null until the agent has been opened."""
+        """List all agents. The digest of an agent is null until the agent is open."""
         return registry.entries()
 
     @routes.get("/{digest}/meta")
@@ -93,7 +93,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
     async def explain(digest: Digest, state: StateCode) -> dict[str, Any]:
         """Explain a state: the value of each action against each enemy action, and the enemy's likely hands.
 
-        For a strategy, these are the values of optimal play against the strategy.
+        If the agent is a strategy, the values assume optimal play against the strategy.
         """
         found = registry.find_punish(digest, "why")
         return await workers.answer(lambda: found.why(int(state)), found.has_explainer)

@@ -1,7 +1,7 @@
-"""HTTP protocol with limits that uvicorn lacks, on waiting time and number of connections.
+"""HTTP protocol with limits on waiting time and number of connections, which uvicorn lacks.
 
 The limits prevent clients from occupying all connections with incomplete requests or unread responses. uvicorn itself
-limits the size of incomplete heads and reads a pipelined request only after answering the one before.
+limits the size of incomplete heads, and reads a pipelined request only after answering the previous request.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ class BoundedProtocol(H11Protocol):
     _host = ""
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer for the first request. Abort a connection if too many are open."""
+        """Start the timer for the first request. If too many connections are open, abort one."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
-        # asyncio sets TCP_NODELAY only for sockets created with protocol 6 (TCP), not 0 as here. Without it, a
-        # response body waits up to 40 ms for the client to acknowledge the head.
+        # TCP_NODELAY sends a response body immediately instead of up to 40 ms later, when the client acknowledges the
+        # head. asyncio sets this option only for sockets created with protocol 6 (TCP). Here, the protocol is 0.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # Pause writing as soon as the system buffer is full, so that at most one response is in memory.
+        # Pause writing when the system buffer is full, to keep at most one response in memory.
         transport.set_write_buffer_limits(0)
         self._used = self.loop.time()
         self._watch()
@@ -46,7 +46,7 @@ class BoundedProtocol(H11Protocol):
         self._unset_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes. Stop the timer once a request is complete."""
+        """Parse received bytes. Stop the timer when a request is complete."""
         super().data_received(data)
         self._watch()
 
@@ -85,7 +85,7 @@ class BoundedProtocol(H11Protocol):
     @property
     def _is_waiting(self) -> bool:
         """True if the server waits for the client to send or read data."""
-        # Between the end of a request and the end of the response, the client waits for the server.
+        # After a complete request, the client waits for the server until the response is complete.
         cycle: Any = self.cycle
         return self.flow.write_paused or cycle is None or cycle.response_complete or cycle.more_body
 
@@ -102,10 +102,12 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _make_room(self, most: int) -> None:
-        """If more than ``most`` connections are open, abort one from the address with the most, idle ones first."""
+        """If more than ``most`` connections are open, abort one from the address with the most connections.
+
+        Prefer idle connections to active ones.
+        """
         others: Any = self.connections
-        # A closing connection stays open until its write buffer is empty, which can take long if the client reads
-        # slowly.
+        # A closing connection stays open until its write buffer is empty. If the client reads slowly, this takes long.
         is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]
         if len(is_open) > most:
             held = Counter(c._host for c in is_open)

@@ -14,10 +14,10 @@ from fastapi import FastAPI
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 
-# Maximum number of connections waiting to be accepted, and of connections accepted per iteration of the event loop.
+# Maximum number of pending connections, and maximum number of connections accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
-# Number of open files reserved for purposes other than connections, requested limit on open files, and maximum limit of
-# older versions of macOS.
+# Number of open files reserved for purposes other than connections, requested limit on open files, and maximum limit on
+# old versions of macOS.
 _OTHER_FILES, _WANTED_FILES, _FILES_ON_MACOS = 100 + 2 * _ACCEPTED, 16384, 10240
 # Wildcard addresses, and the loopback address under which a browser reaches each of them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
@@ -30,7 +30,7 @@ class AddressError(PunishFastError, ValueError):
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket. Raise `AddressError` on failure.
 
-    Port 0 selects a free port. If the system supports it, host ``::`` includes all IPv4 addresses.
+    Port 0 selects a free port. If the system supports dual-stack sockets, host ``::`` includes all IPv4 addresses.
     """
     if not host:
         raise AddressError("host: is empty; use an address or name of this machine, or 0.0.0.0 for all of them")
@@ -48,7 +48,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Return the URL under which a browser on this machine reaches a listening socket."""
+    """Return the URL of a listening socket for a browser on the same machine."""
     host, port = listening.getsockname()[:2]
     return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
 
@@ -64,7 +64,7 @@ def proxy_of(text: str) -> list[str]:
 
 
 def _connections() -> int | None:
-    """Raise the limit on open files if allowed. Return the resulting maximum number of connections, None on Windows."""
+    """Raise the limit on open files if possible. Return the maximum number of connections (None on Windows)."""
     try:
         import resource
     except ImportError:  # Windows
@@ -73,7 +73,7 @@ def _connections() -> int | None:
     most = _WANTED_FILES if hard == resource.RLIM_INFINITY else hard
     for wanted in (min(most, each) for each in (_WANTED_FILES, _FILES_ON_MACOS)):
         if soft != resource.RLIM_INFINITY and soft < wanted:
-            # The system can refuse a limit that is below the maximum that it reports.
+            # The system can refuse limits below the maximum that it reports.
             with suppress(OSError, ValueError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
                 soft = wanted
@@ -101,11 +101,11 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
     """Run the server until the process is interrupted or terminated.
 
     Args:
-        ready: Function called when the server accepts connections.
+        ready: Called without arguments when the server accepts connections.
         proxies: Addresses and networks, as returned by `proxy_of`, whose ``X-Forwarded-For`` headers are trusted.
     """
     BoundedProtocol.most_connections = _connections()
-    # Shorter switch interval: computing threads release the interpreter lock sooner, so requests are answered promptly.
+    # Shorten the switch interval, so that computing threads release the interpreter lock sooner.
     sys.setswitchinterval(0.001)
     config = uvicorn.Config(
         app,
@@ -117,7 +117,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
         h11_max_incomplete_event_size=MOST_HEAD,
-        # uvloop accepts only one connection per iteration. This slows down the page on a busy server.
+        # uvloop accepts only one connection per iteration, which slows down the page on a busy server.
         loop="asyncio",
         backlog=_ACCEPTED,
         ws="none",

@@ -1,4 +1,4 @@
-"""Routes for tables, where users play against agents or each other."""
+"""Routes for tables at which users play against agents or each other."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -54,7 +54,7 @@ class Seen(_Body):
 
 
 class Choice(Seen):
-    """A move."""
+    """Action of the user."""
 
     action: int = Field(ge=0, le=99, description="One of the legal actions.")
 
@@ -66,7 +66,7 @@ class Visitor(_Body):
 
 
 def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
-    """Return a user's normalized name. Raise HTTPException 422 if it is invalid or resembles a bot or ``others``."""
+    """Normalize a user's name. Raise HTTPException 422 if the name is invalid or resembles a bot's or ``others``."""
     try:
         name = checked_name(person, {*BOTS, *RESERVED, *(player.name for player in registry.players)})
     except PlayerNameError as error:
@@ -98,7 +98,7 @@ def session_routes(
             raise HTTPException(422, "friend: must be false with a seed, and in games other than Punish")
         name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
         if wanted.friend or not player.is_ready(wanted.temperature):
-            # Two users need the states of the game, but no strategy of the agent.
+            # Two users need the states of the game, but not the agent's strategy.
             await workers.answer(
                 partial(player.match, 0) if wanted.friend else partial(player.opponents, wanted.temperature),
                 wanted.friend,
@@ -119,9 +119,9 @@ def session_routes(
 def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, workers: Workers) -> None:
     @routes.get("/{table}")
     async def look(table: TableId, since: Number = 0, version: Number | None = None) -> dict[str, Any]:
-        """Return your view of the table and the events from number ``since`` on.
+        """Return your view of the table, and all events from number ``since`` onward.
 
-        If ``version`` is the current version of a table of two users, first wait up to 25 seconds for a change.
+        At a table of two users, if ``version`` is current, first wait up to 25 seconds for a change.
         """
         seat = tables.find(table)
         await seat.table.wait(version)
@@ -148,7 +148,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
     async def undo(table: TableId, seen: Seen) -> dict[str, Any]:
         """Undo your last move and all later moves. Return your view and all events.
 
-        Moves cannot be undone in games with hidden information or between two users.
+        Undo is unavailable in games with hidden information and in games between two users.
         """
         found = tables.find_seen(table, seen.n_events)
         if found.session.is_on and found.number not in found.session.waiting:
@@ -166,7 +166,7 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
 def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessions) -> None:
     @routes.get("/invitations/{invitation}")
     async def invitation(invitation: InvitationId) -> dict[str, Any]:
-        """Return the host, game, rules and clock of the table that an invitation is for."""
+        """Return the host, game, rules and clock of the table to which you are invited."""
         host = tables.invited(invitation)
         presentation, name = host.table.player.presentation, host.session.seats[host.number].name
         return {"host": name, "game": presentation.game, "rules": presentation.rules(), "clock": host.table.clock}
@@ -190,7 +190,7 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
 
     @routes.post("/{table}/again")
     async def play_again(table: TableId) -> dict[str, Any]:
-        """Request another game. It begins when both players have requested it."""
+        """Request another game. The game begins when both players have requested it."""
         found = tables.find(table)
         tables.play_again(found)
         return found.shown(0)
@@ -206,7 +206,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any]:
-        """Return your costliest choice in a finished game, judged by the opponent. It is null if none lost a point."""
+        """Return your costliest choice in a finished game, judged by the opponent. Null if no choice lost a point."""
         found = tables.find(table)
         judge = of_punish(found.table.player, "costliest")
         if found.session.winner is None:
@@ -219,8 +219,8 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
     async def hint(table: TableId) -> dict[str, Any]:
         """Return the outcome of each move with perfect play, and mark the best moves.
 
-        If ``exact`` is false, the search was cut short: unknown outcomes are null, and the number of plies until a win
-        or loss can be null.
+        If ``exact`` is false, the search reached its time limit. Unknown outcomes are then null, and the number of
+        plies until a win or loss can be null.
         """
         found = tables.find_on(table, is_advised=True)
         view, player, n_events = found.view, found.table.player, len(found.session.events)
@@ -235,7 +235,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
-        """Return each move's win probability and reason, best first, and the probability of each enemy move."""
+        """Return each move with its win probability and reason, best first, and the probability of each enemy move."""
         found = tables.find_on(table, is_advised=True)
         view, player, heat = found.view, of_punish(found.table.player, "advice"), found.table.temperature
         n_events = len(found.session.events)

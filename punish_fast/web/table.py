@@ -1,4 +1,4 @@
-"""A table at which a user plays against agents, or two users play each other, and the seats of the users."""
+"""A table for a user against agents or for two users, and the users' seats."""
 
 import asyncio
 import secrets
@@ -29,7 +29,7 @@ class OpenSession:
     """Game of a user against agents, or of two users."""
 
     player: ServedPlayer  # opponent (in a game between two users, the agent that defines the rules)
-    temperature: float | None  # opponent's temperature (None if it has none)
+    temperature: float | None  # opponent's softmax temperature (None if it does not use softmax)
     session: PlaySession  # progress of the game
     match: Match  # full state, including hidden information
     seed: int  # random seed of the deals (the agent's choices use a separate secret seed)
@@ -40,21 +40,21 @@ class OpenSession:
     has_begun: bool = False
     again: set[int] = field(default_factory=set)  # seats of users who want to play again
     invitation: str = field(default_factory=lambda: secrets.token_urlsafe(ID_BYTES))  # secret name of the free seat
-    keeps: bool = False  # True if the finished game is to be stored in the database
+    keeps: bool = False  # True to store the finished game in the database
     kept: int | None = None  # id of the game in the database (None if it is not stored)
     flaw: str | None = None  # reason why the game could not be stored
-    previous: "OpenSession | None" = None  # last game of two users, whose review both may still want to see
+    previous: "OpenSession | None" = None  # previous game of the two users, kept for its review
     ended: str | None = None  # reason why a game between two users ended early
     version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
-    moved: float = 0.0  # time at which the clock for the current move starts
-    chosen: float = -inf  # time of the last choice of a user
+    moved: float = 0.0  # time at which the clock of the current move starts
+    chosen: float = -inf  # time of the last choice by a user
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self) -> None:
         """Begin the game."""
         self.session.begin()
-        # Users may need some time to notice that the game has begun.
+        # Users need time to notice that the game has begun.
         self.has_begun, self.moved = True, self.now() + max(0.0, _FIRST_SECONDS - (self.clock or 0.0))
         self.change()
 
@@ -94,18 +94,18 @@ class OpenSession:
         return player.name.replace(self.player.name, self.player.person, 1) if is_agent else player.name
 
     def end(self, words: str) -> None:
-        """End a game between two users before it is finished."""
+        """End a game between two users early. ``words`` is the reason."""
         self.ended = f"{words} The game is over and is not recorded."
         self.change()
 
     def check_clock(self) -> None:
-        """End the game if the time for a move has run out."""
+        """End the game if no time is left for the current move."""
         if self.left == 0.0:
             late = " and ".join(self.session.seats[number].name for number in self.session.waiting)
             self.end(f"{late} did not move in time.")
 
     async def play_on(self, workers: Workers) -> None:
-        """Make the agents' moves and reveal choices until a user must choose or the game is over."""
+        """Make agents choose, and reveal all choices, until a user must choose or the game is over."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
@@ -124,21 +124,21 @@ class OpenSession:
 
     @property
     def finished(self) -> Finished:
-        """The finished game of Punish, for records and judges."""
+        """The finished game, which must be Punish, for records and reviews."""
         first, second = self.session.seats
         assert self.session.winner is not None
         assert isinstance(self.match, PunishMatch)
         return Finished(self.match, (first, second), self.session.winner)
 
     def keep(self, game_id: int | None, flaw: str | None) -> None:
-        """Set the game's id in the database, or the reason why the game could not be stored."""
+        """Store the game's id in the database, or the reason why the game could not be recorded."""
         self.kept, self.flaw = game_id, flaw
         self.change()
 
 
 @dataclass(eq=False)
 class Seat:
-    """A user's seat at a table, with a secret name. The seat shows only information available to the user."""
+    """A user's seat at a table. Its methods return only information that is not hidden from the user."""
 
     id: str  # secret name
     table: OpenSession
@@ -152,11 +152,11 @@ class Seat:
 
     @property
     def view(self) -> Any:
-        """The game as seen by the user."""
+        """Current position as seen by the user."""
         return self.session.view(self.number)
 
     def shown(self, since: int) -> dict[str, Any]:
-        """Return a JSON-like view of the table for the user, with the events from number ``since`` on."""
+        """Return the table as a JSON-like object for the user, with all events from number ``since`` onward."""
         table, session, presentation = self.table, self.session, self.table.player.presentation
         players = [*session.seats[self.number :], *session.seats[: self.number]]
         names = [YOU if seat == self.number else table.named(player) for seat, player in enumerate(session.seats)]
@@ -187,7 +187,7 @@ class Seat:
         }
 
     def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the state of a table of two users without revealing which move the friend has chosen."""
+        """Return the state of a table of two users, without the move that the friend has chosen."""
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
             "invitation": table.invitation,
@@ -198,6 +198,6 @@ class Seat:
             "again": [number in table.again for number in (self.number, 1 - self.number)],
             "left": table.left,
             "ended": table.ended,
-            # Games are stored in the background, possibly after the next one has begun.
+            # The previous game is stored in the background, possibly after this game has begun.
             "previous": None if table.previous is None else table.previous.kept,
         }

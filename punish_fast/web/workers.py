@@ -11,14 +11,14 @@ from weakref import WeakValueDictionary
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
-# solver: computations on all cores. adviser: queries of solved players. short: the first part of each search. thinker:
-# longer searches, and loading networks. reader: database queries. drawer: plots, one at a time because matplotlib's
-# settings are global.
+# solver: computations on all cores. adviser: queries of solved players. short: first part of each search. thinker: long
+# searches, and loading of networks. reader: database queries. drawer: plots, one at a time, because the settings of
+# matplotlib are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
-# Numbers of threads for jobs of a kind. One for other kinds.
+# Number of threads for jobs of a kind. All other kinds have one thread.
 _THREADS = {"adviser": 2, "reader": 4}
-# Maximum numbers of jobs of a kind, queued or running, per client and per address.
+# Maximum number of queued and running jobs of a kind, per client and per address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
 # Seconds after which a search moves to the queue for long searches.
 _SHORT = 0.1
@@ -27,12 +27,12 @@ _GRACE = 0.5
 
 
 class Workers:
-    """Thread pools, one for each kind of job, so that jobs of different kinds do not wait for each other.
+    """Thread pools, one for each kind of job. Jobs of different kinds do not wait for each other.
 
-    A job waits for earlier jobs of the same kind from the same client, and enters a queue that holds a limited number
-    of jobs from each address. If a request is canceled, its job is dropped unless it has started.
+    A job waits for earlier jobs of the same kind from the same client. The queue holds a limited number of jobs from
+    each address. If a request is canceled, its job is dropped unless the job has started.
 
-    Requests are handled in the event loop's thread. No other thread changes shared data.
+    The thread of the event loop handles requests. No other thread changes shared data.
     """
 
     def __init__(self) -> None:
@@ -54,25 +54,25 @@ class Workers:
             turns.append(turn)
         loop = asyncio.get_running_loop()
         job = self._threads[kind].submit(work)
-        # A running job continues if its request is canceled, so release its semaphores only when it ends.
+        # A running job continues after its request is canceled, so release the semaphores only when the job ends.
         job.add_done_callback(lambda _: _call(loop, turns))
         return await asyncio.wrap_future(job)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
-        """Run a query of a player. Queries of solved players do not wait while other players are being solved."""
+        """Run a query of a player. Queries of solved players do not wait for the solution of other players."""
         return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
         """Run a search for at most about ``seconds``, including the time spent in queues.
 
-        Every search starts in the queue for short searches and, if incomplete, moves to the queue for long searches.
+        Every search starts in the queue for short searches. If incomplete, it moves to the queue for long searches.
 
         Args:
-            work: Function of a deadline (a ``time.monotonic`` value) that returns a result, and True if the search is
+            work: Function of a deadline (a ``time.monotonic`` value). It returns a result, and True if the search is
                 complete.
 
         Returns:
-            Latest result. None if no search finished in time.
+            Result of the last search, or None if no search finished in time.
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
@@ -94,7 +94,7 @@ class Workers:
 
 
 def _call(loop: asyncio.AbstractEventLoop, turns: list[asyncio.Semaphore]) -> None:
-    """Release semaphores in the event loop. Called from another thread."""
+    """Release semaphores in the event loop. This function is called from another thread."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(_release, turns)
 

@@ -1,7 +1,7 @@
 """Comparison of equilibrium play under two sets of rules.
 
-All numbers come from an approximate equilibrium under each set of rules. After few iterations, the strategies remain
-exploitable, so differences that do not clearly exceed the exploitability mean little.
+All numbers come from an approximate equilibrium under each set of rules. After few iterations, the equilibria are still
+exploitable. Differences are significant only if they clearly exceed the exploitability.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_text
 from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, true_rules
 
-# Under the standard rules, this number of iterations takes about half a minute on two cores.
+# Under the standard rules, 40 iterations take about half a minute on two cores.
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
-# Names of statistics in text, by name or, for statistics of cards and plays, by group.
+# Descriptions of statistics, by name or, for statistics of cards and plays, by group.
 _WORDS = {
     "length": "breaths per game",
     "first_deal": "games that end before the first redeal (%)",
@@ -26,20 +26,20 @@ _WORDS = {
     "kept": "worth of a kept {} over a fresh card (points)",
     "plays": "{}: share of all choices (%)",
 }
-# Limits of a balanced game: the worth of one more copy of a card in hand (absolute win probability), and the share of a
-# card or of feints in all choices.
+# Limits of a balanced game: the change in win probability caused by one more copy of a card in hand (absolute value),
+# and the share of each card and of feints in all choices.
 _MOST_WORTH, _LEAST_SHARE, _MOST_SHARE = 0.1, 0.05, 0.4
 CRITERIA = (
     f"one more copy of a card in hand is worth at most {100 * _MOST_WORTH:.0f} points of win rate either way",
     f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
 )
-# Smaller changes of a win probability or a share are not mentioned in the finding.
+# The finding omits smaller changes of a win probability or share.
 _LEAST = 0.001
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """A quantity with its values under both sets of rules."""
+    """A quantity and its values under both sets of rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
     name: str  # name of the card, play or quantity
@@ -53,7 +53,7 @@ class Statistic:
 
     @property
     def row(self) -> list[str]:
-        """The statistic in words, and its values and their difference as text, in per cent except for lengths."""
+        """Description, base value, changed value and difference as text. All values but lengths are in per cent."""
         words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
         scale, digits = (1, 2) if self.name == "length" else (100, 1)
         values = self.base, self.changed, self.difference
@@ -79,16 +79,16 @@ def worth_text(card: str, worth: float) -> str:
 
 
 def deciding_card(result: dict[str, Any]) -> str:
-    """Return the card whose worth in hand is furthest from 0."""
+    """Return the card of which one more copy in hand changes the win probability most."""
     return str(max(CARDS, key=lambda card: abs(result["in_hand"][card] or 0.0)))
 
 
 def verdict_of(
     result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None
 ) -> tuple[bool | None, str]:
-    """Return whether a game is balanced, and the verdict in one sentence with the ``n_faults`` worst faults or all.
+    """Return True if a game is balanced, and a sentence with its ``n_faults`` worst faults (by default, all).
 
-    After fewer than half of the wanted ``iterations``, the game is neither balanced nor unbalanced, but None.
+    If fewer than half of the requested ``iterations`` are complete, return None instead of True or False.
     """
     if result["iterations"] < iterations / 2:
         return None, f"Too few iterations for a verdict ({result['iterations']} of {iterations}); see --time."
@@ -98,7 +98,7 @@ def verdict_of(
 
 @dataclass(frozen=True)
 class Balance:
-    """Results of a game under two sets of rules."""
+    """Results of equilibrium play under two sets of rules."""
 
     base: Rules  # rules with which the changed rules are compared
     rules: Rules  # changed rules
@@ -108,13 +108,13 @@ class Balance:
 
     @property
     def change(self) -> str:
-        """The changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
+        """Changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
         found, before = changes_of(self.rules, self.base), changes_of(self.base, self.rules)
         return ", ".join(f"{change_text(name, found[name])} instead of {value_text(before[name])}" for name in found)
 
     @property
     def statistics(self) -> list[Statistic]:
-        """All statistics, empty unless both games could be studied."""
+        """All statistics. Empty unless both games have results."""
         standard, changed = self.standard.result, self.changed.result
         if standard is None or changed is None:
             return []
@@ -125,7 +125,7 @@ class Balance:
 
     @property
     def finding(self) -> str:
-        """A sentence about the card whose worth changes most and the play whose frequency changes most."""
+        """A sentence about the card whose value in hand changes most and the play whose frequency changes most."""
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
         if hand is not None and hand.base is not None and hand.changed is not None:
@@ -137,7 +137,7 @@ class Balance:
         return f"With {self.change}, {told}."
 
     def _largest(self, group: str) -> Statistic | None:
-        """Return the statistic of a group that changes most, or None if all changes are small."""
+        """Return the statistic of a group with the largest change, or None if every change is below ``_LEAST``."""
         found = [(abs(each.difference or 0.0), each) for each in self.statistics if each.group == group]
         size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
         return each if size >= _LEAST else None
@@ -146,7 +146,7 @@ class Balance:
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    Within a time limit, half of the time is for each game.
+    If there is a time limit, each game receives half of the time.
     """
     pair = true_rules(base), true_rules(rules)
     sides = zip(_SIDES, pair, (1 / 2, 1), strict=True)
@@ -155,7 +155,7 @@ def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, wat
 
 
 def report_of(found: Balance) -> dict[str, Any]:
-    """Convert a balance to a JSON object."""
+    """Return a balance as a JSON-like object."""
     pair = found.standard, found.changed
     sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
     return {

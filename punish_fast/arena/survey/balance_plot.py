@@ -1,4 +1,4 @@
-"""Plot of a balance: worth and frequency of each card under two sets of rules."""
+"""Plot of a balance: value and frequency of each card under two sets of rules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _draw(axes: Axes, statistics: Sequence[Statistic], labels: tuple[str, str]) 
     values = [[math.nan if value is None else 100 * value for value in side] for side in sides]
     draw_pairs(axes, [each.name for each in shown], dict(zip(labels, values, strict=True)), "{:.1f}")
     axes.margins(x=0.2)
-    # Room for the changes, so that they cannot overlap the names of the next panel.
+    # Reserve space for the changes, so that they do not overlap the names in the next panel.
     left, right = axes.get_xlim()
     axes.set_xlim(left, right + _ROOM * (right - left))
     beside = axes.get_yaxis_transform()

@@ -1,8 +1,8 @@
-"""Execution of jobs, in this process or on the workers of a Dask cluster, and storage of their results.
+"""Execution of jobs in this process or on a Dask cluster, and storage of their results.
 
 A stored result is not computed again, so an interrupted run can be resumed, and runs can share results. A failed job
-stores its error message. Other jobs continue. Dask reassigns the jobs of a worker that died. The result of a job does
-not depend on the number of workers or threads.
+stores its error message, and the other jobs continue. If a worker dies, Dask reassigns its jobs. Results do not depend
+on the number of workers or threads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from punish_fast.study.lessons import Stage
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Errors that are stored as the reason of a failed job. Other errors are bugs.
+# Errors whose messages are stored as the reason for a failure. Other errors are bugs and propagate.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError, TimeLimitError)
 # Maximum number of times that Dask reassigns a job to another worker.
 _RETRIES = 10
@@ -33,12 +33,12 @@ _RETRIES = 10
 
 @dataclass(frozen=True)
 class Job:
-    """A function call whose result can be stored."""
+    """A function call with a key under which its result is stored."""
 
     label: str  # name in progress messages
-    key: dict[str, Any]  # JSON object with everything that the result depends on
-    # Called as ``function(*arguments, stage)``, where ``stage(name)`` returns a context manager for a stage of the
-    # job. The function must be importable by workers and return a JSON object.
+    key: dict[str, Any]  # JSON object that identifies the result: rules, enemy, method, versions
+    # Called as ``function(*arguments, stage)``. ``stage(name)`` returns a context manager for a stage of the job.
+    # Workers must be able to import the function. The result is a JSON object.
     function: Callable[..., dict[str, Any]]
     arguments: tuple[Any, ...]  # must be picklable
 
@@ -47,21 +47,21 @@ class Job:
 class Watch:
     """Progress callbacks."""
 
-    # Called as ``done(n, total)`` when ``n`` of the ``total`` missing jobs are done, and as ``done(0, total)`` first.
+    # Called as ``done(n, total)`` after each job, and first as ``done(0, total)``. ``total`` excludes stored results.
     done: Callable[[int, int], None] = lambda _done, _total: None
-    # Returns a context manager for a stage of a job, given the job and the name of the stage, in this process.
+    # Returns a context manager for a named stage of a job in this process.
     stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
 
 
 def run_jobs(
     jobs: Sequence[Job], results: ResultsFile | None = None, client: Client | None = None, watch: Watch | None = None
 ) -> list[Outcome]:
-    """Run all jobs that have no stored result, and return the outcomes of all jobs, in the order of ``jobs``.
+    """Run all jobs without a stored result, and return the outcomes of all jobs in the order of ``jobs``.
 
     Args:
-        jobs: The jobs. Jobs with equal keys are run once.
-        results: Stored results, extended by new ones, or None to store nothing.
-        client: The Dask cluster on which to run the jobs, or None to run them in this process.
+        jobs: Jobs to run. Jobs with equal keys run once.
+        results: File from which outcomes are read and to which new outcomes are appended, or None.
+        client: Client of the Dask cluster that runs the jobs, or None to run them in this process.
         watch: Progress callbacks.
     """
     watch = watch or Watch()
@@ -92,7 +92,7 @@ def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], No
 def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
     def submit_all(jobs: list[Job]) -> list[Future[Any]]:
         with warnings.catch_warnings():
-            # Dask warns about large arguments, such as an enemy's policy.
+            # Suppress Dask's warning about large arguments, such as an enemy's policy.
             warnings.filterwarnings("ignore", "Sending large graph")
             return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
@@ -100,7 +100,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
 
 
 def work_on(job: Job, stage: Stage = nullcontext) -> Outcome:
-    """Run a job. If it raises one of the errors in `IMPOSSIBLE`, store the message as the reason in the outcome."""
+    """Run a job. If the job raises an error in `IMPOSSIBLE`, return an outcome with the error message as the reason."""
     begin = time.perf_counter()
     try:
         result = job.function(*job.arguments, stage)

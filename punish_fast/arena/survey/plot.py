@@ -1,6 +1,6 @@
-"""Plot of a survey: worth and frequency of each card, and how games end, for each point.
+"""Plot of a survey: value and frequency of each card, and how games end, for each point.
 
-Equilibrium play depends only on the rules, so points with the same rules are drawn once.
+Equilibrium play depends only on the rules, so points with the same rules are plotted once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PANELS = (
 
 
 def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Plot the table of a survey to a PNG or SVG file: equilibrium play if it was studied, otherwise the agents."""
+    """Plot the table of a survey to a PNG or SVG file: equilibrium play if available, otherwise the agents."""
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
@@ -77,6 +77,6 @@ def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -
     axes.margins(x=0.1)
     axes.set_title(panel.title, pad=34)
     axes.set_xlabel(panel.unit)
-    # Place the legend above the panel, in two rows, so that it does not cover marks.
+    # Place the legend above the panel, in two rows, to keep the marks visible.
     close = {"columnspacing": 0.8, "handletextpad": 0.1, "borderaxespad": 0.2, "fontsize": 8}
     axes.legend(loc="lower left", bbox_to_anchor=(-0.03, 1.0), ncols=3 if len(panel.names) > 2 else 1, **close)

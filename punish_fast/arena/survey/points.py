@@ -1,4 +1,4 @@
-"""Reader of surveys of house rules: TOML files of points, each with rules, an enemy and an objective.
+"""Reader of survey files. A survey is a TOML file of points. Each point has rules, an enemy and an objective.
 
 ::
 
@@ -15,9 +15,8 @@
     hp = 4
     copies = { strike = 2, punish = 4 }
 
-Each list in ``[grid]`` contains alternative values, written as in a rules file. ``copies`` and ``damage`` can instead
-have separate lists for individual cards. Each ``[[points]]`` table changes fields of ``base``. Duplicate points are
-removed.
+Each list in ``[grid]`` contains alternative values in the syntax of a rules file. ``copies`` and ``damage`` can instead
+have a list for each card. Each ``[[points]]`` table changes fields of ``base``. Duplicate points are removed.
 """
 
 import tomllib
@@ -35,7 +34,7 @@ from punish_fast.runtime.errors import PunishFastError, brief, check_allowed, is
 from punish_fast.runtime.files import fault_of_input
 
 MOST_POINTS = 10_000
-# Maximum size of a file in bytes. The time to parse dotted keys grows with the square of their length.
+# Maximum size of a file in bytes. The parse time of dotted keys grows with the square of their length.
 _MOST_BYTES = 16_384
 _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
@@ -50,25 +49,25 @@ class Point:
     """A game against an enemy, and the objective of the agent."""
 
     rules: Rules
-    enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`
+    enemy: str = "random"  # name or file of the enemy, an argument of `Player`
     objective: str = "reach-probability"  # objective of the agent (see `punish_fast.mdp.objectives.solver.solve`)
-    discount: float = 1.0  # from 0 to 1 (1 for win probabilities)
+    discount: float = 1.0  # discount of the objective, from 0 to 1 (1 for win probabilities)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The points of a survey."""
+    """A survey of house rules."""
 
     base: Rules  # rules with which the points are compared
     points: list[Point]  # distinct points, in the order of the file
 
     def label(self, point: Point) -> str:
-        """Describe a point by its differences from the base and from other points."""
+        """Describe a point by its changes of the base rules and by the fields in `varying`."""
         own = [f"{name}={getattr(point, name)}" for name in self.varying]
         return " ".join([*self._changes(point), *own]) or "base"
 
     def game_label(self, point: Point) -> str:
-        """Describe the rules of a point by their differences from the base."""
+        """Describe the rules of a point by their changes of the base rules."""
         return " ".join(self._changes(point)) or "base"
 
     def _changes(self, point: Point) -> list[str]:
@@ -76,7 +75,7 @@ class Survey:
 
     @property
     def varying(self) -> list[str]:
-        """Names of the fields ``enemy``, ``objective`` and ``discount`` that differ between points."""
+        """Names of those fields among ``enemy``, ``objective`` and ``discount`` that differ between points."""
         found = {name: {getattr(point, name) for point in self.points} for name in _OWN}
         found["discount"] = {point.discount for point in self.points if point.objective == "discounted"}
         return [name for name, values in found.items() if len(values) > 1]
@@ -101,7 +100,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Build a survey from the parsed content of a TOML file, or raise `SurveyError` if the content is invalid."""
+    """Build a survey from the parsed content of a TOML file. Raise `SurveyError` if the content is invalid."""
     faults = [f"unknown key {brief(key)}" for key in fields if key not in _KEYS]
     if faults or not fields:
         raise SurveyError(f"{(faults or ['is empty'])[0]}; the keys are {', '.join(_KEYS)}")

@@ -1,9 +1,9 @@
 """Search for a rule change that balances the game under changed rules.
 
-If several rules were changed, the first candidates undo one change each. The *neighbors* of the changed rules differ
-from them in one rule that was not changed. They are screened in the one-player model against *naive*, which takes
-seconds: the closer the worth of each card is to its worth under the base rules, the better. The game is then studied in
-equilibrium under the candidates and the three best neighbors, as time permits.
+If several rules were changed, the first candidates undo one change each. Other candidates are *neighbors* of the
+changed rules. A neighbor differs from them in one further rule. Neighbors are screened within seconds in the one-player
+model against *naive*: the best neighbors are those whose card values are closest to the values under the base rules.
+Equilibrium play is then studied under the first candidates and the three best neighbors, as time permits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,14 +28,14 @@ from punish_fast.runtime.deadline import seconds_left, time_limit
 from punish_fast.study.lessons import Stage
 
 _N_CONFIRMED = 3
-# A study is not begun if less than this share of the time of the first study is left.
+# Minimum time for a study, relative to the time of the study of the changed rules.
 _LEAST_OF_STUDY = 0.5
 # Share of the remaining time for screening.
 _SCREENING = 0.5
 
 
 def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
-    """Return valid rules that differ from ``rules`` in one rule that ``base`` shares, starting with card ``first``."""
+    """Return all valid changes of one rule in which ``rules`` and ``base`` agree, beginning with card ``first``."""
     changed = set(changes_of(rules, base))
     found = []
     for change in _changes(rules, first):
@@ -49,7 +49,7 @@ def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
 
 
 def undone(rules: Rules, base: Rules) -> list[Rules]:
-    """Return the valid rules without one of several changes, empty for a single change."""
+    """Return valid rules that undo one of several changes. The list is empty if there is only one change."""
     found, names = [], list(changes_of(rules, base))
     for name in names if len(names) > 1 else ():
         field, _, card = name.partition(".")
@@ -73,7 +73,7 @@ def _changes(rules: Rules, first: int) -> Iterator[dict[str, Any]]:
 
 
 def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
-    """Return the gain from one more copy of each card in hand, for the best agent against *naive*."""
+    """Return the gain in win probability from one more copy of each card, for the best response to *naive*."""
     with stage("screening"):
         space = StateSpace(rules)
         solution = solve(build_compact(space, Player("naive").policy(space)), discount=1.0)
@@ -85,7 +85,7 @@ def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
 
 
 def restore(found: Balance, watch: Watch) -> dict[str, Any]:
-    """Return the changes that restore balance, the best first, and those not tried, as a JSON object.
+    """Return the studied changes, best first, and the changes not tried, as a JSON-like object.
 
     ``found`` must contain the results of both games.
     """
@@ -122,9 +122,9 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
 
 
 def deciding_change(found: Balance, watch: Watch) -> str | None:
-    """Return the change without which the values of cards are closest to the base rules.
+    """Return the change whose undoing brings the card values closest to their values under the base rules.
 
-    A single change, or too little time, returns None. The worth is measured in the one-player model against *naive*.
+    Values refer to the one-player model against *naive*. Return None if there is only one change or time runs out.
     """
     back = undone(found.rules, found.base)
     if not back:
@@ -136,7 +136,10 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
 
 
 def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarray]:
-    """Return the results of `screen`, float64 ``[5]``, until time runs out, or infinity if a game is too large."""
+    """Return the result of `screen` for each game, float64 ``[5]``, until time runs out.
+
+    If a game is too large, its entries are infinite.
+    """
     found: list[np.ndarray] = []
     for n, (label, rules) in enumerate(named):
         watch.done(n, len(named))
@@ -149,7 +152,7 @@ def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarr
 
 
 def _distances(screened: list[np.ndarray]) -> np.ndarray:
-    """Return the largest difference between each other row of values and the first, float64 ``[n - 1]``."""
+    """Return the largest difference between the first array and each other array, float64 ``[n - 1]``."""
     return np.array([np.nanmax(np.abs(other - screened[0])) for other in screened[1:]])
 
 

@@ -1,12 +1,12 @@
 """Storage of results in a file of JSON lines, and lookup of results by their keys.
 
-A *key* is a JSON object with everything that a result depends on: rules, enemy, method, versions. Each result is a line
-that is appended when the result is complete::
+A *key* is a JSON object that identifies a result by its rules, enemy, method and versions. A line is appended to the
+file when a result is complete::
 
     {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
 
-An interrupted run therefore loses no finished results, and runs can share a file. Damaged lines are ignored, and their
-results are computed again.
+An interrupted run therefore loses no finished results, and several runs can share a file. Damaged lines are ignored,
+and their results are computed again.
 """
 
 import hashlib
@@ -27,8 +27,8 @@ class Outcome:
     """Outcome of a job."""
 
     result: dict[str, Any] | None  # JSON object, or None if the job failed
-    reason: str | None = None  # error message in one line, or None if there is a result
-    is_final: bool = True  # False if memory or time was too short, so that another run might succeed
+    reason: str | None = None  # error message in one line, or None if the job succeeded
+    is_final: bool = True  # False if memory or time ran out, so that another run might succeed
     seconds: float = 0.0
 
 
@@ -45,7 +45,7 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        # Accept a file with a single line that a crash has truncated.
+        # Accept a file whose only line was truncated by a crash.
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
@@ -66,7 +66,7 @@ class ResultsFile:
                 size = file.seek(0, os.SEEK_END)
                 if size:
                     file.seek(-1, os.SEEK_END)
-                    # Begin a new line if a crash has truncated the last one.
+                    # Begin a new line if a crash truncated the last line.
                     line = line if file.read() == b"\n" else b"\n" + line
                 file.write(line)
                 file.flush()

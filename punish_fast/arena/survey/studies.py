@@ -1,9 +1,8 @@
 """Studies of games under house rules, point by point.
 
-A *point* is a game against an enemy (``points.py``). For each point, an agent is solved and then plays the two-player
-game against itself and against a best response. An approximate equilibrium of the same game shows play between players
-who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points with the same rules
-share an equilibrium, and stored results are not computed again.
+A *point* is a game against an enemy (``points.py``). An agent is solved for each point and then plays the two-player
+game against itself and against a best response. An approximate equilibrium of the same game is studied, too. The agent
+and the equilibrium are separate jobs (``jobs.py``). Points with the same rules share an equilibrium.
 """
 
 import math
@@ -34,9 +33,9 @@ from punish_fast.runtime.limits import require_memory
 from punish_fast.store.reader import require_information
 from punish_fast.study.lessons import Stage, study_game
 
-# Increment when results change but the kernels do not.
+# Increment when results change and kernels do not.
 _VERSION = 2
-# Share of games that are played against a best response while an equilibrium is learned.
+# Share of games against a best response during the approximation of an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("memoryless")
 
 
@@ -46,11 +45,11 @@ class PointResult:
 
     point: Point
     agent: Outcome  # results of the point's agent
-    equilibrium: Outcome | None  # results of equilibrium play, or None if not studied
+    equilibrium: Outcome | None  # results of equilibrium play, or None if only agents are studied
 
     @property
     def reason(self) -> str | None:
-        """Reason why a result is missing, or None if no result is missing."""
+        """Error message of a failed study, or None if all studies succeeded."""
         return next((part.reason for part in (self.agent, self.equilibrium) if part and part.reason), None)
 
 
@@ -62,15 +61,15 @@ def run_survey(
     watch: Watch | None = None,
     jobs: list[list[Job]] | None = None,
 ) -> list[PointResult]:
-    """Return the results of all points, and study the points without stored results.
+    """Study the points of a survey that have no stored results, and return the results of all points.
 
     Args:
-        survey: The points.
-        results: Stored results, extended by new ones, or None to store nothing.
-        iterations: Iterations of each equilibrium, or None to study only agents.
-        client: A `distributed.Client` on whose workers to run, or None to run in this process.
+        survey: Survey to study.
+        results: File from which results are read and to which new results are appended, or None.
+        iterations: Number of iterations of each equilibrium, or None to study only agents.
+        client: `distributed.Client` of the cluster that runs the jobs, or None to run them in this process.
         watch: Progress callbacks.
-        jobs: Result of `jobs_of`, if already computed.
+        jobs: Result of `jobs_of`, or None to compute it.
     """
     jobs = jobs_of(survey, iterations) if jobs is None else jobs
     outcomes = iter(run_jobs([job for of_point in jobs for job in of_point], results, client, watch))
@@ -80,7 +79,7 @@ def run_survey(
 
 
 def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
-    """Return the jobs of each point: for its agent and, if ``iterations`` is given, for its equilibrium."""
+    """Return the jobs of each point: one for the agent and, unless ``iterations`` is None, one for the equilibrium."""
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     jobs = []
     for point in survey.points:
@@ -93,13 +92,13 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
 
 
 def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
-    """Return the number of points with a result that is not stored yet. ``jobs`` lists the jobs of each point."""
+    """Return the number of points with missing results. ``jobs`` lists the jobs of each point."""
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
 def agent_job(label: str, point: Point, player: Player, enemy_key: dict[str, Any]) -> Job:
-    """Return the job that solves and studies a point's agent. ``enemy_key`` represents the enemy ``player`` in keys."""
-    # The enemy's file is read here because workers might not have it.
+    """Return the job that solves and studies a point's agent. ``enemy_key`` identifies the enemy ``player`` in keys."""
+    # Read the enemy's file here, because workers might not have access to the file.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": enemy_key, "objective": point.objective, "discount": point.discount}
     return Job(label, key, study_agent, (point, policy))
@@ -118,12 +117,12 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     Args:
         point: The point.
         policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file, otherwise None.
-        stage: Function that returns a context manager for each of the stages ``model``, ``graph``, ``self-play`` and
-            ``best response``, given its name.
+        stage: Function that returns a context manager for a stage, given its name: ``model``, ``graph``, ``self-play``
+            or ``best response``.
 
     Returns:
-        The sizes of the model and the graph, the agent's mean ``value`` over all openings against its enemy, the
-        sweeps, error bound and digest of the solution, the results of `study_game`, and ``best_response``, the win
+        The sizes of the model and the graph; the mean ``value`` of the agent over all openings; the number of sweeps,
+        the error bound and the digest of the solution; the results of `study_game`; and ``best_response``, the win
         probability of the best response to the agent.
     """
     with stage("model"):
@@ -151,14 +150,14 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
     Args:
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations.
-        share: Share of the time left within a time limit. The study makes at least one iteration.
-        stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
-            ``self-play``, given its name.
+        share: Maximum share of the remaining time, if there is a time limit. At least one iteration is completed.
+        stage: Function that returns a context manager for a stage, given its name: ``graph``, ``equilibrium`` or
+            ``self-play``.
 
     Returns:
-        The number of ``full_states``, the number of ``iterations``, the results of `study_game`, the win probability
-        of the best response as ``best_response``, and the ``exploitability`` in percentage points. The last two are
-        None if time runs out.
+        The numbers of ``full_states`` and ``iterations``, the results of `study_game`, the win probability of the best
+        response as ``best_response``, and the ``exploitability`` in percentage points. If time runs out,
+        ``best_response`` and ``exploitability`` are None.
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
@@ -167,7 +166,7 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
 
         def progress(status: IterationStatus) -> None:
             if callable(show):
-                # The time limit has passed while the results are measured.
+                # If no time is left, only the measurement of the results continues.
                 measuring = "" if status.seconds_left else ", measuring"
                 show(f"iteration {status.iteration} of {iterations}{measuring}", left=status.seconds_left or 0.0)
 
@@ -189,7 +188,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 
 
 def _key(study: str, rules: Rules) -> dict[str, Any]:
-    """Return the entries that all keys have: the study, the rules, and the versions of the code."""
+    """Return the entries of every key: the study, the rules, and the versions of the code."""
     return {"study": study, "rules": to_mapping(rules), "study_version": _VERSION} | versions()
 
 
@@ -207,7 +206,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
 
 
 def _graph(rules: Rules, share: float) -> GameGraph:
-    """Return the graph of the two-player game, or raise MemoryError if the whole study would not fit into memory."""
+    """Return the graph of the two-player game. Raise MemoryError if the study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
     return GameGraph(outline.space, outline)

@@ -1,4 +1,4 @@
-"""Results of a survey as one flat table, with a row for each point and a column for each quantity."""
+"""Results of a survey as a flat table with a row for each point and a column for each quantity."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,10 +16,10 @@ _EQUILIBRIUM = ("iterations", "exploitability")
 
 
 def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
-    """Return the columns of the table, each with one value per point, None if unknown.
+    """Return the columns of the table. A column has one value per point, None if unknown.
 
-    Fields of the rules that are unchanged from the base at all points are omitted. If equilibria were studied,
-    additional columns with the prefix ``equilibrium_`` contain the results of equilibrium play.
+    Columns of rules that no point changes are omitted. If equilibria were studied, columns with the prefix
+    ``equilibrium_`` contain the results of equilibrium play.
     """
     fields = list(dict.fromkeys(name for point in survey.points for name in changes_of(point.rules, survey.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)
@@ -49,7 +49,7 @@ def _row(each: PointResult, survey: Survey, fields: Sequence[str], has_equilibri
 
 
 def _flat(result: Mapping[str, Any] | None, prefix: str) -> dict[str, Any]:
-    """Return the results of `study_game` and of the best response by column, with ``prefix`` before each name."""
+    """Return the results of `study_game` and of the best response as a row. Each name begins with ``prefix``."""
     result = result or {}
     row = {f"{prefix}{name}": result.get(name) for name in _GAME}
     for group, names in _GROUPS.items():

@@ -1,8 +1,7 @@
-"""A coach: win probabilities of the legal moves, and probabilities of the enemy's actions.
+"""Advice in a game: win probabilities of the legal moves, and probabilities of the enemy's actions.
 
-The enemy's strategy is known, and every unseen card is equally likely to be in the enemy's hand. Win probabilities
-assume optimal play against this enemy from the next move on, as in the one-player model
-(``mdp/methods/interval_iteration.py``).
+The coach knows the enemy's policy. It assumes that each unseen card is equally likely to be in the enemy's hand. Win
+probabilities assume optimal play against this enemy after the move (``mdp/methods/interval_iteration.py``).
 """
 
 from collections.abc import Iterator
@@ -23,13 +22,13 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.solution_cache import cached_solution
 
-# Maximum error of a policy's value.
+# Maximum error of the win probabilities of a fixed policy.
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Coach:
-    """A coach against an enemy with a known strategy."""
+    """Win probabilities against an enemy with a known policy."""
 
     space: StateSpace  # memoryless state space
     enemy: np.ndarray  # float64 ``[n_rows]``, policy of the enemy
@@ -37,12 +36,12 @@ class Coach:
 
     @cached_property
     def solution(self) -> Solution:
-        """Win probabilities of all choices against the enemy. Computed on first use."""
+        """Win probability of every row against the enemy, computed on first use."""
         return win_solution(self.space, self.enemy)
 
 
 def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
-    """Return the win probability of every choice against an enemy, assuming optimal play afterwards.
+    """Return the win probability of every row against an enemy, assuming optimal play afterwards.
 
     The solution is stored in the user's cache folder.
 
@@ -57,9 +56,9 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
 
 
 def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:
-    """Return the win probability of every choice against an enemy, if a given policy chooses afterwards.
+    """Return the win probability of every row against an enemy, assuming that a given policy chooses afterwards.
 
-    The solution is stored in the user's cache folder. The value of a state is its largest ``q``.
+    The solution is stored in the user's cache folder. The array ``v`` holds the largest ``q`` of each state.
 
     Args:
         policy: Policy to evaluate, float64 ``[n_rows]``.
@@ -91,7 +90,7 @@ def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
 
 
 def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
-    """Yield each possible hand of the enemy, its probability, and the probabilities of the enemy's actions with it."""
+    """Yield each possible hand of the enemy, its probability, and the probability of each action with this hand."""
     for hand, p in enemy_hands(view):
         rows = rows_of_state(space, mirrored(view.state, hand))
         choices = zip(space.action[rows].tolist(), enemy[rows].tolist(), strict=True)
@@ -99,7 +98,7 @@ def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[
 
 
 def mirrored(state: State, hand: Five) -> State:
-    """Return the position as seen by an enemy that holds ``hand``."""
+    """Return the position from the view of the enemy, if the enemy holds ``hand``."""
     own = state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted
     enemy = state.enemy_hp, state.enemy_exhausted, state.enemy_feinted
     return State(state.breath, hand, *enemy, *own, state.discard)

@@ -1,4 +1,4 @@
-"""The rules that matter in a position, in a few lines."""
+"""Short descriptions of the rules that matter in a position."""
 
 from collections.abc import Iterator
 
@@ -7,20 +7,20 @@ from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.clash import DODGE, GUARD, REST, clash_effects
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
-# Verbs for cards that take all damage of an attack.
+# Verbs for cards that prevent all damage of an attack.
 _STOPS = {GUARD: "takes all damage off", DODGE: "evades"}
 
 
 def guide(rules: Rules, view: View, enemy: str) -> list[str]:
-    """Return the rules that matter in a position, in paragraphs for the player who sees ``view``."""
+    """Explain the rules that matter to the player who sees ``view``, in paragraphs."""
     aim = f"You and {enemy} pick a card at the same time, and the two cards clash. A player with no HP left loses."
-    # Include cards that are not in hand: a feint may draw any card, and the enemy may play any.
+    # Explain all cards, because a feint can draw any card and the enemy can play any card.
     cards = [f"{card}: {effect(rules, kind)}." for kind, card in enumerate(CARDS) if rules.copies[kind]]
     return [aim, *cards, *_now(rules, view, enemy)]
 
 
 def in_short(rules: Rules) -> list[str]:
-    """Return the course of a game in a few sentences."""
+    """Describe the course of a game in a few sentences."""
     tiring = " or a ".join(card for card, rests in zip(CARDS, rules.exhausting, strict=True) if rests)
     sentences = [
         f"Both players start with {rules.hp} HP and {rules.hand_size} cards; {rules.reveal_size} others are face up "
@@ -61,7 +61,7 @@ def effect(rules: Rules, kind: int) -> str:
 
 
 def unhurt(rules: Rules, own: int, enemy: int) -> str | None:
-    """Explain why a clash of two resolved cards (5 is rest) does no damage. Return None if it does."""
+    """Explain why a clash of two resolved cards (5 is rest) does no damage. Return None if it does damage."""
     taken = clash_effects(rules).taken
     if taken[own, enemy] or taken[enemy, own]:
         return None
@@ -102,7 +102,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
 
 
 def by_priority(rules: Rules) -> list[str]:
-    """Return the cards and rest, sorted by priority. If both players fall, the card that is listed first wins."""
+    """Return the cards and rest, sorted by priority. If both players fall, the card earlier in this list wins."""
     return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 

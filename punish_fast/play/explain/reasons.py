@@ -1,4 +1,4 @@
-"""Reasons for and against an action, given by its outcomes against each of the enemy's actions."""
+"""Reasons for and against an action: its outcomes against each of the enemy's actions."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -13,7 +13,7 @@ _Values = TypeVar("_Values", float, np.ndarray)
 
 @dataclass(frozen=True)
 class Scale:
-    """Scale of values, from a loss to a win."""
+    """Range of values, from a loss to a win."""
 
     worst: float  # value of a loss
     best: float  # value of a win
@@ -24,7 +24,7 @@ class Scale:
         return difference / (self.best - self.worst)
 
     def text(self, value: float) -> str:
-        """Format a value for a column: as a percentage if it is a win probability, otherwise as a number."""
+        """Format a value as a percentage if the values are win probabilities, otherwise as a number."""
         return f"{value:.1%}" if self.is_chance else f"{value:+.4f}"
 
     def sentence(self, value: float) -> str:
@@ -47,7 +47,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Consequence:
-    """Consequence of an action, given the enemy's action and all draws."""
+    """Consequence of an action, given the enemy's action and the cards drawn for feints."""
 
     probability: float
     value: float  # discounted value of the next position
@@ -57,7 +57,7 @@ class Consequence:
 
 @dataclass(frozen=True)
 class Answer:
-    """An action of the enemy, with its consequences for an action of the player."""
+    """An action of the enemy and its consequences if the player takes a given action."""
 
     action: int  # enemy's two-digit action
     consequences: tuple[Consequence, ...]  # one for each combination of cards drawn for feints
@@ -74,13 +74,13 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """The consequence of more than half of all draws, in words. If none is that likely, return `words`."""
+        """The consequence in words if one is more than 50 % likely, otherwise `words`."""
         words, share = next(iter(self._by_words.items()))
         return f"mostly {words}" if 0.5 < share < 1 else self.words
 
     @property
     def words(self) -> str:
-        """Consequences in words. If they depend on the cards drawn, the likeliest ones with their probabilities."""
+        """Consequences in words. If they depend on the drawn cards, the likeliest ones with their probabilities."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
@@ -91,7 +91,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """Probability of each described consequence, given the enemy's action. Likeliest first."""
+        """Probability of each consequence in words, given the enemy's action, likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
@@ -104,12 +104,12 @@ class Reason:
 
     action: int  # two-digit action
     value: float
-    # The enemy's possible actions, likeliest first. Empty between two measures.
+    # Possible actions of the enemy, likeliest first (empty between two measures).
     against: tuple[Answer, ...]
 
 
 def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
-    """Explain why an action is better than another, in terms of the enemy's decisive action."""
+    """Explain why an action is better than another, by the action of the enemy that causes most of the difference."""
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
@@ -133,5 +133,5 @@ def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
 
 
 def place_of(probability: float) -> float:
-    """Return a sort key that puts the likeliest first and ignores rounding errors."""
+    """Return a sort key that puts larger probabilities first and ignores rounding errors."""
     return -round(probability, _DIGITS)

@@ -1,9 +1,9 @@
 """Reviews of recorded games, choice by choice.
 
-An agent's values are win probabilities under optimal play: ``v`` for every state and ``q`` for every action. If an
-agent has discounted values, the win probability of an action is that of the agent's policy after the action. The loss
-of a choice is ``v - q``. A point is a loss of 0.01. Losses refer to the enemy that the values were solved
-against. Other choices can be best against other enemies.
+The loss of a choice is ``v - q``, the win probability of the state minus the win probability of the action. A point is
+a loss of 0.01. Win probabilities assume optimal play after the action or, if an agent has discounted values, the
+agent's own policy. Losses refer to the enemy that the values were solved against. Other choices can be best against
+other enemies.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
 from punish_fast.store.reader import SolutionFile, require_states
 
-# Smaller losses count as rounding errors, so that moves which differ by less are equally good.
+# Actions with a smaller loss count as best.
 _SMALLEST = 0.0005
 # Maximum number of worst choices in a report, and their minimum loss.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
@@ -34,19 +34,19 @@ _MOST_WORST, _LEAST_LOSS = 3, 0.01
 
 @dataclass(frozen=True)
 class ReviewedChoice:
-    """Choice of a player, compared with the best choice."""
+    """A player's choice and the best choice in the same position."""
 
-    number: int  # breath, counted over the game from 1
-    measure: int  # measure, from 1
-    state: State  # position as the player saw it
+    number: int  # number of the breath in the game, from 1
+    measure: int  # number of the measure, from 1
+    state: State  # position as seen by the player
     action: int  # two-digit action
-    best: int  # best two-digit action (`action` if it is as good)
+    best: int  # best two-digit action (equals `action` if `action` is equally good)
     win: float  # win probability of the best action
     loss: float | None  # loss of win probability (None if the action is illegal)
 
     @property
     def words(self) -> str:
-        """Value of the choice, in a sentence."""
+        """A sentence that compares the choice with the best choice."""
         best, when = action_name(self.best), f"In measure {self.measure}, breath {self.state.breath},"
         if self.loss is None:
             return f"{when} the action was illegal; {best} would have won {self.win:.1%} of games."
@@ -80,15 +80,15 @@ class ReviewedSide:
 
     name: str
     won: bool
-    choices: tuple[ReviewedChoice, ...]  # in the order of play
+    choices: tuple[ReviewedChoice, ...]  # in chronological order
 
     @property
     def loss(self) -> float:
-        """Total loss of all legal choices."""
+        """Total loss of all legal choices, in win probability."""
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int) -> list[ReviewedChoice]:
-        """Return up to ``n`` choices that lost at least one point, worst first."""
+        """Return up to ``n`` choices with losses of at least one point, worst first."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= _LEAST_LOSS]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
@@ -107,7 +107,7 @@ class Judge:
     """Judge of choices by their win probabilities against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution) -> None:
-        """Store the win probabilities. Total rewards are converted."""
+        """Store the win probabilities, converted from total rewards if necessary."""
         chances = as_chances(solution)
         self._v, self._q = chances.v, chances.q
         self._space, self._choice = space, solution.choice
@@ -118,7 +118,7 @@ class Judge:
         indices = indices_of(self._space, states)
         for code in states[indices < 0].tolist():
             raise NoAnswerError(f"state {code}: is not a position under the rules {name_of(self._space.rules)}")
-        # Old records lack some breaths, so a measure is recognized by its first recorded breath.
+        # Old records lack some breaths, so a new measure begins when the breath number does not increase.
         breath = split_digits(states)[:, BREATH].astype(np.int64)
         measure = 1 + np.cumsum(np.diff(breath, prepend=0) <= 0)
         numbered = zip(side.number, measure.tolist(), side.states, indices.tolist(), side.actions, strict=True)
@@ -143,7 +143,8 @@ def judge_of(agent: SolutionFile) -> Judge:
 def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
     """Return an agent's win probabilities under the true redeal, against the enemy recorded in the file.
 
-    They are computed from the policy of the agent unless `has_chances`. ``space`` contains the states of the game.
+    If `has_chances` is False for the agent, this function computes the win probabilities of the agent's policy.
+    ``space`` contains the states of the game.
     """
     if has_chances(agent):
         return as_chances(agent.solution())
@@ -156,7 +157,7 @@ def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
 
 
 def win_chances_of(player: Player, space: StateSpace) -> Solution:
-    """Return a player's win probabilities under the true redeal. Players without an agent file play against random."""
+    """Return a player's win probabilities under the true redeal. The enemy is `random` if no enemy is recorded."""
     if player.file is not None and player.file.kind == "agent" and player.resolve_temperature(None) is None:
         return chances_of(player.file, space)
     if player.is_naive and player.resolve_temperature(None) is None:
@@ -176,7 +177,7 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
 
 
 def played_opponent(game: RecordedGame) -> str | None:
-    """Return the built-in player that a user played against, as an argument of `Player`. None for other games."""
+    """Return the user's built-in opponent as an argument of `Player`, or None if the user met another opponent."""
     bots = [side for side in (game.winner, game.loser) if side.is_bot]
     if len(bots) != 1:
         return None
@@ -185,12 +186,15 @@ def played_opponent(game: RecordedGame) -> str | None:
         warmth = float(temperature) if temperature else bots[0].temperature
     except ValueError:
         return None
-    # The only built-in player with a temperature is naive.
+    # Only one built-in player, naive, can have a temperature.
     return None if name not in NAMES else f"{name}@{warmth!r}" if name == "naive" and warmth else name
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read a game from a database. By default, the latest game of a user, otherwise the latest game."""
+    """Read a game from a database.
+
+    If ``game_id`` is None, read the latest game of a user or, if no user has played, the latest game.
+    """
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

@@ -1,8 +1,8 @@
 """Explanations of values: the outcomes of an action against each of the enemy's actions, in words and numbers.
 
-The value of an action is the mean value of the next position over the enemy's possible hands and choices and the cards
+The value of an action is the mean value of the next position over the enemy's hands, the enemy's choices and the cards
 drawn for feints. An explanation splits this mean by the enemy's action. The parts add up to the product of the action's
-row of the transition tensor (``punish/transitions/tensor.py``) and the values of the row's columns.
+row in the transition tensor (``punish/transitions/tensor.py``) and the vector of state values.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Explanation:
     scale: Scale
 
     def contrast(self, action: int) -> str | None:
-        """Explain why the best action is better than ``action`` or, if ``action`` is best, than the second best.
+        """Explain why the best action is better than ``action``, or than the second best if ``action`` is best.
 
         Return None if only one action is legal.
         """
@@ -125,7 +125,7 @@ class Explainer:
     def __init__(
         self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
-        """Store an agent's values and the policy of the enemy against which they were solved.
+        """Store an agent's values and the policy of the enemy that the agent was solved against.
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
@@ -146,7 +146,7 @@ class Explainer:
         view = view_of(space, state)
         hands: dict[Five, float] = {}
         answers: dict[int, float] = {}
-        # Probabilities of plays if the player does not feint, and if the player feints.
+        # Probabilities of plays without a feint by the player, and with a feint.
         plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
         for hand, p, choices in enemy_choices(space, self.enemy, view):
             hands[hand] = p
@@ -165,11 +165,11 @@ class Explainer:
         return Explanation(view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
-        """Raise `NoAnswerError` if a value differs too much from the mean value of the action's consequences."""
+        """Raise `NoAnswerError` if a value differs from the mean value of the consequences by more than its error."""
         if not reason.against:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
-        # An unknown error bound is NaN, so the comparison is False.
+        # If the error bound is unknown (NaN), this comparison is False.
         if abs(mean - reason.value) > 2 * self.solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
             raise NoAnswerError(
                 f"enemy: not the enemy against which the values were solved, unless its file was replaced since then; "
@@ -179,7 +179,11 @@ class Explainer:
     def _add_plays(
         self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
     ) -> None:
-        """Add the plays with an enemy's hand and action of probability ``p``: one for each draw of cards for feints."""
+        """Add one play for each possible draw of cards, given the enemy's hand and action.
+
+        ``p`` is the probability of that hand and action. ``plays`` maps plays to probabilities, first without a feint
+        by the player, then with a feint.
+        """
         deck = tuple(unseen - held for unseen, held in zip(view.unseen, hand, strict=True))
         for feints, found in enumerate(plays):
             for own, p_own, left in _draws(deck, bool(feints)):
@@ -196,7 +200,7 @@ class Explainer:
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
         states = [state_of_digits(digits) for digits in after.digits.tolist()]
         results, hps = after.result.tolist(), after.hp.tolist()
-        # Look up all states together, since looking up a single state takes nearly as long.
+        # Looking up a single state takes nearly as long as looking up all states.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
         indices = indices_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[indices]
@@ -212,10 +216,10 @@ class Explainer:
 
 
 def explainer_of(agent: SolutionFile, enemy: Player | None = None) -> Explainer:
-    """Return an explainer of the values in a file.
+    """Return an explainer of the values in an agent file.
 
     Args:
-        agent: The agent file.
+        agent: Agent file.
         enemy: Enemy that the agent was solved against. By default, the enemy recorded in the file.
     """
     solution = agent.solution()
@@ -255,7 +259,7 @@ def _ending(wins: bool, both_fall: bool) -> str:
 
 
 def _changes(before: State, after: State, hp: list[int]) -> Iterator[str]:
-    """Yield the changes in a breath, in words. ``hp`` is the HP of both players after damage and before healing."""
+    """Yield the changes in a breath, in words. ``hp`` contains both players' HP after damage and before healing."""
     dealt, taken = before.enemy_hp - hp[1], before.own_hp - hp[0]
     if dealt:
         yield f"you deal {dealt} (enemy {hp[1]} HP)"

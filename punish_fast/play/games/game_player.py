@@ -1,4 +1,4 @@
-"""Players that a server offers for games other than Punish, and presentation of these games for a web page."""
+"""Players of games other than Punish on a server, and the presentation of these games on a web page."""
 
 import hashlib
 import json
@@ -28,9 +28,9 @@ _ABOUT = {
     "trained": "has learned by playing against itself",
     "perfect": "plays perfectly",
 }
-# Names of the levels' players, shown to users.
+# Displayed name of the player at each level.
 _PEOPLE = {"random": "Robin", "rule-of-thumb": "Thea", "casual": "Cleo", "trained": "Nora", "perfect": "Petra"}
-# Maximum number of moves, since games between perfect players might not terminate.
+# Maximum number of moves. Games between perfect players might not terminate.
 _MOST_MOVES = 200
 
 
@@ -91,10 +91,10 @@ def _sentence(subject: str, rest: str) -> str:
 
 
 class GamePlayer(ServedPlayer):
-    """A player of a game, with perfect play for hints.
+    """A player of a game other than Punish.
 
     Attributes:
-        oracle: Perfect play of the game. If None, there are no hints.
+        oracle: Perfect play of the game, used for hints. None if unavailable.
     """
 
     is_light = True
@@ -113,18 +113,18 @@ class GamePlayer(ServedPlayer):
 
         Args:
             name: Name of the player.
-            about: How the player plays, in words.
+            about: Description of the player, such as "plays a learned policy".
             game: The game.
             oracle: Perfect play of the game, or None.
             make: Function that returns the policy. Called on first use.
-            source: Level, or digest of the player's file. Distinguishes players of the same game.
-            asks_oracle: True if the policy uses the oracle.
+            source: Level, or digest of the player's file. It distinguishes players of the same game.
+            asks_oracle: True if ``make`` returns a policy that uses the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
         self._about, self._make, self._source = about, make, source
         self._level = source if source in _ABOUT else None
-        # An oracle that is not quick has to search before each move.
+        # A slow oracle has to search before each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
         self.no_second = None if game.is_open else "nobody chooses who begins"
 
@@ -140,7 +140,7 @@ class GamePlayer(ServedPlayer):
 
     @property
     def digest(self) -> str:
-        """Digest of game and source, 32 hexadecimal digits."""
+        """Digest of the game's parameters and the player's source, 32 hexadecimal digits."""
         described = json.dumps([describe(self.game), self._source], sort_keys=True)
         return hashlib.sha256(described.encode()).hexdigest()[:32]
 
@@ -180,7 +180,7 @@ class GamePlayer(ServedPlayer):
         return self.oracle is None or self.oracle.prepare(state, until)
 
     def hasty_action(self, state: Any) -> int:
-        """Return a move with the best value that is known without a search. Unknown values count as draws."""
+        """Return the best move by the values that are known without a search. Unknown values count as draws."""
         assert self.oracle is not None
         values, _ = self.oracle.known_values(state, 0.0)
         worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]
@@ -196,7 +196,7 @@ class GamePlayer(ServedPlayer):
         _ = self.policy(match.view(match.to_move[0]).state)
 
     def is_ready(self, temperature: float | None) -> bool:  # noqa: ARG002 - no temperatures
-        """Return True, since a player is ready once it is open."""
+        """Return True, because `open` has computed everything that `opponents` needs."""
         return True
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:

@@ -1,7 +1,7 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance events. Views and policies receive only states from `Game.known_to`, which contain no hidden
-information. Players who decide simultaneously all choose before any choice is revealed.
+The match samples chance events. Views and policies receive only states from `Game.known_to`, which exclude information
+hidden from the player. When players decide simultaneously, all of them choose before any choice is revealed.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,8 @@ from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
 from punish_fast.runtime.events import Event, Step
 
-# Function that maps a state to weights of its legal actions, in the order of `Game.actions`. Not all weights are 0.
+# Function from a state to nonnegative weights of its legal actions, in the order of `Game.actions`. At least one weight
+# is positive.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 
 
@@ -43,18 +44,18 @@ class GameMatch:
         Args:
             game: The game.
             chance: Random number generator for chance events.
-            most_moves: Number of moves after which an open game is a draw. None if unlimited.
-            choices: Random number generator for the actions of policies. ``chance`` if None.
+            most_moves: Number of moves after which a game without hidden information is a draw. None if unlimited.
+            choices: Random number generator for the actions of policies. By default, ``chance``.
         """
         self._game, self._most_moves = game, most_moves
         self._chance, self._choices = chance, choices or chance
         self._state: Any = game.initial()
-        # States before each move.
+        # State before each move.
         self._past: list[Any] = []
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Players who decide now. Empty if the game is over."""
+        """Seats that decide now. Empty if the game is over."""
         return () if self._is_over else self._game.deciders(self._state)
 
     @property
@@ -75,7 +76,7 @@ class GameMatch:
         return tuple(self._game.actions(self._game.known_to(self._state, seat))) if seat in self.to_move else ()
 
     def draw_choice(self, seat: int, policy: GamePolicy) -> int:
-        """Sample an action of a policy from the information of the player in the seat."""
+        """Sample an action from a policy, given the information of the player in a seat."""
         weight = np.asarray(policy(self._game.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
@@ -89,11 +90,11 @@ class GameMatch:
         return self._told(steps)
 
     def uncovered(self, seat: int) -> dict[str, Any] | None:
-        """Return the other player's hand in a game with hands. None until the game is over."""
+        """Return the other player's hand after a card game. Return None if the game is not over or has no hands."""
         return self._game.uncovered(self._state, seat) if self._is_over else None
 
     def undo(self) -> None:
-        """Undo the last move of an open game."""
+        """Undo the last move. Raise `UndoError` in games with hidden information, and before the first move."""
         if not self._game.is_open:
             raise UndoError("moves cannot be undone in a game with hidden information")
         if not self._past:
@@ -101,7 +102,7 @@ class GameMatch:
         self._state = self._past.pop()
 
     def _told(self, steps: list[Step]) -> list[Event]:
-        """Sample chance events until a player decides. Append them to ``steps``, and return all events."""
+        """Sample chance events until a player decides, append them to ``steps``, and return the events of all steps."""
         game = self._game
         while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
             shares = np.asarray(game.probabilities(self._state))

@@ -17,15 +17,15 @@ from punish_fast.runtime.errors import are_installed, require
 if TYPE_CHECKING:
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
-# Share of random choices at each level. The other choices are perfect.
+# Share of random choices at each level. All other choices follow perfect play.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
-# Levels of games without perfect play.
+# Levels of games without an oracle.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
 
 
 def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
-    """Return the policy of a level, one of `levels_of`. ``oracle`` is the game's perfect play, or None."""
+    """Return the policy of a level from `levels_of`. ``oracle`` is the game's perfect play, or None."""
     if level == "trained":
         return trained_policy(game)
     if level == "rule-of-thumb":
@@ -43,7 +43,7 @@ def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
 
 
 def _rule_policy(game: Game) -> GamePolicy:
-    """Return a policy that follows the game's rule of thumb, apart from a fixed share of random deviations."""
+    """Return a policy that follows the game's rule of thumb and deviates at random with a fixed probability."""
     entry = entry_of(game.name)
     rule, breaks = cast(Callable[[Any], int], entry.rule_of_thumb), entry.rule_breaks
 
@@ -55,7 +55,7 @@ def _rule_policy(game: Game) -> GamePolicy:
 
 
 def trained_policy(game: Game) -> GamePolicy:
-    """Return the policy of the game's packaged network, otherwise of a table trained in about a second."""
+    """Return the policy of the game's packaged network. If the game has no network, train a table in about a second."""
     network = pretrained_network(game)
     if network is not None:
         require("jax", "optax")
@@ -66,14 +66,14 @@ def trained_policy(game: Game) -> GamePolicy:
 
 
 def levels_of(game: Game) -> list[str]:
-    """Return the available levels. ``trained`` needs JAX if the game has a network, and perfect play otherwise."""
+    """Return the available levels. ``trained`` requires JAX if the game has a network, otherwise an oracle."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
 def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
-    """Return a policy from the probability of each row of ``positions``, float64 ``[n_rows]``."""
+    """Return a policy from ``policy``, the probability of each row of ``positions``, float64 ``[n_rows]``."""
     return lambda state: policy[positions.rows_of(state)]
 
 
@@ -91,13 +91,13 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
 
 
 def muzero_policy(learner: "MuZeroLearner") -> GamePolicy:
-    """Return the policy of MuZero, with as many simulations per move as its method specifies."""
+    """Return the policy of a trained MuZero learner, with its method's number of simulations per move."""
     vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
     return _valued_policy(vector.game, lambda state: values(vector.pack([state]))[0])
 
 
 def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> GamePolicy:
-    """Return a policy from a function that returns the values of all actions in a state, ``[n_moves]``."""
+    """Return a policy from ``values``, a function from a state to the values of all actions, ``[n_moves]``."""
 
     def choices(state: object) -> np.ndarray:
         known = values(state)[list(game.actions(state))]

@@ -28,7 +28,7 @@ class TerminalGame:
 
     session: PlaySession  # session with a `GameMatch`
     game: Game
-    oracle: Oracle | None  # perfect play, for hints (None if it is not available)
+    oracle: Oracle | None  # perfect play, used for hints (None if unavailable)
     ask: Ask  # shows a prompt and returns a user's answer (raises EOFError at the end of input)
     tell: Tell  # prints a text
 
@@ -62,11 +62,11 @@ class TerminalGame:
 
     @property
     def _viewer(self) -> int:
-        """Seat from which events are shown: the first user's, or 0 if nobody is a user."""
+        """Seat whose view of events is printed: the first user's, or 0 without users."""
         return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
 
     def _story(self, since: int) -> list[str]:
-        """Return the events from index ``since`` onward in words, except for the end."""
+        """Return the events from index ``since`` onward in words, without the end of the game."""
         return [self._words(event) for event in self.session.events[since:] if not isinstance(event, End)]
 
     def _words(self, event: Event) -> str:
@@ -97,7 +97,7 @@ class TerminalGame:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
-        """Print the legal moves. Return a text with their numbers, and the action of each allowed input."""
+        """Print the legal moves. Return a text with their numbers, and a mapping from allowed input to actions."""
         texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = numbers_of(self.game, view.actions)
         for number, text in zip(numbers, texts, strict=True):
@@ -115,7 +115,7 @@ class TerminalGame:
         return True
 
     def _reply(self, answer: str, view: GameView) -> str:
-        # Card games have neither hints nor undo.
+        # Card games offer neither hints nor undo.
         more = "hint, u to undo, " if self.oracle else ""
         help_text = f"Type the number of a move, or the move in words; {more}rules, or q to leave."
         if answer in HELP:

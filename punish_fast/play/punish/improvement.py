@@ -1,7 +1,7 @@
 """Report for a user who wants to improve: results, trend, costly habits and the worst positions.
 
-Every choice is compared with the best choice against a reference player (``practice.py``), and the player's
-frequencies of plays are compared with the reference player's.
+The report compares every choice with the best choice against a reference player (``practice.py``). It also compares
+how often the user and the reference player choose each play (``study/habits.py``).
 """
 
 from contextlib import suppress
@@ -29,7 +29,7 @@ _PERIODS, _FEWEST_GAMES = 4, 5
 
 
 def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
-    """Return the report of the command ``improve``. The ``positions`` of habits are questions.
+    """Return the report of the command ``improve``, except that the ``positions`` of a habit are `Question` objects.
 
     Args:
         explainer: Explainer of the best choices against the reference player.
@@ -65,7 +65,7 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
 
 
 def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoices) -> list[dict[str, Any]]:
-    """Return the costliest habits as mappings, each with the ``positions`` of its costliest choices."""
+    """Return the costliest habits as mappings. The key ``positions`` lists each habit's costliest choices."""
     space = explainer.data.space
     partitions, questions = groupings(space.rules, observe(space)), worst_positions(explainer, choices, len(choices))
 
@@ -83,14 +83,14 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
 def worst_positions(
     explainer: Explainer, choices: Choices, most: int = _POSITIONS, seed: int | None = None
 ) -> list[Question]:
-    """Return `recorded_questions`. An empty list if no choice lost enough."""
+    """Return `recorded_questions`, or an empty list if no choice lost enough."""
     with suppress(NoAnswerError):
         return recorded_questions(explainer, choices, most, seed)
     return []
 
 
 def _games(results: Results, player: str, losses: dict[int, float]) -> list[dict[str, Any]]:
-    """Return the games of a player in the order of play."""
+    """Return the games of a player in chronological order."""
     won = results.winner == player
     names = np.where(won, results.loser, results.winner)
     are_bots = np.where(won, results.loser_is_bot, results.winner_is_bot)
@@ -108,7 +108,7 @@ def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def position_report(explainer: Explainer, question: Question) -> dict[str, Any]:
-    """Return a position of `worst_positions` and its explanation as a JSON-like object."""
+    """Return a question from `worst_positions` and its explanation as a JSON-like object."""
     assert question.played is not None
     verdict = verdict_on(explainer, question, question.played)
     best = verdict.explanation.reasons[0]

@@ -1,9 +1,9 @@
-"""One game of Punish, with the random numbers of the simulator.
+"""A game of Punish with the same random numbers as the simulator.
 
-For the same game number and seed, deals, choices of agents and draws of feints equal those in ``duel/_simulator.py``.
-Two agents therefore play exactly the game of `Simulator.trace`. A user is dealt the same cards as in that game, as
-long as both sides also make the same choices. Agents' choices can have a separate seed, so that the deals do
-not reveal them.
+With the same seed and game number, the deals, the agents' choices and the cards drawn for feints equal those in
+``duel/_simulator.py``. Two agents therefore repeat the game of `Simulator.trace`. A user receives the cards of that
+game as long as both players make the same choices. The agents' choices can have a separate seed, so that a user cannot
+infer them from the deals.
 """
 
 import time
@@ -40,7 +40,7 @@ _MOST_BREATHS = 100_000
 
 @dataclass(frozen=True)
 class Breath:
-    """A breath that was played: decimal state codes and two-digit actions, by seat."""
+    """State codes (decimal) and actions (two digits) of both seats in a breath."""
 
     states: tuple[int, int]
     actions: tuple[int, int]
@@ -63,7 +63,7 @@ class PunishMatch:
         rules = data.space.rules
         self._rules = rules
         nothing = 0, 0, 0, 0, 0
-        # Information states of both seats, and their remembered cards, one digit per kind.
+        # Information states of both seats, and the cards that each remembers, one digit per kind of card.
         self._states = [State(0, nothing, rules.hp, 0, 0, rules.hp, 0, 0, 0, nothing)] * 2
         self._memories: list[np.ndarray] = []
         self._deck = 0
@@ -71,7 +71,7 @@ class PunishMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """Both seats, or none if the game is over."""
+        """Both seats. Empty if the game is over."""
         return (0, 1) if self._is_on else ()
 
     def begin(self) -> list[Event]:
@@ -84,7 +84,7 @@ class PunishMatch:
         return View(self._states[seat], self.legal(seat), unseen_cards(self._rules, self._states[seat]), self.measure)
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """Return the legal actions of a seat. None when the game is over."""
+        """Return the legal actions of a seat. Empty if the game is over."""
         if not self._is_on:
             return ()
         return tuple(self.data.space.action[self._rows(seat)].tolist())
@@ -129,13 +129,13 @@ class PunishMatch:
         raise UndoError("a breath that was revealed cannot be undone")
 
     def uncovered(self, seat: int) -> dict[str, Five] | None:
-        """Return the other player's hand and the deck, as five counts each. None until the game is over."""
+        """Return the other player's hand and the deck, as five counts each, or None if the game is not over."""
         if self._is_on or not self.breaths:
             return None
         return {"hand": self._states[1 - seat].hand, "deck": five(self.data.draws.copies[self._deck])}
 
     def _end(self, result: int, before: list[State], hp: list[int]) -> End:
-        """End the game with the statuses before the last breath, except for the HP of both seats."""
+        """End the game. Keep the final cards and HP. Restore the other statuses to those before the last breath."""
         self._is_on = False
         for seat, (old, new) in enumerate(zip(before, self._states, strict=True)):
             cards = old._replace(hand=new.hand, enemy_hand=new.enemy_hand, discard=new.discard)
@@ -154,7 +154,7 @@ class PunishMatch:
         return Deal(self.measure, hands, revealed, int(self.data.draws.copies[self._deck].sum()))
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
-        """Draw cards for the feints. Return the kind of card that each seat draws, or 5 if it draws none."""
+        """Draw cards for feints. Return the kind of card that each seat draws (5 without a feint)."""
         draws, deck, which = self.data.draws, self._deck, feints[0] + 2 * feints[1]
         n = int(draws.n[deck, which])
         i = int(_simulator.draw_feints(numbers, self.data.until, deck, which, n)) if which else 0
@@ -171,7 +171,7 @@ class PunishMatch:
                     memory[kind] = move[what, memory[kind]]
 
     def _numbers(self, seed: int) -> tuple[int, int, np.uint64]:
-        """Return the arguments of the random number generator."""
+        """Return the game, the breath and the seed, which determine a random number."""
         return self.game, len(self.breaths), np.uint64(seed)
 
     def _rows(self, seat: int) -> slice:
@@ -185,7 +185,7 @@ class PunishMatch:
 
 
 def compile_draws() -> None:
-    """Compile the kernels that draw deals, choices and cards in a single game."""
+    """Compile the kernels that draw the deals, choices and feints of a single game."""
     numbers, ends, one = (0, 0, np.uint64(0)), np.array([0, 1]), np.ones(1)
     until, guide, threshold = np.ones(1), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint32)
     _simulator.guide_deals(0, 1, ends, one, until, guide)
@@ -196,16 +196,16 @@ def compile_draws() -> None:
 
 
 _DRAWS = (_simulator.guide_deals, _simulator.draw_deal, _simulator.draw_choice, _simulator.draw_feints)
-# Groups whose kernels play a game, in the order in which they are compiled.
+# Kernel groups needed to play a game, in order of compilation.
 MATCH = (STATES, DEALS, KernelGroup(compile_draws, (_simulator.fill_thresholds, *_DRAWS)))
 
 
 def play_ahead(data: GameData) -> None:
-    """Play the beginning of a random game, so that no kernel has to be compiled while users play."""
+    """Play the beginning of a random game to compile all kernels before users play."""
     player = PolicyPlayer("random", uniform_policy(data.space))
     session = PlaySession(PunishMatch(data, seed=0), (player, player))
     session.begin()
-    # Enough breaths for several deals and feints.
+    # 40 breaths include several deals and feints.
     for _ in range(40):
         if session.is_on:
             session.reveal()
@@ -213,7 +213,7 @@ def play_ahead(data: GameData) -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished game: the match, the players, the seat that won, and the Unix second in which it ended."""
+    """A finished game: match, players, winning seat, and time of the end in Unix seconds."""
 
     match: PunishMatch
     seats: Sequence[SessionPlayer]
@@ -230,7 +230,7 @@ class Finished:
         return RecordedGame(new_id(), sides[self.winner], sides[1 - self.winner], self.ended)
 
     def keep(self, space: StateSpace, database: Path | None) -> int:
-        """Store the game if there is a database, and return its id. Not thread-safe.
+        """Store the game in a database unless ``database`` is None, and return the game's id. Not thread-safe.
 
         ``space`` contains the states of the game under ``memoryless``.
         """

@@ -16,16 +16,16 @@ class MoveError(PunishFastError, ValueError):
 
 
 def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:
-    """Ask for a move and, if a feint has no card, for the card, until the answer is a legal move. Return the move.
+    """Ask for a move until the answer is legal, and return it. If a feint names no card, ask for the card.
 
-    ``replied`` answers questions, in lower case, and returns False for all other texts. Raise EOFError if
-    input ends, and LeaveError if the user leaves.
+    ``replied`` receives each answer in lower case. It replies to questions, and returns False for other texts. Raise
+    EOFError at the end of input, and LeaveError if the user leaves.
     """
     while True:
         answer = ask(prompt).strip()
         if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
             card = ask("  Feint with which card? ").strip()
-            # Other input, such as ? or q, is an answer to the prompt.
+            # Treat other input, such as ? or q, as an answer to the first prompt.
             answer = f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
         if answer.lower() in LEAVE:
             raise LeaveError
@@ -38,7 +38,7 @@ def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Ca
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
-    """Return the two-digit action of a typed move. Raise `MoveError` if it is not a legal move."""
+    """Return the two-digit action of a typed move. Raise `MoveError` if the text is not a legal move."""
     words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
     if list(legal) == [REST_ACTION]:
         if not words or (len(words) == 1 and "rest".startswith(words[0])):
@@ -71,7 +71,7 @@ def moves_text(legal: Sequence[int]) -> str:
 
 
 def typed_text(action: int) -> str:
-    """Return the words for an action as users type them, for example ``"f strike"``."""
+    """Return the text that users type for an action, for example ``"f strike"``."""
     return f"f {card_of(action)}" if action % 10 else action_name(action)
 
 

@@ -1,9 +1,9 @@
 """Practice positions: positions in which the choice matters most.
 
-In recorded games, these are the positions with the costliest choices. In simulated games, they are the positions with
-the largest margin of the best action over the second best, among positions in which the enemy is not exhausted. The
-loss of a choice is the value of the best choice minus the value of this choice, divided by the difference between the
-values of win and loss.
+Questions from recorded games are the positions with the costliest choices. Questions from simulated games are the
+positions in which the best action has the largest margin over the second best, unless the enemy is exhausted. The loss
+of a choice is its value subtracted from the value of the best action, divided by the difference between the values of
+win and loss.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from punish_fast.punish.codes import State, from_decimal, indices_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.games import Choices
 
-# Answers with a smaller loss count as right.
+# Answers with a smaller loss are right.
 MOST_OF_RIGHT = 0.01
-# Number of top-ranked positions, per question, from which the questions are drawn.
+# Candidates per question: questions are drawn from the `_POOL * n` best positions.
 _POOL = 5
 # Number of positions to simulate per question.
 _POSITIONS = 40
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judged answer to a question."""
+    """Verdict on an answer to a question."""
 
     question: Question
     explanation: Explanation  # explanation of the position
@@ -50,17 +50,17 @@ class Verdict:
 
     @property
     def is_right(self) -> bool:
-        """True if the answer is best or nearly best."""
+        """True if the loss of the answer is less than `MOST_OF_RIGHT`."""
         return self.loss < MOST_OF_RIGHT
 
     @property
     def why(self) -> str:
-        """Main reason why the best action is better than the answer or, if the answer is best, than the second best."""
+        """Main reason why the best action is better than the answer, or than the second best if the answer is best."""
         return self.explanation.contrast(self.action) or ""
 
 
 def verdict_on(explainer: Explainer, question: Question, action: int) -> Verdict:
-    """Judge an answer, one of the legal actions."""
+    """Judge an answer. ``action`` must be legal."""
     explanation = explainer.explain(question.state)
     value = next(reason.value for reason in explanation.reasons if reason.action == action)
     loss = explainer.scale.share(explanation.reasons[0].value - value)
@@ -73,12 +73,12 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     index = indices_of(space, choices.decimal)
     if not (index >= 0).any():
         raise NoAnswerError(f"the records contain no positions under the rules {name_of(space.rules)}")
-    # States and actions are ascending, so the keys of the rows are sorted.
+    # The rows are ordered by state and action, so their keys are sorted.
     key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
     wanted = 100 * index + choices.action
     row = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     difference = explainer.solution.v[index] - explainer.solution.q[row]
-    # Choices in unknown states and illegal choices have no row.
+    # Choices in unknown states and illegal choices match no key.
     loss = np.where(key[row] == wanted, explainer.scale.share(difference), 0.0)
     order = np.argsort(-loss, kind="stable")
     # Keep only the worst choice in each state.
@@ -95,7 +95,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
 
 
 def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Question]:
-    """Draw questions from the positions with the largest margins in games that the enemy plays against itself."""
+    """Draw questions from the positions with the largest margins in simulated self-play of the enemy."""
     stakes: dict[State, float] = {}
     for state in _simulated_states(explainer, _POSITIONS * n, seed):
         if state not in stakes and not state.enemy_exhausted:
@@ -107,7 +107,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
 
 
 def _margin(explainer: Explainer, state: State) -> float:
-    """Return the margin of the best action over the second best, from 0 to 1. 0 if only one is legal."""
+    """Return the margin of the best action over the second best, from 0 to 1. Return 0 if only one action is legal."""
     values = np.sort(explainer.solution.q[rows_of_state(explainer.data.space, state)])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
 

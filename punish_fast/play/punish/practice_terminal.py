@@ -1,4 +1,4 @@
-"""A quiz in the terminal: positions, typed answers, and the reasons why they are right or wrong."""
+"""A quiz in the terminal: positions, the user's answers, and explanations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class PracticeTerminal:
                 answer_to(self.ask, "  Enter for the next question: ")
 
     def choice(self, rounds: Sequence[tuple[str, list[Question]]]) -> list[Question]:
-        """Ask which of the rounds to practice, by default the first, and return its questions."""
+        """Ask which round to practice (by default the first), and return its questions."""
         for number, (name, _) in enumerate(rounds, 1):
             self.screen.say(f"{number}. {name}")
         while True:
@@ -53,7 +53,7 @@ class PracticeTerminal:
                 return rounds[int(answer) - 1][1]
 
     def tell_result(self) -> None:
-        """Print the score, and the positions with wrong answers."""
+        """Print the score and the positions with wrong answers."""
         self.screen.console.print()
         self.screen.say(self.score)
         for number, verdict in enumerate(self.verdicts, 1):
@@ -73,7 +73,7 @@ class PracticeTerminal:
         return f"{100 * loss:.1f} points" + (" of win probability" if self.explainer.scale.is_chance else "")
 
     def _replied(self, view: View, answer: str) -> bool:
-        """Show the rules and return True if ``answer`` is a request for help. Otherwise return False."""
+        """Return True if ``answer`` asks for help, after showing the rules."""
         if answer in HELP:
             for paragraph in [*guide(self.screen.rules, view, self.screen.names[1]), _KEYS]:
                 self.screen.say(paragraph)

@@ -19,10 +19,10 @@ from punish_fast.runtime.events import Event
 
 
 class PunishPresentation:
-    """Presents games under the same rules.
+    """Presents games of Punish under the same rules.
 
     Attributes:
-        game: The name of the game.
+        game: Name of the game.
     """
 
     game = "punish"
@@ -42,7 +42,7 @@ class PunishPresentation:
             ],
             "cards": list(CARDS),
             "effects": [effect(rules, kind) for kind in range(len(CARDS))],
-            # Damage that the player of the row's card takes from the column's card. The last row and column are rest.
+            # Damage that the row's card takes from the column's card. The last row and column stand for rest.
             "taken": clash_effects(rules).taken.tolist(),
             "copies": list(rules.copies),
             "damage": list(rules.damage),
@@ -51,7 +51,7 @@ class PunishPresentation:
         }
 
     def view(self, view: View) -> dict[str, Any]:
-        """Return a view as a JSON-like object. ``state`` is None once the game is over."""
+        """Return a view as a JSON-like object. ``state`` is None if the game is over."""
         return self.state(view.state) | {"measure": view.measure}
 
     def state(self, state: State) -> dict[str, Any]:
@@ -72,11 +72,11 @@ class PunishPresentation:
         }
 
     def guide(self, view: View, enemy: str) -> list[str]:
-        """Return the rules that matter in a position, in paragraphs."""
+        """Explain the rules that matter in a position, in paragraphs."""
         return [with_hearts(text) for text in guide(self._rules, view, enemy)]
 
     def moves(self, view: View) -> list[dict[str, Any]]:
-        """Return the legal actions with their names and keys."""
+        """Return the legal actions with their names and the keys that users type."""
         return [{"action": action, "name": action_name(action), "key": _key(action)} for action in view.actions]
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:

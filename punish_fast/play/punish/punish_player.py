@@ -38,14 +38,14 @@ from punish_fast.store.schema import enemy_text
 if TYPE_CHECKING:
     from punish_fast.play.punish.practice import Question
 
-# Temperatures that users can choose from. Each temperature in use takes as much memory as a policy.
+# Temperatures that users can choose. A policy is stored for each temperature in use.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 _NAMED = ("file", "name")
 
 
 class PunishPlayer(Player, ServedPlayer):
-    """A player of Punish. Creating it is quick. Expensive results are computed on first use and cached."""
+    """A player of Punish. The constructor is quick; expensive results are computed on first use and cached."""
 
     game_name = PunishPresentation.game
     no_second = "both players move simultaneously"
@@ -63,7 +63,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """Temperatures that users can choose from. Empty if the player has no values or a fixed temperature."""
+        """Temperatures that users can choose. Empty if the player has no values or a fixed temperature."""
         return TEMPERATURES if self.has_values and self.resolve_temperature(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "memoryless",
             "values": self.has_values,
             "explains": self.information == "memoryless",
-            # Games are judged by the values in an agent file. Otherwise, by the best choices against the player.
+            # Judged by the values in an agent file. For other players, by the best response to the player.
             "judges": self.information == "memoryless",
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
@@ -115,7 +115,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def solution(self) -> Solution | None:
-        """The player's values. None if it has none."""
+        """The player's values, or None if the player is a strategy."""
         if not self.has_values:
             return None
         if self.file is None:
@@ -125,15 +125,12 @@ class PunishPlayer(Player, ServedPlayer):
 
     @property
     def strategy(self) -> np.ndarray:
-        """Policy, float64 ``[n_rows]``. Greedy for the player's values, if any, unless the player has a temperature."""
+        """Policy, float64 ``[n_rows]``. A player with values but no temperature follows its greedy policy."""
         return self._policy(None)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the action values or, for a strategy, of the action probabilities.
-
-        It is computed by `punish_fast.punish.strategy.player_digest`.
-        """
+        """Digest of the action values or, for a strategy, of the action probabilities (see `player_digest`)."""
         values = self.strategy if self.solution is None else self.solution.q
         return player_digest(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
@@ -149,12 +146,12 @@ class PunishPlayer(Player, ServedPlayer):
         return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
-        """Return the user's only opponent, in a list."""
+        """Return a list with the user's opponent."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
         return [PolicyPlayer(name, self._policy(temperature), self.resolve_temperature(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
-        """Return a match. For the seeds, see `PunishMatch`."""
+        """Return a match. `PunishMatch` explains the seeds."""
         return PunishMatch(self.data, seed, choice_seed=choice_seed)
 
     def is_coached(self, temperature: float | None) -> bool:
@@ -182,7 +179,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """Explainer of the values in an agent file. Otherwise, of the best choices against the player."""
+        """Explainer of the values in an agent file. For other players, of the best choices against the player."""
         return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
     @property
@@ -197,7 +194,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge that uses the win probabilities of an agent file. Otherwise, the best choices against the player."""
+        """Judge by the win probabilities of an agent file. For other players, by the best response to the player."""
         if self.file is not None and self.file.kind == "agent":
             return Judge(self.space, chances_of(self.file, self.space))
         return Judge(self.space, self.explainer.solution)
@@ -213,7 +210,7 @@ class PunishPlayer(Player, ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def costliest(self, game: RecordedGame, winner: bool) -> dict[str, Any] | None:
-        """Return the worst choice of the winner or the loser. None if no choice lost at least one point."""
+        """Return the worst choice of the winner or the loser, or None if every choice lost less than one point."""
         worst = self.judge.side(game.winner if winner else game.loser, winner).worst(1)
         return worst[0].report() if worst else None
 
@@ -243,7 +240,7 @@ class PunishPlayer(Player, ServedPlayer):
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
-        """Return the `improvement` report on a user, with the worst positions as practice questions."""
+        """Return the `improvement` report on a user, plus the worst positions as practice questions."""
         from punish_fast.play.punish.improvement import improvement, worst_positions
 
         explainer = self.coach(None)
@@ -312,6 +309,6 @@ class PunishPlayer(Player, ServedPlayer):
 
 
 def _enemy_person(enemy: dict[str, Any]) -> str:
-    """Return the enemy recorded in an agent file, as shown to users."""
+    """Describe the enemy recorded in an agent file, with the names shown to users."""
     shown = {key: Path(text).stem if key == "file" else person_of(text) for key, text in enemy.items() if key in _NAMED}
     return enemy_text(enemy | shown)

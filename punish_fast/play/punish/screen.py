@@ -1,7 +1,7 @@
 """Drawings of a game in the terminal: cards, hands, statuses, and events in words.
 
-A card is a box with the card's name and key, filled with the color that plots use for the card. Boxes are drawn in
-ASCII if the terminal does not support line-drawing characters.
+A card is a box with its name and key, filled with the color of the card in plots. If the terminal does not support
+line-drawing characters, boxes consist of ASCII characters.
 """
 
 import os
@@ -40,7 +40,7 @@ def open_console(stream: IO[str]) -> Console:
 
 
 def card_style(kind: int) -> Style:
-    """Return the style of a card: its background color, and a text color that is legible on it."""
+    """Return the style of a card: its background color and a legible text color."""
     color = CARD_LOOKS[kind].color
     triplet = Color.parse(color).get_truecolor()
     return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=color)
@@ -52,11 +52,11 @@ class Screen:
     Attributes:
         console: Console to draw on.
         rules: The rules.
-        names: Name of the player in each seat; "you" for a user who plays against an agent.
+        names: Name of the player in each seat. A user who plays against an agent is "you".
     """
 
     def __init__(self, console: Console, rules: Rules, names: tuple[str, str]) -> None:
-        """Store the arguments, and choose characters that the terminal supports."""
+        """Store the arguments, and select characters that the terminal supports."""
         self.console = console
         self.rules, self.names = rules, names
         encoding = (getattr(console.file, "encoding", None) or "ascii").lower()
@@ -89,7 +89,7 @@ class Screen:
         self._pile("discard pile", views[0].state.discard)
 
     def uncover(self, views: Sequence[View]) -> None:
-        """Draw the enemy's hand, or both hands if nobody is "you", and the deck."""
+        """Draw the deck and the hand of each player except "you"."""
         for name, view in zip(self.names, views, strict=True):
             if name != "you":
                 self._pile(f"{name[:20]}'s hand", view.state.hand)
@@ -108,7 +108,7 @@ class Screen:
         self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
 
     def columns(self, texts: Sequence[str]) -> None:
-        """Print short texts of equal length side by side, in rows. The first text is bold."""
+        """Print texts of equal length in rows. The first text is bold."""
         cells = [Text(text, "" if number else "bold") for number, text in enumerate(texts)]
         most = max(1, (self.console.width - 2) // (len(texts[0]) + 2))
         for begin in range(0, len(cells), most):
@@ -151,7 +151,7 @@ class Screen:
         return " ".join([self._back * 2] * n)
 
     def _flow(self, title: str, style: str, parts: Sequence[Text], gap: int) -> None:
-        """Print parts after a title, with line breaks if necessary."""
+        """Print parts after a title, separated by ``gap`` spaces, with line breaks if necessary."""
         line = Text("  ").append(f"{title:<{_TITLE}}", style)
         for number, part in enumerate(parts):
             if number and len(line) + gap + len(part) > self.console.width:
@@ -173,7 +173,7 @@ class Screen:
         return Panel(text, self._box, subtitle=subtitle, style=card_style(kind), width=_CARD, padding=0)
 
     def _played(self, seat: int, event: Reveal) -> Text:
-        """Return a line with the cards that a player picked and drew."""
+        """Return a line that shows the card that a player picked and, for a feint, the card drawn."""
         action, drawn = event.actions[seat], event.drawn[seat]
         who = self.names[seat]
         pick = action // 10 - 1

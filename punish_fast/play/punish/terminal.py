@@ -1,4 +1,4 @@
-"""A game of Punish in the terminal: one user against an agent, two users, or two agents to watch."""
+"""A game of Punish in the terminal: one user against an agent, two users, or two agents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _KEYS = "u takes a move back before it is revealed, c asks the coach, w why, ? s
 
 @dataclass(eq=False)
 class PunishTerminal:
-    """A session in the terminal."""
+    """A session of Punish in the terminal."""
 
     session: PlaySession
     data: GameData
@@ -29,9 +29,9 @@ class PunishTerminal:
     ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
     coach: Coach | None = None
     coaches: bool = False  # True to show advice before every move
-    # True to ask for confirmation of each move, or to take it back. Spectators press Enter before each breath.
+    # True to ask users to confirm each move or take it back, and spectators to press Enter before each breath.
     confirms: bool = True
-    # For two users at one screen: called with a user's name before each turn, and with None afterwards.
+    # Function for two users at one screen, called with a user's name before each turn and with None afterwards.
     hides: Callable[[str | None], None] | None = None
 
     def play(self) -> None:
@@ -53,7 +53,7 @@ class PunishTerminal:
 
     def _tell(self, since: int) -> int:
         for event in self.session.events[since:]:
-            # The first deal is not announced, since the view shows the cards.
+            # The view shows the cards of the first deal.
             if not isinstance(event, Deal) or event.measure > 1:
                 self.screen.tell(event)
         return len(self.session.events)
@@ -88,7 +88,7 @@ class PunishTerminal:
                 return
 
     def _confirmed(self, view: View, seat: int, action: int) -> int | None:
-        """Ask a user to confirm, change or take back a move. Return the move, None if it was taken back."""
+        """Ask a user to confirm, change or take back a move. Return the move, or None if the user takes it back."""
         while True:
             answer = answer_to(self.ask, f"  {action_name(action)}: Enter plays it, u takes it back: ")
             if not answer:
@@ -103,7 +103,7 @@ class PunishTerminal:
                 self.screen.say(f"Press Enter to play {action_name(action)}, or u to choose again.")
 
     def _replied(self, view: View, seat: int, picked: int | None, answer: str) -> bool:
-        """Reply to a question. Return False if the answer to a prompt is not a question."""
+        """Reply to a question typed at a prompt. Return False if ``answer`` is not a question."""
         if answer in _BACK:
             self.screen.say("Nothing to take back: you have not picked a card in this breath.")
         elif answer in _COACH:
@@ -118,7 +118,7 @@ class PunishTerminal:
         return True
 
     def _explain(self, view: View, picked: int | None) -> None:
-        """Explain why the best move is better than the picked one or, by default, than the second best."""
+        """Explain why the best move is better than ``picked``, or than the second best if ``picked`` is None."""
         if self.coach is None or len(view.actions) == 1:
             self.screen.say("There is no coach in this game." if self.coach is None else "You have only this move.")
             return
