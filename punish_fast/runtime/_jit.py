@@ -1,11 +1,11 @@
 """Compilation and caching of kernels.
 
-A kernel is a small function that is compiled by Numba and called from Python; a routine is a compiled function that
-only kernels and other routines call. Both are defined in files whose names begin with an underscore. They take numbers,
-arrays and tuples, write into arrays allocated by the caller, and never raise.
+A kernel is a small function compiled by Numba and called from Python. A routine is a compiled function that only
+kernels and other routines call. Both are defined in files whose names begin with an underscore. Their arguments are
+numbers, arrays and tuples. They write into arrays allocated by the caller, and never raise exceptions.
 
-Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the user's cache folder
-(``folders.py``). The folder ``compilation`` contains the cache and the compiler of routines.
+Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, otherwise in the user's cache folder
+(``folders.py``). The folder ``compilation`` contains the code for the cache and the compiler for routines.
 """
 
 import os
@@ -31,12 +31,12 @@ from punish_fast.runtime.folders import Place, find_folder
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.limits import usable_cores
 
-# Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
+# Numba sets the attributes of its configuration on import, so type checkers cannot see them.
 config: Any = numba.config
 
 
 def _find_cache_folder() -> Place:
-    """Find or create the folder of the kernel cache; its path is None if the JIT is disabled or no folder is usable."""
+    """Find or create the folder of the kernel cache. It is None if the JIT is disabled or no folder is usable."""
     if config.DISABLE_JIT:
         return Place(None, "NUMBA_DISABLE_JIT")
     return find_folder("cache", FOLDER, given=config.CACHE_DIR)
@@ -49,13 +49,13 @@ _kernels: set[Any] = set()
 
 
 class _Announcer(Listener):
-    """Announces the compilation of kernels, but not of routines; stops between compiler passes after a time limit."""
+    """Announces the compilation of kernels, and stops between compiler passes after the time limit."""
 
     def on_start(self, event: Event) -> None:
-        # A pass of the compiler has no dispatcher.
+        # Events of compiler passes have no dispatcher.
         if (dispatcher := event.data.get("dispatcher")) in _kernels:
             compile_progress.begin(_name_of(dispatcher))
-        # Numba announces the end even if this raises.
+        # Numba also calls `on_end` if this raises an exception.
         check_time()
 
     def on_end(self, event: Event) -> None:
@@ -66,12 +66,12 @@ class _Announcer(Listener):
 
 
 def _name_of(dispatcher: Any) -> str:
-    """Return the name of a kernel's cache files, or the name of its function if it is not cached."""
+    """Return the name of a kernel's cache files, or the name of its function if the kernel has no cache."""
     return str(getattr(dispatcher._cache, "name", dispatcher.__name__))
 
 
 class _Nesting(threading.local):
-    """Number of nested compilations in a thread, and the block that defers interrupts during compilation."""
+    """Number of nested compilations in a thread, and the block that defers interrupts."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -79,7 +79,7 @@ class _Nesting(threading.local):
 
 
 class _Guard(Listener):
-    """Defers interrupts of the main thread during compilation, because an interrupt could make LLVM crash."""
+    """Defers interrupts of the main thread during compilation, because an interrupt could crash LLVM."""
 
     def __init__(self) -> None:
         self._here = _Nesting()
@@ -101,7 +101,7 @@ register("numba:compile", _Announcer())
 register("numba:run_pass", _Announcer())
 register("numba:compiler_lock", _Guard())
 if hasattr(os, "register_at_fork"):  # not on Windows
-    # Fork only while no thread compiles: a child process has no copy of the thread that would release Numba's lock.
+    # Fork only while no thread compiles, because a child process lacks the thread that would release Numba's lock.
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,
@@ -110,7 +110,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from Python; its machine code is cached and runs without the interpreter lock."""
+    """Compile ``function`` for calls from Python. The machine code is cached and runs without the interpreter lock."""
     compiled: Any = njit(**OPTIONS)(function)
     if cache_folder is not None:
         compiled._cache = KernelFiles(cache_folder, function)
@@ -119,22 +119,22 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from kernels; its machine code is cached as part of theirs."""
+    """Compile ``function`` for calls from kernels. The cached machine code of these kernels includes the routine."""
     return _routine(function)
 
 
 def optimized_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a routine, and optimize it before kernels link it; the routines without which kernels get slower."""
+    """Compile a routine and optimize it before kernels link it. Some kernels are slower without this step."""
     return _routine(function, optimize=True)
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Inline ``function`` into its callers, for inner loops in which passing arguments would take most of the time."""
+    """Inline ``function`` into its callers, for inner loops in which calls would take most of the time."""
     return _routine(function, inline="always")
 
 
 def cached_kernels() -> list[KernelFiles]:
-    """Import all kernels of the package and return their caches; an empty list without a cache or compiler."""
+    """Import all kernels of the package and return their caches. The list is empty without a cache or compiler."""
     for path in PACKAGE.rglob("_[a-z]*.py"):
         import_module(".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)))
     caches = [getattr(kernel, "_cache", None) for kernel in _kernels]
@@ -152,7 +152,7 @@ def _routine(function: Callable[..., Any], optimize: bool = False, **options: An
 
 
 def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
-    """Define a Numba intrinsic for kernels; if the JIT is disabled, the intrinsic does nothing."""
+    """Define a Numba intrinsic for kernels. If the JIT is disabled, the intrinsic does nothing."""
     digest_of_file(generator.__code__.co_filename)
     return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
 
@@ -162,15 +162,16 @@ def _do_nothing(*_args: Any) -> None:
 
 
 def max_threads() -> int:
-    """Return the maximum number of threads in this process, which the variable ``NUMBA_NUM_THREADS`` overrides."""
+    """Return the maximum number of threads in this process. The variable ``NUMBA_NUM_THREADS`` overrides it."""
     return int(config.NUMBA_NUM_THREADS)
 
 
 class ThreadsError(PunishFastError, ValueError):
-    """Raised for an invalid number of threads. The message names the allowed range."""
+    """Raised for an invalid number of threads. The message contains the allowed range."""
 
 
-# Numba respects the process's CPU affinity, but not a container's CPU quota. NUMBA_NUM_THREADS overrides both.
+# Numba respects the CPU affinity of the process, but not the CPU quota of a container. `usable_cores` respects both.
+# The variable NUMBA_NUM_THREADS overrides both.
 _threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
 
 
@@ -180,7 +181,7 @@ def threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Set the number of threads that run kernels; raise `ThreadsError` if it is not between 1 and `max_threads()`."""
+    """Set the number of threads that run kernels. Raise `ThreadsError` if it is not between 1 and `max_threads()`."""
     global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
     if not 1 <= count <= max_threads():
         raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")

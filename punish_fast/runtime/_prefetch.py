@@ -1,8 +1,8 @@
 """Prefetch hints.
 
 Processors detect sequential reads of an array and fetch the next entries, but they stop at the end of each memory page
-and cannot predict jumps between short rows. A hint costs one cycle and affects only the time of later reads; its
-address may be invalid, for example past the end of the array.
+and cannot predict jumps between short rows. A hint costs one cycle and affects only the time of later reads. The
+address of a hint may be invalid, for example past the end of the array.
 """
 
 from llvmlite import ir
@@ -16,10 +16,10 @@ _HINTS = (0, 3, 1)
 
 @intrinsic
 def prefetch(_context, array, index):
-    """Fetch ``array[index]`` into the cache; ``index`` is unsigned."""
+    """Fetch ``array[index]`` into the cache. ``index`` must be unsigned."""
 
     def generate(context, builder, signature, args):
-        # Only compilation needs this import, which takes as long as some sweeps.
+        # Import llvmlite only for compilation, because the import is slow.
         from numba.np.arrayobj import make_array
 
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)

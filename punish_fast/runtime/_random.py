@@ -9,7 +9,7 @@ import numpy as np
 
 from punish_fast.runtime._jit import routine
 
-# Constants of Philox: multipliers, increments of the key, and the number of rounds.
+# Constants of Philox: multipliers, key increments, and number of rounds.
 _FACTOR_0 = np.uint64(0xD2511F53)
 _FACTOR_1 = np.uint64(0xCD9E8D57)
 _STEP_0 = np.uint64(0x9E3779B9)

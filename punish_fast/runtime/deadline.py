@@ -1,8 +1,8 @@
 """Time limits of commands.
 
-The time limit of a command applies to everything in a block: stages plan to end within `seconds_left`. If work takes
-longer than planned, for example because the machine is busy, the next kernel call, compiler pass or wait for a kernel
-raises `TimeLimitError`. Blocks can be nested to give a stage part of the time.
+A time limit applies to all work in a block. Stages plan to end within `seconds_left`. If work takes longer than
+planned, for example on a busy machine, the next kernel call, compiler pass or wait for a kernel raises
+`TimeLimitError`. A nested block can limit a stage to a part of the time.
 """
 
 import math
@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from punish_fast.runtime.errors import PunishFastError
 
-# Work is stopped this share of the limit and this number of seconds after its planned end.
+# Work can exceed its planned end by this share of the limit plus this number of seconds.
 _OVERTIME, _GRACE = 0.15, 1.0
 _now = time.monotonic
-# Limits of the nested blocks: the limit in seconds, the planned end of work, and the time when work is stopped.
+# For each nested block: the limit in seconds, the planned end of work, and the latest end of work.
 _limits = [(math.inf, math.inf, math.inf)]
 
 
@@ -27,9 +27,9 @@ class TimeLimitError(PunishFastError):
 
 @contextmanager
 def time_limit(seconds: float | None = None, share: float = 1.0, has_overtime: bool = True) -> Iterator[None]:
-    """Limit the time of a block to ``seconds``, by default to a ``share`` of the time left in the block around it.
+    """Limit the time of a block to ``seconds``, or by default to a ``share`` of the time left in the outer block.
 
-    If ``has_overtime`` is False, work is stopped at its planned end.
+    If ``has_overtime`` is False, work must not exceed its planned end.
     """
     limit, end, last = _limits[-1]
     if seconds is not None:
@@ -43,16 +43,16 @@ def time_limit(seconds: float | None = None, share: float = 1.0, has_overtime: b
 
 
 def seconds_left() -> float:
-    """Return the seconds until the planned end of work: 0 after it, infinity without a limit."""
+    """Return the seconds until the planned end of work: 0 after the planned end, and infinity without a limit."""
     return max(_limits[-1][1] - _now(), 0.0)
 
 
 def seconds_until_stop() -> float:
-    """Return the seconds until work is stopped, infinity without a limit."""
+    """Return the seconds until the latest end of work, or infinity without a limit."""
     return _limits[-1][2] - _now()
 
 
 def check_time() -> None:
-    """Raise `TimeLimitError` if work must stop."""
+    """Raise `TimeLimitError` if the latest end of work has passed."""
     if seconds_until_stop() <= 0:
         raise TimeLimitError(f"the time limit of {_limits[-1][0]:g} s has passed; allow more with --time")

@@ -30,11 +30,11 @@ class ExtraError(PunishFastError):
 
 
 class StoreError(PunishFastError):
-    """Raised when a file cannot be read or written. The message names the file and the fault."""
+    """Raised when a file cannot be read or written. The message contains the file and the fault."""
 
 
 class ReadError(StoreError):
-    """Raised when a file cannot be read or has invalid content. The message names the file and any invalid field."""
+    """Raised when a file cannot be read or has invalid content. The message contains the file and any invalid field."""
 
 
 class WriteError(StoreError):
@@ -44,7 +44,7 @@ class WriteError(StoreError):
 
 
 class DataWarning(UserWarning):
-    """Warning that data was left out of a result; commands that show it exit with the code 1."""
+    """Warning that a result omits data. Commands that show this warning exit with code 1."""
 
 
 class OutputError(StoreError):
@@ -52,9 +52,9 @@ class OutputError(StoreError):
 
 
 def require(*modules: str) -> None:
-    """Raise `ExtraError` if any of these modules is not installed, without importing them.
+    """Raise `ExtraError` if any of these modules is not installed. Do not import them.
 
-    The names of the modules are also the names of their packages.
+    Each module must have the same name as its package.
     """
     for module in modules:
         if not are_installed(module):
@@ -62,28 +62,28 @@ def require(*modules: str) -> None:
 
 
 def are_installed(*modules: str) -> bool:
-    """Return True if all modules are installed, without importing them."""
+    """Return True if all modules are installed. Do not import them."""
     try:
         return all(find_spec(module) is not None for module in modules)
     except ValueError:  # sys.modules[module] is None
         return False
 
 
-# Maximum numbers of characters of a name and of a message.
+# Maximum number of characters in a name, and in a message.
 MOST_OF_NAME = 200
 MOST_OF_LINE = 500
 _GAP = " ... "
 
 
 JOINERS = "\u200c\u200d"
-# Unicode categories that the characters before and after a joiner must have for the joiner to have an effect.
+# Unicode categories of the characters before and after an effective joiner.
 _JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
 # Tags in flags of regions.
 _TAGS = re.compile("(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 
 def joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters (empty at the ends of a text) has an effect."""
+    """Return True if a joiner between two characters has an effect. At the ends of a text, a character is empty."""
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 
@@ -92,7 +92,7 @@ def printable(text: str, most: int = MOST_OF_NAME) -> str:
 
     Joiners and tags that letters or emoji need are not escaped.
     """
-    # Keep both ends, because a message begins with the file name and ends with the fault.
+    # Keep both ends, because messages begin with the file name and end with the fault.
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
     kept = {k for tags in _TAGS.finditer(ends) for k in range(*tags.span())}
     kept |= {k for k, c in enumerate(ends) if c in JOINERS and joins(ends[k - 1 : k], ends[k + 1 : k + 2])}
@@ -105,7 +105,7 @@ def printable(text: str, most: int = MOST_OF_NAME) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean X?`` for the name closest to ``name``, or an empty string if all names are different."""
+    """Return ``; did you mean X?`` for the name closest to ``name``, or an empty string if no name is similar."""
     near = difflib.get_close_matches(name.lower(), names, n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
@@ -124,13 +124,13 @@ def is_number(value: object, low: float, high: float) -> bool:
 
 
 def check_allowed(is_allowed: bool, error: type[PunishFastError], name: str, value: object, allowed: str) -> None:
-    """Raise ``error`` unless the value of an option or argument is allowed, and state the allowed values."""
+    """Raise ``error`` with a message about the allowed values, unless the value of an option or argument is allowed."""
     if not is_allowed:
         raise error(f"{name}: {value} is not allowed; it must be {allowed}")
 
 
 def as_float(value: Any) -> float:
-    """Convert a real number of any type, also in an array without dimensions, to float; return NaN for other values."""
+    """Convert a real number or an array without dimensions to float. Return NaN for other values."""
     value = value[()] if getattr(value, "shape", None) == () else value
     try:
         return float(value) if not isinstance(value, bool) and isinstance(value, Real | Decimal) else math.nan
@@ -139,14 +139,14 @@ def as_float(value: Any) -> float:
 
 
 def shown(value: object) -> str:
-    """Return the representation of a value for a message, in at most 60 characters."""
+    """Return the representation of a value for a message, shortened to 60 characters."""
     try:
         return printable(repr(value), _MOST_CHARACTERS)
-    except Exception:  # repr may fail for a number with too many digits, or for any other object
+    except Exception:  # repr can fail for any object, for example for a number with too many digits
         return type(value).__name__
 
 
 def brief(value: object) -> str:
-    """Format a value in ASCII for a message; texts of more than 60 characters are truncated."""
+    """Format a value in ASCII for a message, truncated to 60 characters."""
     text = ascii(value)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

@@ -1,4 +1,4 @@
-"""Events of a session: moves of players, and other events of card games."""
+"""Events of a session: moves, and other events of card games."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Moved(Event):
 
 @dataclass(frozen=True)
 class Told(Event):
-    """An event of a card game, with a description."""
+    """An event of a card game and its description."""
 
     kind: str  # kind of event in one word, for the web page
-    words: str  # description; if `seat` is not None, only the part after the player's name and the verb
-    seat: int | None = None  # seat of the player who is the subject; None if there is no such player
+    words: str  # description (if `seat` is not None, only the part after the player's name and the verb)
+    seat: int | None = None  # seat of the player who is the subject (None if no player is)
     verb: str = ""  # infinitive of the verb
-    own: str | None = None  # replaces `words` for the player in `seat`, unless None
-    about: str | int | None = None  # card, or round number, that the event is about
+    own: str | None = None  # description for the player in `seat` (None if `words` applies)
+    about: str | int | None = None  # card or round number that the event concerns
 
     def told(self, seat: int) -> Event:
         """Return the event as described to the player in a seat."""

@@ -1,7 +1,7 @@
-"""Lazy imports of public names and extensions on first use, so that importing the package is fast.
+"""Imports of public names and extensions on first use, to make the import of the package fast.
 
 A package with lazy names imports them in a block ``if TYPE_CHECKING:`` for type checkers and editors. Its
-``__getattr__`` reads this block when a name is first used, so no second table of names and modules is necessary.
+``__getattr__`` reads this block on first use, so a second list of names is unnecessary.
 """
 
 import sys
@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
-# Modules that extend a function, by its name. The function imports its module when it needs the extension.
+# Modules that extend functions, by function name. A function imports its module when it needs the extension.
 import_later: dict[str, str] = {}
 
 
 def on_first_use(package: str) -> Callable[[str], object]:
-    """Return a ``__getattr__`` function for a package that imports its names for type checkers."""
+    """Return a ``__getattr__`` function for a package that imports names in a block ``if TYPE_CHECKING:``."""
 
     @cache
     def modules() -> dict[str, str | None]:

@@ -1,8 +1,8 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
-The colors are based on the palette of Okabe and Ito (2008), which readers with any common form of color blindness can
-distinguish. The lightness of the colors varies so that they also differ in grayscale. Each color has its own marker,
-line style and hatch, so no plot relies only on color. Titles are sentences. Shares are shown in per cent.
+The colors are based on the palette of Okabe and Ito (2008), which is suitable for readers with any common form of color
+blindness. The colors vary in lightness, so they also differ in grayscale. Each color has its own marker, line style and
+hatch, so no plot relies only on color. Titles are sentences. Shares are in per cent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """Style of a series, in matplotlib's notation."""
+    """Style of a series in matplotlib's notation."""
 
     color: str
     marker: str
@@ -86,16 +86,16 @@ def set_headline(figure: Figure, text: str) -> None:
 
 
 def name_rows(axes: Axes, places: Sequence[float] | np.ndarray, names: Sequence[str]) -> None:
-    """Write names on the left of rows at the given heights, without a vertical axis."""
+    """Write names to the left of rows at the given heights, and hide the vertical axis."""
     axes.set_yticks(places, names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
 
 
 def draw_pairs(axes: Axes, names: Sequence[str], series: Mapping[str, Sequence[float] | np.ndarray], form: str) -> None:
-    """Draw a row of two bars for each name, with their values in the format ``form``.
+    """Draw a row of two bars for each name, labeled with values in the format ``form``.
 
-    ``series`` contains the values of the upper bars and of the lower bars by label. Row ``k`` is at height ``-k``.
+    ``series`` contains two labels and their values, first for the upper bars. Row ``k`` is at height ``-k``.
     """
     rows = -np.arange(len(names))
     for (label, values), look, above in zip(series.items(), (LOOKS[1], LOOKS[0]), (0.19, -0.19), strict=True):
@@ -123,10 +123,10 @@ def is_dark(rgb: Sequence[float]) -> bool:
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
     """Draw shares of games won as a heat map in per cent, and return the image for `add_share_bar`.
 
-    Colors diverge around 50 %: blue above, vermilion below.
+    Shares above 50 % are blue, and shares below 50 % are vermilion.
 
     Args:
-        share: float64 ``[rows, columns]``, shares from 0 to 1. A cell with NaN is left empty.
+        share: float64 ``[rows, columns]``, shares from 0 to 1. Cells with NaN are empty.
         labels: str ``[rows, columns]``, second line of text in each cell.
     """
     from matplotlib.colors import LinearSegmentedColormap
@@ -154,7 +154,7 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
-    """Write names to the right of the panel, at least ``gap`` apart in data units, with a leader line to each point."""
+    """Write names to the right of the panel with a leader line to each point. ``gap`` is the minimum distance."""
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
     leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)}
@@ -164,7 +164,7 @@ def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names:
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Move descending heights so that each is at least ``gap`` below the previous one, without changing their mean."""
+    """Move descending heights to a distance of at least ``gap``, without changing their mean."""
     moved = heights.copy()
     for k in range(1, len(moved)):
         moved[k] = min(moved[k], moved[k - 1] - gap)
@@ -175,7 +175,7 @@ FORMATS = ("png", "svg")
 
 
 class FigureError(PunishFastError, ValueError):
-    """Raised when the suffix of a figure file is unsupported. The message names the allowed suffixes."""
+    """Raised when the suffix of a figure file is unsupported. The message lists the allowed suffixes."""
 
 
 def check_picture(path: Path) -> None:
@@ -187,10 +187,10 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """Yield a figure, and write it to a PNG or SVG file when the block ends.
+    """Yield a figure, and write it to a PNG or SVG file at the end of the block.
 
-    Equal figures result in identical files. ``kind`` is the seed of the identifiers in SVG files. Raises the errors of
-    `check_picture` and `replacing`.
+    Equal figures result in identical files. ``kind`` is the seed of the identifiers in SVG files. The errors are those
+    raised by `check_picture` and `replacing`.
     """
     check_picture(path)
     import matplotlib as mpl
@@ -202,7 +202,7 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            # Issue a single warning, although matplotlib warns of every character that is missing from the font.
+            # matplotlib warns about every character that is missing from the font. Replace these by a single warning.
             with warnings.catch_warnings(record=True) as told:
                 figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
             if told:

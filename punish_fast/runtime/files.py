@@ -1,8 +1,7 @@
-"""Atomic writing of files, CSV tables among them, and checks of paths.
+"""Atomic writing of files, including CSV tables, and checks of paths.
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
-the new one is complete. If a process is killed, the next process that writes a file to the folder removes the temporary
-file.
+the new file is complete. If a process is killed, the next process that writes to the folder removes the temporary file.
 """
 
 import csv
@@ -21,16 +20,16 @@ from typing import Any
 from punish_fast.runtime.errors import OutputError, WriteError
 
 _numbers = itertools.count()
-# Temporary files of this process that are being written.
+# Unfinished temporary files of this process.
 _temporaries: set[Path] = set()
 # Constants of the Windows API.
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
-# Checksum of this machine's name, because process ids are meaningful only on the machine of the process.
+# Checksum of this machine's name. A process id is meaningful only on one machine.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
-# Name of a temporary file: the name of the file to write, the machine, the process id, and a number.
+# Name of a temporary file: final name, machine, process id, and a number.
 _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
 
-# First bytes of an SQLite database, and of files of this package, which are HDF5 files after a seal.
+# First bytes of SQLite databases, and of this package's files, which consist of a seal and HDF5 data.
 SQLITE, SEALED = b"SQLite format 3\0", b"punish-fast\n"
 _KINDS = {SQLITE: "an SQLite database", SEALED: "an HDF5 file", b"\x89HDF\r\n\x1a\n": "an HDF5 file"}
 _KINDS |= {b"\x1f\x8b": "a gzip file", b"BZh": "a bzip2 file", b"\xfd7zXZ\0": "an xz file", b"PK\3\4": "a zip file"}
@@ -62,7 +61,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended. On Windows, ``os.kill`` would terminate the process."""
+    """Return True unless a process has ended. ``os.kill`` would terminate the process."""
     kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel32.OpenProcess.restype = ctypes.c_void_p
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
@@ -86,7 +85,7 @@ def _remove_leftovers(path: Path) -> None:
 def check_output(path: Path) -> None:
     """Raise `OutputError` if no file can be written to ``path``. The message states the reason."""
     try:
-        # Symbolic links are kept, and their targets are replaced.
+        # Keep symbolic links, and replace their targets.
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -105,8 +104,8 @@ def check_output(path: Path) -> None:
 
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
-    """Return the reason why a path is not a regular file, or None if it is one."""
-    # Pipes are rejected, because reading a pipe might block and is possible only once.
+    """Return the reason why a path is not a regular file, or None if it is a regular file."""
+    # Reject pipes, because a read from a pipe can block and is possible only once.
     # Unlike the methods of Path, these functions accept invalid file names.
     if os.path.isfile(path):  # noqa: PTH113
         return None
@@ -116,14 +115,14 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
 
 
 def kind_of(content: bytes) -> str | None:
-    """Return the kind of a file with this content, or None if the kind is unknown."""
-    # A web page may begin with a byte order mark and blanks, and its tags are in either case.
+    """Return the kind of a file, given its content, or None if the kind is unknown."""
+    # A web page can begin with a byte order mark and blanks, and its tags can be upper case.
     tag = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((kind for first, kind in _KINDS.items() if content.startswith(first) or tag.startswith(first)), None)
 
 
 def _is_standard_stream(path: Path) -> bool:
-    """Return True if a path, such as ``/dev/stdout``, refers to the same file as a standard stream."""
+    """Return True if a path refers to the same file as a standard stream, for example ``/dev/stdout``."""
     for descriptor in range(3):
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -132,14 +131,14 @@ def _is_standard_stream(path: Path) -> bool:
 
 
 def explain(path: Path, error: OSError) -> WriteError:
-    """Convert an error raised while writing ``path`` to a `WriteError` with a one-line message."""
+    """Convert an error in writing ``path`` to a `WriteError` with a one-line message."""
     text = error.strerror or str(error) or type(error).__name__
     return WriteError(f"{path}: cannot be written ({text.splitlines()[0]}); nothing was changed")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file that is renamed to ``path`` when the block ends, or removed if it fails.
+    """Yield the path of a temporary file. Rename the file to ``path`` after the block, or remove it if the block fails.
 
     Raises `OutputError` if ``path`` is not writable, and `WriteError` if the block, the flush or the renaming raises
     OSError.
@@ -169,13 +168,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text to a UTF-8 file atomically. Raise the errors of `replacing`."""
+    """Write text to a UTF-8 file atomically. Raise the same errors as `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write a UTF-8 CSV file with a header row. None is written as an empty cell, and floats keep all digits."""
+    """Write a UTF-8 CSV file with a header row. Cells with None are empty, and floats keep all digits."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

@@ -1,12 +1,12 @@
-"""Folders in which kernels, solutions and games are stored.
+"""Folders for kernels, solutions and games.
 
-They are the user's folders. Containers and service accounts might have no home folder, or one that they cannot write.
-In this case, a private folder of the user in the system's temporary folder is used, and one warning is issued.
+By default, the folders are in the user's home folder. Containers and service accounts might have no writable home
+folder. In this case, a private folder in the system's temporary folder replaces it, and a warning is issued.
 
-Cached kernels are executed, so a user who can write to their folder can run code as another user. A folder of the cache
-is therefore created with mode 0700. It is used only if it is not a link, belongs to this user and is not writable by
-everybody. If it is writable by its group, its mode is changed to 0700. Each file is checked when it is read
-(`read_own`). Windows closes profiles to other users, so these checks are omitted there.
+Cached kernels are executed, so a user who can write to the cache of another user could run code as that user. Cache
+folders are therefore created with mode 0700. A cache folder is used only if it is not a link, belongs to this user and
+is not writable by everybody. If its group can write to it, its mode is changed to 0700. Each file is checked before it
+is read (`read_own`). These checks are omitted on Windows, where other users cannot access a profile.
 """
 
 import errno
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import platformdirs
 
 _NAME = "punish-fast"
-# Set in the environment after the warning, so that child processes do not repeat it.
+# Environment variable that is set after the warning, so that child processes do not repeat it.
 _WARNED = "PUNISH_FAST_FOLDER_WARNED"
 
 
@@ -33,13 +33,13 @@ class Place(NamedTuple):
 
 
 def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -> Place:
-    """Find or create the folder ``name`` in a folder of the cache or of data.
+    """Find or create the folder ``name`` in the cache folder or data folder.
 
     Args:
         kind: ``cache`` or ``data``.
-        name: Name of the folder. Empty for the folder of the cache or of data itself.
+        name: Name of the folder. If empty, return the cache folder or data folder itself.
         given: Value of ``NUMBA_CACHE_DIR``. Unless it is empty, it replaces the user's folder.
-        holding: Name of a file. A folder that contains it is used even if it is not writable.
+        holding: Name of a file. A folder with this file is used even if it is not writable.
     """
     try:
         folder = Path(given).absolute() / name if given else _user_folder(kind) / name
@@ -63,7 +63,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
 
 
 def read_own(path: Path) -> bytes:
-    """Read a file of the cache. Raise OSError if it is a link, or if other users own it or can write it."""
+    """Read a file of the cache. Raise OSError if it is a link, or if other users own the file or can write to it."""
     no_links = getattr(os, "O_NOFOLLOW", 0)
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_links)) as file:
         _check_owner(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH)
@@ -71,23 +71,23 @@ def read_own(path: Path) -> bytes:
 
 
 def _user_folder(kind: str) -> Path:
-    """Return the user's folder of a kind. Raise OSError if it is unknown."""
+    """Return the user's cache folder or data folder. Raise OSError if it is unknown."""
     find = platformdirs.user_cache_dir if kind == "cache" else platformdirs.user_data_dir
     with suppress(RuntimeError):
         found = Path(find(_NAME, appauthor=False))
-        # Older versions of platformdirs return a path that begins with ~.
+        # Old versions of platformdirs return a path that begins with ~ if the user has no home folder.
         if found.is_absolute():
             return found
     raise OSError("the user has no home folder")
 
 
 def _prepare(folder: Path, is_private: bool) -> None:
-    """Create a folder. Raise OSError if it is not writable or, for a private one, if others own it or can write it."""
+    """Create a folder. Raise OSError if it is not writable, or is private but other users own it or can write to it."""
     try:
         folder.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
         if is_private:
             _check_owner(folder.lstat(), stat.S_IWOTH)
-            # Some file systems have fixed permissions.
+            # `chmod` fails on file systems with fixed permissions.
             with suppress(OSError):
                 folder.chmod(0o700)
             _check_owner(folder.lstat(), stat.S_IWGRP | stat.S_IWOTH)

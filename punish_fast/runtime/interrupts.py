@@ -1,7 +1,7 @@
 """Deferred interrupts.
 
-Python can raise an interrupt between any two instructions of the main thread: even inside a library that cannot recover
-from it, or after a lock was acquired but before the block that releases the lock is entered.
+Python can raise KeyboardInterrupt between any two instructions of the main thread: even inside a library that cannot
+recover from it, or between the acquisition of a lock and the block that releases the lock.
 """
 
 import os
@@ -17,7 +17,7 @@ from punish_fast.runtime.files import discard_temporaries
 # Keyboard interrupts and termination requests.
 SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
 
-# Signals received in each nested block, signal handlers from before the outermost block, and the thread of the blocks.
+# Received signals in each nested block, original signal handlers, and the thread of the blocks.
 _blocks: list[list[int]] = []
 _handlers: dict[int, Any] = {}
 _thread = 0
@@ -26,20 +26,20 @@ _thread = 0
 def _defer(number: int, _frame: FrameType | None) -> None:
     if any(_blocks):
         abort(number)
-    if not _blocks:  # the signal arrived while handlers were being restored
+    if not _blocks:  # the signal arrived while the original handlers were restored
         raise KeyboardInterrupt
     _blocks[-1].append(number)
 
 
 def _restore_handlers() -> None:
     for number, handler in _handlers.items():
-        # None means that the handler was not set from Python.
+        # The handler is None if it was not installed from Python.
         signal.signal(number, signal.SIG_DFL if handler is None else handler)
     _handlers.clear()
 
 
 def _leave_blocks() -> None:
-    """Clear the blocks inherited by a child process that was forked from another thread."""
+    """Clear the blocks in a child process, unless the thread of the blocks forked it."""
     if _blocks and _thread != threading.get_ident():
         _blocks.clear()
         _restore_handlers()
@@ -50,7 +50,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def abort(number: int) -> None:
-    """Terminate this process immediately with a signal, after removing its temporary files."""
+    """Remove the temporary files of this process, and terminate it immediately with a signal."""
     discard_temporaries()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
@@ -60,12 +60,12 @@ def abort(number: int) -> None:
 def uninterrupted() -> Iterator[list[int]]:
     """Defer interrupts until the end of the block, and yield a list of the signals received in the block.
 
-    If a signal was received, its previous handler is called at the end of the outermost block. The handler might not
-    raise. A second signal terminates the process immediately. Only the main thread handles signals, so in other threads
-    the list stays empty.
+    After a signal, the original handler is called at the end of the outermost block. The handler might return without
+    an exception. A second signal terminates the process immediately. Only the main thread handles signals, so the list
+    stays empty in other threads.
 
-    HDF5 cannot recover from an interrupt, not even while it reads or frees objects. Use this function to decorate
-    functions that keep HDF5 objects in local variables, so that the objects are freed before the block ends.
+    HDF5 cannot recover from an interrupt, not even while it reads or frees objects. Decorate functions that keep HDF5
+    objects in local variables with this function. The objects are then freed before the block ends.
     """
     pending: list[int] = []
     if threading.current_thread() is not threading.main_thread():

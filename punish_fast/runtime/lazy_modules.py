@@ -1,7 +1,7 @@
-"""Slow and optional packages, imported when one of their attributes is first used.
+"""Slow and optional packages, imported on the first access to an attribute.
 
 ``from punish_fast.runtime.lazy_modules import jax`` at the top of a file replaces ``import jax`` in its functions. If
-the package is not installed, using an attribute raises ModuleNotFoundError. Call `errors.require` first.
+the package is not installed, access to an attribute raises ModuleNotFoundError. Call `errors.require` first.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""Limits on the cores and the memory of this process, set by its affinity, its control groups and the machine.
+"""Number of cores and amount of memory available to this process, given its affinity, control groups and machine.
 
-Containers use control groups to limit their processes. A process belongs to a chain of nested groups, each of which can
-set a limit. Version 2 of control groups has a single tree of groups. Version 1 has one tree per controller. Inside a
+Containers use control groups to limit their processes. A process belongs to nested groups, and each group can set a
+limit. Version 2 of control groups has a single tree of groups. Version 1 has one tree per controller. Inside a
 container, the root of a tree might be the container's group.
 """
 
@@ -28,13 +28,13 @@ def usable_cores() -> int:
 
 
 def memory_limit() -> float:
-    """Return the memory limit of this process's control groups in bytes, or infinity if they set none."""
+    """Return the memory limit of this process's control groups in bytes, or infinity without a limit."""
     limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
     return min([math.inf, *(limit[0] for limit in limits if limit)])
 
 
 def _groups(controller: str) -> Iterator[Path]:
-    """Yield the folders of the control groups of this process, from the root down."""
+    """Yield the folders of this process's control groups, beginning with the root."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -48,7 +48,7 @@ def _groups(controller: str) -> Iterator[Path]:
 
 
 def _quota_of(group: Path) -> float:
-    """Return the average number of cores that a group can use, or infinity if it has no quota."""
+    """Return the average number of cores available to a group, or infinity without a quota."""
     numbers = _numbers(group / "cpu.max")
     numbers = numbers or _numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us")
     quota, period = numbers if len(numbers) == 2 else (-1.0, 0.0)
@@ -56,7 +56,7 @@ def _quota_of(group: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Return the numbers in a file, with infinity for "max". Return an empty list if the file is unreadable."""
+    """Return the numbers in a file. "max" is infinity. Return an empty list if the file is unreadable."""
     try:
         return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError):
@@ -84,7 +84,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def total_memory() -> int | None:
-    """Return the machine's memory or the container's limit, whichever is smaller, in bytes, or None if unknown."""
+    """Return the memory of the machine or the limit of the container, whichever is less, in bytes (None if unknown)."""
     found = _physical_memory()
     return None if found is None else int(min(found, memory_limit()))
 
@@ -101,7 +101,7 @@ def _physical_memory() -> int | None:
 
 
 def peak_memory() -> int | None:
-    """Return the peak memory of this process in bytes, or None if the system does not report it."""
+    """Return the peak memory usage of this process in bytes, or None if the system does not report it."""
     try:
         import resource
     except ImportError:

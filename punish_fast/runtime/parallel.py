@@ -1,9 +1,9 @@
 """Multithreaded execution of kernels on chunks of items.
 
 Kernels release the interpreter lock, so Python threads can run them in parallel. Compared with parallel loops inside
-kernels, Python threads halve the compile time, need no threading layer, and allow interrupts between short calls. Each
-item is computed by one thread, and sums are computed over chunks that do not depend on the number of threads. Results
-therefore do not depend on the number of threads either.
+kernels, Python threads halve the compile time, need no threading layer, and allow interrupts between short calls. A
+single thread computes each item, and the chunks of sums do not depend on the number of threads. Therefore, results do
+not depend on the number of threads.
 """
 
 import os
@@ -31,13 +31,13 @@ def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
     boundaries of ``k`` chunks, int64 ``[k + 1]``, strictly ascending from 0 to ``n``. ``k`` is 0 if ``n`` is 0.
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
-    # If the two dtypes differed, NumPy would convert all of ptr.
+    # If the dtypes differed, NumPy would convert the whole array ptr.
     inner = np.searchsorted(ptr, np.ceil(goals[1:-1]).astype(ptr.dtype))
     return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
 
 
 def cumulated(counts: np.ndarray) -> np.ndarray:
-    """Return the cumulative sums of ``counts``, beginning with 0, as int64 ``[n + 1]``."""
+    """Return the cumulative sums of ``counts``, preceded by 0, int64 ``[n + 1]``."""
     ptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
@@ -49,19 +49,19 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    # A forked child does not inherit threads, so it creates its own pool.
+    # A forked child process does not inherit threads, so it must create a new pool.
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0, alone: bool = False) -> None:
-    """Call ``kernel(begin, end, *args)`` for chunks that cover all items, in several threads.
+    """Call ``kernel(begin, end, *args)`` for chunks of all items, in several threads.
 
     The kernel must write only the results of items ``begin`` to ``end - 1``.
 
     Args:
         ptr: ``[n + 1]``, cumulative weights of the items (see `balanced_chunks`).
         origin: Index of the first item, added to ``begin`` and ``end``.
-        alone: Whether to make a single call in the calling thread.
+        alone: True to make a single call in the calling thread.
     """
     ends = origin + (np.unique([0, len(ptr) - 1]) if alone else balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD))
     _spread(kernel, list(pairwise(ends.tolist())), args, alone)
@@ -81,11 +81,11 @@ def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
 def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
-    """Process chunks in several threads, including the calling one. Interrupts are deferred until current calls end."""
+    """Process chunks in the calling thread and in other threads. Defer interrupts until the current calls end."""
     if not chunks and is_called_for_nothing(kernel):
         chunks = [(0, 0)]
     if alone or threads() == 1 or len(chunks) <= 1:
-        # An interrupt is deferred only until the current call ends.
+        # Python handles interrupts between the calls.
         for begin, end in chunks:
             check_time()
             kernel(begin, end, *args)
@@ -105,12 +105,12 @@ def _spread(
             failed.set()
             raise
         finally:
-            # Threads that have not begun would find no chunks left, so they are canceled.
+            # Cancel threads that have not begun, because no chunks are left.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:
             other.result()
-    # Process the remaining chunks if an interrupt stopped the threads but its handler did not raise.
+    # If an interrupt stopped the threads but its handler did not raise, process the remaining chunks.
     left = list(rest)
     if left:
         _spread(kernel, left, args)

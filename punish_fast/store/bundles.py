@@ -1,4 +1,4 @@
-"""Bundles: sealed HDF5 files with named arrays and a JSON header. This module interprets only the header's ``kind``."""
+"""Bundles: sealed HDF5 files with named arrays and a JSON header. This module reads only ``kind`` in a header."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Bundle(NamedTuple):
 
 
 def save_bundle(path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a bundle atomically, with float16 arrays compressed."""
+    """Write a bundle atomically, and compress its float16 arrays."""
     with sealed_file(path, schema.BUNDLE, header=json.dumps({"kind": kind, **header})) as out:
         for name, array in arrays.items():
             out.array(f"/arrays/{name}", array)
@@ -43,7 +43,7 @@ def _header(file: CheckedFile) -> dict[str, Any]:
 
 
 def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
-    """Read the header of a bundle, and the arrays that ``layouts`` lists for its kind. Floats must be finite."""
+    """Read the header of a bundle, and the arrays that ``layouts`` lists for its kind. All floats must be finite."""
     file = CheckedFile(path)
     header = _header(file)
     kind = header.get("kind")
@@ -52,7 +52,7 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     arrays = {
         name: file.array(
             f"/arrays/{name}",
-            # Other programs might have compressed the array.
+            # Allow compression, because other programs might have compressed the array.
             schema.Dataset(dtype, ("i", "j", "k", "l")[:n_dimensions], is_compressed=True),
         )
         for name, (dtype, n_dimensions) in layouts[kind].items()

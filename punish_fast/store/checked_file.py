@@ -2,9 +2,9 @@
 
 The checksum, attributes and shapes are checked when a file is opened. Datasets are checked when they are read.
 
-HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. A dataset
-is therefore read only if its links are hard, its dtype and number of dimensions match the schema, and the file stores
-enough bytes for its shape. Datasets and attributes that are not in the schema are ignored.
+HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. Therefore,
+a dataset is read only if its links are hard, its dtype and number of dimensions match the schema, and the file contains
+enough bytes for its shape. Datasets and attributes outside the schema are ignored.
 """
 
 import json
@@ -25,7 +25,7 @@ from punish_fast.store.schema import ATTRIBUTES, BUNDLE, DATASETS, FORMAT_VERSIO
 
 # Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
-# Maximum size of a chunk in bytes. The chunks that h5py chooses have at most 1 MiB.
+# Maximum size of a chunk in bytes. By default, h5py creates chunks of at most 1 MiB.
 _LARGEST_CHUNK = 1 << 22
 _MOST_CHARACTERS = 80
 _LONGEST_TEXT = 1 << 20
@@ -46,11 +46,11 @@ def shorten(text: str) -> str:
 
 
 class OldFormatError(ReadError):
-    """Raised for a file of an earlier format. The message contains the command that makes the file again."""
+    """Raised for a file of an earlier format. The message contains the command that recreates the file."""
 
 
 class CheckedFile:
-    """A sealed file of a kind in ``schema.py``. Its datasets are read on demand."""
+    """A sealed file of a kind from ``schema.py``. Datasets are read on demand."""
 
     path: Path
     kind: str
@@ -81,14 +81,14 @@ class CheckedFile:
 
     @contextmanager
     def opened(self, fault: str) -> Iterator[h5py.File]:
-        """Open the file for reading, and convert any error in the block to a `ReadError` that states ``fault``."""
+        """Open the file for reading. Convert any error in the block to a `ReadError` with the message ``fault``."""
         try:
-            # Files are never modified, so no lock is needed. Some network file systems do not support locks.
+            # Files are never modified, so a lock is unnecessary. Network file systems might not support locks.
             with h5py.File(self.path, "r", locking=False) as file:
                 yield file
         except ReadError:
             raise
-        # For damaged files, h5py raises exceptions of many types.
+        # h5py raises exceptions of many types for damaged files.
         except Exception as error:
             lines = str(error).splitlines()
             text = shorten(lines[0] if lines else type(error).__name__)
@@ -99,7 +99,7 @@ class CheckedFile:
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def check_shapes(self) -> None:
-        """Check that the datasets' shapes are consistent, and record their named sizes in `sizes`."""
+        """Check that the shapes of the datasets are consistent, and store their named sizes in `sizes`."""
         for name, shape in self.shapes.items():
             expected = []
             for size, found in zip(DATASETS[name].shape, shape, strict=True):
@@ -112,7 +112,7 @@ class CheckedFile:
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
-        """Read a dataset and check its elements. ``dataset`` describes a dataset that is not in the schema."""
+        """Read a dataset and check its elements. For a name outside the schema, ``dataset`` is the description."""
         with self.opened(f"{name}: not readable") as file:
             shape = self.shapes.get(name) if dataset is None else self._shape_of(file, name, dataset)
             if shape is None:
@@ -138,7 +138,7 @@ class CheckedFile:
         return self.checked(name, file.attrs[name], ATTRIBUTES[name])
 
     def checked(self, name: str, value: Any, attribute: Attribute) -> Any:
-        """Return the value of an attribute as a Python object, after checking its type and value."""
+        """Convert an attribute to a Python object, after checks of its type and value."""
         wanted = attribute.type
         try:
             value = _plain(value, wanted)
@@ -158,7 +158,7 @@ class CheckedFile:
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-        """Check a dataset, except its elements, and return its shape, or None if the dataset is missing."""
+        """Check a dataset, except for its elements. Return its shape, or None if the dataset is missing."""
         for part in (name.rpartition("/")[0], name):
             link = file.get(part, getlink=True)
             if link is None:
@@ -174,7 +174,7 @@ class CheckedFile:
             raise self.error(name, f"shape is {found.shape}; it must be {' x '.join(map(str, dataset.shape))}")
         if found.is_virtual or found.external:
             raise self.error(name, "is stored in another file or dataset")
-        # Reject a shape that takes more memory than the stored bytes can be expanded to.
+        # Reject a shape that exceeds the maximum size of the stored bytes after decompression.
         stored = found.id.get_storage_size() * (_MOST_COMPRESSED if dataset.is_compressed else 1)
         if prod(found.shape) * dtype.itemsize > stored or prod(found.chunks or ()) * dtype.itemsize > _LARGEST_CHUNK:
             raise self.error(name, f"shape is {found.shape}, larger than the file")
@@ -182,7 +182,7 @@ class CheckedFile:
 
 
 def _plain(value: Any, wanted: type) -> Any:
-    """Convert an attribute to a Python object of the type ``wanted`` or, if this is impossible, of another type."""
+    """Convert an attribute to the Python type ``wanted`` or, if this is impossible, to another type."""
     if wanted in (str, dict):
         text = value.decode() if isinstance(value, bytes) else value
         if not isinstance(text, str) or len(text.encode()) > _LONGEST_TEXT:

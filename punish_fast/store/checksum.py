@@ -1,15 +1,15 @@
 """Seals of files: length and checksum, stored in the first 512 bytes.
 
-These bytes are the file's user block. HDF5 ignores them. A seal is checked before HDF5 opens the file, because HDF5
-can crash on a truncated or damaged file. Example of a seal::
+HDF5 ignores these bytes, the user block of the file. A seal is checked before HDF5 opens the file, because HDF5 can
+crash on a truncated or damaged file. Example of a seal::
 
     punish-fast
     bytes 268502016
     crc32 0a1b2c3d
 
-The file after the seal is divided into pieces of 4 MiB, so that their CRC-32s can be computed in parallel. The checksum
-is the CRC-32 of a byte string: these CRC-32s and any further lines of the seal, as written by older versions. It
-detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
+The rest of the file is divided into pieces of 4 MiB, so that their CRC-32s can be computed in parallel. The checksum is
+the CRC-32 of a byte string that consists of these CRC-32s and any more lines of the seal, which older versions wrote.
+It detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
 """
 
 import zlib
@@ -28,7 +28,7 @@ _MODELS = (".prism", ".nm", ".pm", ".sm", ".drn", ".jani")
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
-    """Compute the seal of a file. ``further`` contains lines to append after the checksum."""
+    """Compute the seal of a file. ``further`` contains more lines, appended after the checksum."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:
@@ -42,7 +42,7 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
     return (SEALED + text.encode() + further).ljust(SIZE, b"\n")
 
 
-# An interrupt while a thread pool acquires its locks could cause a deadlock.
+# If an interrupt arrived while a thread pool acquires its locks, it could cause a deadlock.
 @uninterrupted()
 def seal(path: Path) -> None:
     """Write the seal of an HDF5 file into its first 512 bytes."""
@@ -52,7 +52,7 @@ def seal(path: Path) -> None:
 
 
 def check_seal(path: Path) -> None:
-    """Raise `ReadError` if a file cannot be read, has no seal, or has changed since it was sealed."""
+    """Raise `ReadError` if a file cannot be read, has no seal, or does not match its seal."""
     try:
         with path.open("rb") as file:
             found = file.read(SIZE)

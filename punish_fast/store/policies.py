@@ -1,10 +1,10 @@
-"""Strategy files, small enough to share, and checkpoints of the equilibrium solver, from which a run can be resumed.
+"""Strategy files, which are small enough to share, and checkpoints to resume the equilibrium solver.
 
 A policy under ``memoryless`` is stored as a table of exact float64 probabilities. Finer models have millions of states,
-so their probabilities are rounded to multiples of 1 / 65535 and compressed. The reader normalizes them in each state.
-In a state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. No state has more than 11 actions,
-so if games last ``L`` breaths on average, the win rate changes by at most ``11 L / 65535``. In states that are not
-stored, all legal actions have equal probability.
+so their probabilities are rounded to multiples of 1 / 65535 and compressed. The reader normalizes the probabilities in
+each state. In a state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. A state has at most 11
+actions. Therefore, the win probability changes by at most ``11 L / 65535`` if games last ``L`` breaths on average. In
+states outside the file, all legal actions have equal probability.
 """
 
 import json
@@ -38,10 +38,10 @@ def save_policy(
         path: Output file.
         space: States of the game, under any information model.
         policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
-        support: bool ``[n_states]``, True for each state to store. By default, all states are stored. Readers use the
-            uniform policy in all other states.
+        support: bool ``[n_states]``, True for each state to store. By default, all states are stored. The loaded policy
+            is uniform in all other states.
         name: Name of the strategy, by default the file name without its suffix.
-        origin: Record of how the strategy was computed, to be stored as JSON.
+        origin: Record of how the strategy was computed, stored as JSON.
         response: float64 ``[n_rows]``, deterministic response to store with the strategy.
 
     Raises:
@@ -70,7 +70,7 @@ def save_policy(
         if space.is_memoryless:
             state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
             out.array("/strategy/state", state)
-            # Most entries are 0, because most actions are illegal in most states, so the table compresses well.
+            # Most actions are illegal in most states, so most entries are 0 and the table compresses well.
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
             units = np.rint(policy * _UNITS).astype(np.uint16)
@@ -94,7 +94,7 @@ def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
 
 
 class Checkpoint(NamedTuple):
-    """State of the equilibrium solver after some iterations."""
+    """State of the equilibrium solver between two iterations."""
 
     iterations: int
     best_response_share: float  # share of games against a best response
@@ -113,7 +113,7 @@ def load_checkpoint(file: CheckedFile, begin: dict[str, np.ndarray]) -> Checkpoi
     """Load a checkpoint. Its tables must have the same names and shapes as the initial tables ``begin``."""
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}; it must be 'equilibrium'")
-    # Check all shapes before reading any table.
+    # Check all shapes before any table is read.
     for name, table in begin.items():
         require_shape(file, f"/equilibrium/{name}", table.shape)
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}

@@ -1,7 +1,7 @@
 """Reader of tensors, agents, strategies and checkpoints.
 
 The checksum detects accidental damage. Dtypes, shapes, pointers, indices, finiteness and row sums are also checked, so
-kernels stay within array bounds even if a file was forged.
+kernels stay within array bounds even if a file is forged.
 """
 
 import math
@@ -28,12 +28,12 @@ from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile, require_shape, shorten
 from punish_fast.store.policies import policy_of_units
 
-# Nouns for kinds of bundles whose names are not nouns.
+# Nouns for kinds of bundles, except for kinds whose names are nouns.
 _NOUNS = {"muzero": "network"}
 
 
 class SolutionFile(CheckedFile):
-    """A file with a tensor, agent, strategy or checkpoint. Its arrays are read and checked on demand.
+    """A file with a tensor, agent, strategy or checkpoint. Arrays are read and checked on demand.
 
     Attributes:
         path: Path of the file.
@@ -45,7 +45,7 @@ class SolutionFile(CheckedFile):
     rules: Rules
 
     def __init__(self, path: str | Path) -> None:
-        """Read the attributes of a file, and check that the shapes of its datasets are consistent.
+        """Read the attributes of a file, and check that the shapes of the datasets are consistent.
 
         Args:
             path: Path of the file.
@@ -88,12 +88,12 @@ class SolutionFile(CheckedFile):
         temperature = enemy.get("temperature", 1.0)
         if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
             raise self.error("enemy", f"the temperature {shorten(repr(temperature))} is not a number above 0")
-        # Older files record the uniform enemy as naive.
+        # In old files, the name of the uniform enemy is naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
     @property
     def origin(self) -> dict[str, Any] | None:
-        """JSON object that records how a strategy was computed, or None if the file has no such record."""
+        """JSON object that records how a strategy was computed. None if not recorded."""
         return self.attributes.get("origin")
 
     @property
@@ -145,7 +145,7 @@ class SolutionFile(CheckedFile):
         """Read and check the Markov decision process.
 
         Returns:
-            The process, whose arrays are equal to those that were saved.
+            The process. Its arrays are equal to the saved arrays.
 
         Raises:
             ReadError: If the file has no tensor, or the tensor is invalid.
@@ -170,7 +170,7 @@ class SolutionFile(CheckedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read one row of the tensor, without reading the others.
+        """Read one row of the tensor. Do not read the other rows.
 
         Args:
             row: Index of the row, from 0.
@@ -205,7 +205,7 @@ class SolutionFile(CheckedFile):
         """Read and check the solution of an agent.
 
         Returns:
-            The solution, with the same values as the one that was saved.
+            The solution. Its values are equal to the saved values.
 
         Raises:
             ReadError: If the file is not an agent, or the solution is invalid.
@@ -234,7 +234,7 @@ class SolutionFile(CheckedFile):
         a, log = self.attributes, Log(*(self.array(f"/log/{name}").tolist() for name in ("residual", "seconds")))
         if a["method"] == "jacobi":
             log.rmse, log.choice_changes = (self.array(f"/log/{name}").tolist() for name in ("rmse", "choice_changes"))
-        # A file without a policy stands for the first best rows.
+        # If the file contains no policy, the agent plays the first best action in each state.
         has_choice = "/solution/choice" in self.shapes
         choice = self._rows_at("/solution/choice", state_ptr) if has_choice else first_best(state_ptr, q)
         return Solution(
@@ -264,7 +264,7 @@ class SolutionFile(CheckedFile):
 
         Args:
             space: States of the game, under the file's information model or a finer one.
-            temperature: Softmax temperature of an agent, in units of its values. The agent is greedy if None.
+            temperature: Softmax temperature of an agent, in units of its values. If None, the policy is greedy.
 
         Returns:
             float64 ``[n_rows]``, probability of each action in ``space.action``.
@@ -272,7 +272,7 @@ class SolutionFile(CheckedFile):
         Raises:
             ReadError: If the file is neither an agent nor a strategy, is invalid, has a finer information model than
                 ``space``, or has rules that differ in more than the redeal.
-            PolicyError: If the temperature is not positive, or one is given for a strategy.
+            PolicyError: If the temperature is not positive, or if the file is a strategy and a temperature is given.
 
         Examples:
             >>> from tempfile import TemporaryDirectory
@@ -310,7 +310,7 @@ class SolutionFile(CheckedFile):
             space: States of the game, under ``memoryless``.
 
         Returns:
-            bool ``[n_states]``. For an agent all entries are True.
+            bool ``[n_states]``. All entries are True if the file is an agent.
 
         Raises:
             ReadError: If the file is neither an agent nor a memoryless strategy, or is invalid.
@@ -331,7 +331,7 @@ class SolutionFile(CheckedFile):
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def response(self, space: StateSpace) -> np.ndarray | None:
-        """Read the response that is stored with a strategy, for example its best response.
+        """Read the response stored with a strategy, for example its best response.
 
         Args:
             space: States of the game.
@@ -368,11 +368,11 @@ class SolutionFile(CheckedFile):
         return rows
 
     def player_digest(self) -> str | None:
-        """Return a digest of the states and actions with the values of an agent or the probabilities of a strategy.
+        """Return a digest of states, actions and the agent's values or the strategy's probabilities.
 
         Returns:
-            32 hexadecimal digits, independent of the format of the file. None if the file is neither an agent
-            nor a memoryless strategy.
+            32 hexadecimal digits, independent of the file format, or None if the file is neither an agent nor a
+            memoryless strategy.
 
         Raises:
             ReadError: If the file is invalid.
@@ -398,11 +398,11 @@ class SolutionFile(CheckedFile):
         """Read the table of a memoryless strategy.
 
         Args:
-            space: States of the game. If None, they are enumerated from the rules of the file.
+            space: States of the game. By default, enumerate the states under the rules of the file.
 
         Returns:
-            Indices of the states in the file, int32 ``[k]``, and their probabilities of the actions 10, 11, 20, 21,
-            30, 31, 40, 41, 50, 51, 90, float64 ``[k, 11]``.
+            Indices of the states in the file, int32 ``[k]``, and for each of these states, the probabilities of the
+            actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90, float64 ``[k, 11]``.
 
         Raises:
             ReadError: If the file is not a memoryless strategy, or is invalid.
@@ -422,7 +422,7 @@ class SolutionFile(CheckedFile):
         if self.information != "memoryless":
             raise self.error("information", f"{self.information!r} is not allowed here; it must be 'memoryless'")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
-        # Check the size before reading, because small compressed data can expand to any size.
+        # Check the size before the data are read, because small compressed data can expand to any size.
         if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
         return self.array("/strategy/state"), self.array("/strategy/p")
@@ -438,7 +438,7 @@ def require_transitions(file: SolutionFile) -> None:
 
 
 def require_rules(file: SolutionFile, rules: Rules, any_redeal: bool = False) -> None:
-    """Raise `ReadError` if the file has other rules. If ``any_redeal`` is True, the redeal may differ."""
+    """Raise `ReadError` if the rules of the file differ. If ``any_redeal`` is True, the redeal may differ."""
     own = file.rules._replace(redeal=rules.redeal) if any_redeal else file.rules
     if own != rules:
         text = f"{file.path}: made for rules {name_of(file.rules)}, not {name_of(rules)}"
@@ -453,7 +453,7 @@ def require_information(file: SolutionFile, information: str) -> None:
 
 
 def require_states(file: SolutionFile, space: StateSpace) -> None:
-    """Raise `ReadError` if the states or rows differ from those in ``space``."""
+    """Raise `ReadError` if the file and ``space`` have different states or rows."""
     state_ptr, action, _ = file.rows
     for name, found, wanted in (
         ("/states/code", file.code, space.code),
@@ -499,7 +499,7 @@ def _terminal_values(solution: Solution) -> np.ndarray:
     """Return the values of a win and a loss in a solution, float64 ``[2]``."""
     if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
-    # The published method updates the values of the terminals in each sweep, like those of all other states.
+    # In each sweep, the published method updates the values of all states, including the terminals.
     values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
         values = TERMINAL_REWARD + solution.discount * values
@@ -513,7 +513,7 @@ def load(path: str | Path) -> SolutionFile:
         path: Path of the file.
 
     Returns:
-        The file. Its arrays are read on demand.
+        The open file. Arrays are read on demand.
 
     Raises:
         ReadError: If the file cannot be read, is invalid, or is of an unsupported kind.

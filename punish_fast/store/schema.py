@@ -1,8 +1,8 @@
 """Schema of the HDF5 files: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
 
-Readers and writers use these tables. `python -m bench.make.key_pages` writes them to ``docs/hdf5.md``, with the texts
-below. The first 512 bytes of a file, HDF5's user block, contain its seal (``checksum.py``). Metadata is written in the
-HDF5 1.10 format.
+Readers and writers use these tables. `python -m bench.make.key_pages` writes the tables and the following descriptions
+to ``docs/hdf5.md``. The first 512 bytes of a file, HDF5's user block, contain its seal (``checksum.py``). The metadata
+has the HDF5 1.10 format.
 
 Root attributes:
     format: Name of the format.
@@ -76,18 +76,18 @@ from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-# Bundles have not changed since version 1; files of other kinds are read only in the current version.
+# Current version of all kinds of files except bundles, which still have version 1.
 FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Named arrays with a JSON header; see ``bundles.py``.
+# Kind of files with named arrays and a JSON header (``bundles.py``).
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Number of action codes: 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far greater than any computed value, and small enough that sums and squares do not overflow.
+# Greater than any computed value, but small enough to avoid overflow in sums and squares.
 LARGE = 1e100
 # Smallest positive float.
 TINY = 5e-324
@@ -100,7 +100,7 @@ class Attribute(NamedTuple):
     kinds: tuple[str, ...]  # kinds of files that contain the attribute
     low: float = -inf
     high: float = inf
-    allowed: tuple[str, ...] = ()  # allowed strings; any if empty
+    allowed: tuple[str, ...] = ()  # allowed strings (any string if empty)
     is_optional: bool = False
     may_be_nan: bool = False
 
@@ -139,15 +139,15 @@ class Dataset(NamedTuple):
     """Dtype, shape and allowed values of a dataset."""
 
     dtype: str
-    shape: tuple[int | str, ...]  # sizes as numbers or names, or "name + 1" for pointer arrays
+    shape: tuple[int | str, ...]  # sizes: numbers, names, or "name + 1" for pointer arrays
     low: float = -inf
     high: float = inf
-    may_be_nan: bool = False  # allows a dataset that consists entirely of NaN
-    is_compressed: bool = False  # stored in chunks with gzip; otherwise contiguously
+    may_be_nan: bool = False  # True to allow a dataset of NaN only
+    is_compressed: bool = False  # True for storage in chunks with gzip, False for contiguous storage
 
 
 _Q = (-LARGE, LARGE)
-# Win probabilities are computed as sums, so rounding can move them slightly outside [0, 1].
+# Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
 _WIN = (-1e-9, 1 + 1e-9)
 
 DATASETS = {

@@ -1,8 +1,8 @@
-"""Cache of solutions in the user's cache folder, so that no game is solved twice against the same enemy.
+"""Cache of solutions in the user's cache folder. It avoids solving a game twice against the same enemy.
 
 A solution is stored, without its log, under a digest of everything that determines it, including all files of the
-package. Files are checked like agent files. Damaged or forged files and links are ignored and replaced. If the files
-take more than `MOST_BYTES`, those that were not used for longest are removed.
+package. Cached files are checked like agent files. Links and damaged or forged files are ignored and replaced. If the
+total size exceeds `MOST_BYTES`, the least recently used files are removed.
 """
 
 import hashlib
@@ -24,10 +24,10 @@ from punish_fast.store.checked_file import CheckedFile
 from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
 
 MOST_BYTES = 10**9
-# Games with fewer states are solved faster than a file is read.
+# Games with fewer states are not cached, because reading a file takes longer than solving them.
 _FEW_STATES = 20_000
 _KIND = "solution"
-# Entries of the header and arrays, with the checks of agent files.
+# Header entries and arrays, with the same checks as in agent files.
 _ENTRIES = {name: ATTRIBUTES[name] for name in ("objective", "discount", "tolerance", "sweeps", "residual")}
 _ENTRIES |= {"error_bound": ATTRIBUTES["error_bound"], "method": Attribute(str, ()), "reason": Attribute(str, ())}
 _ARRAYS = {name: DATASETS[f"/solution/{name}"] for name in ("v", "q")} | {"choice": Dataset("int64", ("n_states",))}
@@ -39,7 +39,7 @@ def place() -> Place:
 
 
 def files() -> list[Path]:
-    """Return the cached files, the least recently used first."""
+    """Return the cached files, least recently used first."""
     found = []
     inside = place().folder
     for path in [] if inside is None else inside.glob("*.h5"):
@@ -52,12 +52,12 @@ def files() -> list[Path]:
 def cached_solution(
     state_ptr: np.ndarray, policy: np.ndarray | None, settings: Any, solve: Callable[[], Solution]
 ) -> Solution:
-    """Load a solution from the cache. If it is not there, call ``solve`` and store the result.
+    """Load a solution from the cache. If it is missing, call ``solve`` and store the result.
 
     Args:
         state_ptr: Row offsets of the states of the game, int64 ``[n_states + 1]``.
         policy: Policy of the enemy, float64 ``[n_rows]``, or None if the enemy is uniform.
-        settings: Digest of the rules, and all options of the solver.
+        settings: Digest of the rules and all options of the solver.
     """
     if len(state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
         return solve()
@@ -66,19 +66,19 @@ def cached_solution(
         digest.update(policy.tobytes())
     path = inside / f"{digest.hexdigest()[:32]}.h5"
     with suppress(StoreError, OSError):
-        # Otherwise its target would be replaced.
+        # Remove a link, because otherwise its target would be replaced.
         if path.is_symlink():
             path.unlink()
         return _load(path, state_ptr)
     solution = solve()
-    # Without a cache, the next process solves the game again.
+    # Ignore errors. The next process then solves the game again.
     with suppress(StoreError, OSError):
         _save(path, solution)
     return solution
 
 
 def _load(path: Path, state_ptr: np.ndarray) -> Solution:
-    """Read a solution, or raise `ReadError` if it would be invalid in an agent file or belongs to another game."""
+    """Read a solution. Raise `ReadError` if it is invalid or belongs to another game."""
     file = CheckedFile(path)
     header = file.attributes.get("header", {})
     entries = {name: file.checked(name, header.get(name), attribute) for name, attribute in _ENTRIES.items()}
@@ -87,7 +87,7 @@ def _load(path: Path, state_ptr: np.ndarray) -> Solution:
         raise file.error("v", "must be the largest `q` of each state")
     if len(rows) != len(v) or (rows < state_ptr[:-1]).any() or (rows >= state_ptr[1:]).any():
         raise file.error("choice", "must be a row of each state")
-    # A folder that cannot be written is still read.
+    # The folder might be read-only.
     with suppress(OSError):
         path.touch()
     entries["tolerance"] = None if math.isnan(entries["tolerance"]) else entries["tolerance"]

@@ -1,4 +1,4 @@
-"""Functions that write transition tensors and agents, from complete arrays or during construction and solution."""
+"""Writing of transition tensors and agents, from complete arrays or while they are computed."""
 
 import json
 import math
@@ -27,7 +27,7 @@ from punish_fast.store.reader import SolutionFile, final_values, load, require_r
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
-# A game with up to this many states has a tensor of less than a gigabyte, so its memory is not estimated beforehand.
+# Up to this number of states, a tensor takes less than a gigabyte, so its memory is not estimated in advance.
 _FEW_STATES = 1_000_000
 
 # Function that returns a context manager for a stage: "tensor", "store" or "solve".
@@ -38,18 +38,18 @@ SweepProgress = Callable[[str, int, float], None]
 
 @dataclass
 class ModelSource:
-    """Source of a model to write: a state space and an enemy, or a file that contains a transition tensor."""
+    """Source of a model: a state space and an enemy, or a file with a transition tensor."""
 
     states: StateSpace | SolutionFile
-    policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``, uniform if None, ignored for files
+    policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]`` (uniform if None, ignored for files)
     # Enemy to record in the new file, as a JSON object with a ``kind``. By default, it is copied from the source file.
-    # Without a source file, it is ``random`` if ``policy`` is None, and otherwise unknown.
+    # If there is only a state space, it defaults to ``random`` if ``policy`` is None, and otherwise to unknown.
     enemy: dict[str, Any] | None = None
-    stage: Stage = nullcontext  # returns the context manager of each stage
+    stage: Stage = nullcontext  # returns a context manager for each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
-    memory_limit: int | None = None  # memory limit in bytes, or all memory of the machine if None
+    memory_limit: int | None = None  # memory limit in bytes (all memory of the machine if None)
     # Function that returns the executor of a matrix-free process, for example on a cluster. If None, threads of this
-    # process compute the rows, which are stored if they fit into memory.
+    # process compute the rows. The rows are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ class ModelSource:
         return mdp
 
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
-        """Read the process from its file, or build it in the fastest mode that fits into memory."""
+        """Read the process from its file, or build it in the fastest way that fits into memory."""
         space = self.states
         if isinstance(space, SolutionFile):
             mdp = space.mdp()
@@ -110,7 +110,7 @@ class ModelSource:
 
 
 def initial_values_of(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
-    """Load the values of an agent or checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
+    """Load the values of an agent or checkpoint, float64 ``[n_states]``. Rescale them to an objective and discount."""
     file = load(path)
     require_rules(file, rules)
     if file.kind == CHECKPOINT:
@@ -145,7 +145,7 @@ def solve_file(
 ) -> tuple[Process, Solution]:
     """Build or read a process, solve it, and write an agent to ``path``. Store its tensor if ``keep_tensor`` is True.
 
-    ``progress`` is called as ``progress("solve", sweeps, error_bound)``. ``options`` are passed to
+    ``progress`` is called as ``progress("solve", sweeps, error_bound)``. ``options`` are arguments of
     `punish_fast.mdp.objectives.solver.solve`.
     """
     with ExitStack() as stack:
@@ -172,8 +172,8 @@ def save(
         space: States of the game, under the information model ``memoryless``.
         mdp: Decision process against a fixed enemy.
         solution: Solution of the process, or None to write only the tensor.
-        enemy: Description of the enemy to record in the file: a JSON object with a ``kind``, for example from
-            `Player.metadata`. By default, the enemy is recorded as unknown.
+        enemy: Description of the enemy: a JSON object with a ``kind``, for example from `Player.metadata`. By default,
+            the enemy is recorded as unknown.
 
     Raises:
         ValueError: If ``mdp`` is invalid, contains unknown actions, or does not have as many states as ``space``.
@@ -221,7 +221,7 @@ def write_rows(out: Writer, state_ptr: np.ndarray, action: np.ndarray, reward: n
 
 
 def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
-    """Write the transitions of a layer. Layer 0 must be written first, because it creates the datasets."""
+    """Write the transitions of a layer. The first call must be for layer 0, which creates the datasets."""
     if layer == 0:
         out.csr_matrix("/transitions", (mdp.n_rows, mdp.n_columns), mdp.indptr)
     begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]
@@ -246,7 +246,7 @@ def write_solution(out: Writer, solution: Solution) -> None:
     out.attributes(tolerance=tolerance, **{name: getattr(solution, name) for name in names})
 
 
-# Fields of a strategy's origin that are results rather than settings.
+# Results among the fields of a strategy's origin. All other fields are settings.
 _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 

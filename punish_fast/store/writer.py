@@ -1,4 +1,4 @@
-"""Atomic writer of sealed HDF5 files, for data that is computed in pieces."""
+"""Atomic writer of sealed HDF5 files. Data can be computed and written in pieces."""
 
 import io
 import os
@@ -24,14 +24,14 @@ _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is f
 
 
 class _Sink(io.FileIO):
-    """File object for HDF5. Writing never raises, because HDF5 cannot recover from errors. `check` raises the first."""
+    """File object for HDF5. Its methods record errors, because HDF5 cannot recover. `check` raises the first error."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
         self._error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of ``data``, and record the error if this fails."""
+        """Write ``data``. Record an error on failure."""
         view = memoryview(data).cast("B")
         done = 0
         try:
@@ -42,7 +42,7 @@ class _Sink(io.FileIO):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Change the length of the file, and record the error if this fails."""
+        """Change the length of the file. Record an error on failure."""
         try:
             return super().truncate(size)
         except OSError as error:
@@ -73,11 +73,11 @@ class Writer:
     def array(self, name: str, array: np.ndarray) -> None:
         """Write a dataset with the dtype and compression of the schema.
 
-        A dataset that is not in the schema keeps its dtype and is compressed if it is float16.
+        A dataset outside the schema keeps its dtype, and is compressed if it is float16.
         """
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher compression levels take three times as long and save only a few percent.
+        # Higher compression levels take three times as long and save only a few per cent.
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)
@@ -85,7 +85,7 @@ class Writer:
         self._sink.check()
 
     def sync(self) -> None:
-        """Start flushing the file to disk in the background, to shorten the wait at the end."""
+        """Flush the file to disk in the background, which shortens the final wait."""
         with uninterrupted():
             self._flushed = self._background.submit(os.fsync, self._sink.fileno())
 
@@ -93,7 +93,7 @@ class Writer:
         """Close the file, and raise an error if the flush or an earlier write failed."""
         with uninterrupted():
             self._file.close()
-            # The operating system reports a failed flush only once.
+            # Check the earlier flush, because the operating system reports a failed flush only once.
             if self._flushed is not None:
                 self._flushed.result()
         self._sink.check()
@@ -108,20 +108,20 @@ class Writer:
         self.array(f"{name}/indptr", indptr)
 
     def part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:
-        """Write elements ``begin`` to ``end - 1`` of ``array`` to the same positions of a dataset."""
+        """Write elements ``begin`` to ``end - 1`` of ``array`` to the same indices of a dataset."""
         with uninterrupted():
             self._file[name][begin:end] = array[begin:end]
         self._sink.check()
 
 
 def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> AbstractContextManager[Writer]:
-    """Open a new file with `sealed_file`, and record ``rules`` in it."""
+    """Open a new file with `sealed_file`, and store ``rules`` as attributes."""
     return sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes)
 
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Open a new file of a kind in ``schema.py``. If the block succeeds, the file is sealed and moved to ``path``."""
+    """Open a new file of a kind from ``schema.py``. If the block succeeds, seal the file and move it to ``path``."""
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:

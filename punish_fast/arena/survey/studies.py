@@ -33,7 +33,7 @@ from punish_fast.runtime.limits import require_memory
 from punish_fast.store.reader import require_information
 from punish_fast.study.lessons import Stage, study_game
 
-# Increment when results change and kernels do not.
+# Increment this number if results change but kernels do not.
 _VERSION = 2
 # Share of games against a best response during the approximation of an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("memoryless")

@@ -1,13 +1,13 @@
-"""Connections, tasks and workers of a Dask cluster."""
+"""Connections to a Dask cluster, its workers and its tasks."""
 
 from punish_fast.runtime.errors import PunishFastError
 
-# A process that does not answer within this time counts as frozen. The limit is less than Dask's connection timeout of
+# A process is frozen if it does not answer within this time. The limit must be less than Dask's connection timeout of
 # 30 s.
 CALL_SECONDS = 25
 
 
 class ClusterError(PunishFastError):
-    """Raised when a cluster cannot be used or was lost. The message states the reason."""
+    """Raised when a cluster is unusable or lost. The message states the reason."""
 
     exit_code = 1

@@ -66,7 +66,7 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            # Remote workers might be reachable only from their scheduler.
+            # Possibly only the scheduler can reach remote workers.
             client = stack.enter_context(LimitedClient(address, _CONNECT_SECONDS, direct_to_workers=local is not None))
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
@@ -79,13 +79,13 @@ def connected(where: str) -> Iterator[Client]:
                 client.run(_ignore_interrupts)
             yield client
         except (CancelledError, OSError) as error:
-            if getattr(error, "errno", None) is not None:  # a file error: Dask's errors have no errno
+            if getattr(error, "errno", None) is not None:  # a file error, because Dask's errors have no errno
                 raise
             raise ClusterError(_LOST) from None
 
 
 def _ignore_interrupts() -> None:
-    """Ignore keyboard interrupts. A terminal sends them to all processes, but only the client handles them."""
+    """Ignore keyboard interrupts. Terminals send them to all processes, but only the client must handle them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -95,13 +95,13 @@ def n_threads(client: Client) -> int:
 
 
 def dashboard_of(client: Client) -> str | None:
-    """Return the address of the dashboard, or None if it is not available, for example because bokeh is missing."""
+    """Return the address of the dashboard. Return None if it is unavailable, for example if bokeh is missing."""
     has_dashboard = client.run_on_scheduler(_has_dashboard)
     return str(client.dashboard_link) if has_dashboard else None
 
 
 def _has_dashboard(dask_scheduler: Any) -> bool:
-    # The HTTP server always runs. The dashboard consists of separate applications.
+    # The HTTP server always runs, even without the applications of the dashboard.
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
@@ -118,20 +118,20 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return each worker's status, memory, task counts and last heartbeat time, keyed by address."""
-    # The dictionary that Dask returns does not contain workers if the connection to the scheduler is lost.
+    # If the connection to the scheduler is lost, Dask returns a dictionary without workers.
     return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
-    """Raise `ClusterError` if a worker's versions differ from those of this process, or it cannot run the package.
+    """Raise `ClusterError` if a worker cannot run the package or has other versions than this process.
 
-    By default, all workers are checked. Frozen workers are removed from the scheduler. Return True if there were any.
+    By default, check all workers. Remove frozen workers from the scheduler, and return True if any worker was removed.
     """
     before = workers_of(client)
     try:
         answers = client.run(versions, workers=workers, on_error="return")
     except AttributeError:
-        # Dask has closed the connection of the client.
+        # Dask raises AttributeError if the connection of the client is closed.
         raise ClusterError(_LOST) from None
     except ClusterError:
         now = workers_of(client)
@@ -153,7 +153,7 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
 
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Remove frozen workers, so that the scheduler reassigns their tasks and stops the workers if they resume."""
+    """Remove frozen workers. The scheduler reassigns their tasks, and stops the workers if they resume."""
     for worker in workers:
         client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 
@@ -167,9 +167,9 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost. Else raise ``error``.
+    """Wait until a worker accepts tasks, after an error caused by the loss of workers or data. Raise other errors.
 
-    If no worker accepts tasks in time, raise `ClusterError`.
+    Raise `ClusterError` if no worker accepts tasks in time.
     """
     from distributed import CancelledError, KilledWorker
 
@@ -201,8 +201,8 @@ def _why_no_worker(client: Client) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return a dictionary of the package version, a digest of its files, library versions, and compiler settings."""
-    # Cached, because files might be replaced after this process has imported them.
+    """Return the version of the package, a digest of its files, library versions, and compiler settings."""
+    # The cached result describes the imported files, even if other files replace them later.
     return {
         "punish-fast": __version__,
         "files of punish-fast with digest": digest_of(_PACKAGE),
@@ -215,7 +215,7 @@ def versions() -> dict[str, str]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return a digest (16 hexadecimal digits) of the names and contents of all files in a folder, except bytecode."""
+    """Return a digest of all names and contents of files in a folder, except bytecode, in 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:

@@ -1,4 +1,4 @@
-"""Dask client with time limits, since Dask waits indefinitely for a stopped process."""
+"""Dask client with time limits. Dask itself waits indefinitely for a stopped process."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ class LimitedClient(Client):
         create(address, timeout=timeout, set_as_default=False, direct_to_workers=direct_to_workers)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:
-        """Connect within ``timeout`` seconds; Dask does not limit the time until the first answer."""
+        """Connect within ``timeout`` seconds. Dask itself does not limit the time until the first answer."""
         connecting: Any = super()._ensure_connected
         await asyncio.wait_for(connecting(timeout), timeout)
 
@@ -32,7 +32,7 @@ class LimitedClient(Client):
         try:
             return call(func, *args, callback_timeout=callback_timeout or CALL_SECONDS, **kwargs)
         except TimeoutError:
-            if time.monotonic() - begin < CALL_SECONDS:  # the call has its own limit
+            if time.monotonic() - begin < CALL_SECONDS:  # the call has another time limit
                 raise
             told = f"cluster: the scheduler or a worker does not answer within {CALL_SECONDS} seconds"
             raise ClusterError(told) from None

@@ -1,7 +1,7 @@
-"""Tasks on a cluster, completed in any order and repeated if their results are lost.
+"""Tasks on a cluster, completed in any order, and repeated if results are lost.
 
-Dask reassigns the tasks of a dead worker. If Dask fails, for example because all copies of some data are lost, the
-unfinished tasks are submitted again.
+Dask reassigns the tasks of dead workers. If Dask fails, for example because all copies of a value are lost, unfinished
+tasks are submitted again.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 
 
 LOOK_SECONDS = 2.0
-# Time limit for paused workers. They might only be writing data to disk.
+# Time limit for paused workers, which can be busy writing data to disk.
 _STALL_SECONDS = 10.0
-# Checks are counted instead of seconds, because clocks advance while this machine sleeps.
+# Number of checks without a heartbeat after which a worker is frozen. Clocks would advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
 
 
 class WorkerWatch:
     """Detects workers with different versions, and frozen or paused workers that delay tasks.
 
-    Dask does not reassign the tasks of a worker that has paused for lack of memory, even if the worker never resumes.
-    If a worker sends no heartbeats, because its process is stopped, its machine sleeps or its network is down, Dask
-    waits for minutes.
+    Dask does not reassign the tasks of a worker that pauses for lack of memory, even if the worker never resumes. If a
+    worker sends no heartbeats because its process is stopped, its machine sleeps or its network is down, Dask waits for
+    minutes.
     """
 
     def __init__(self, client: Client, keys: Collection[Any]) -> None:
         self._client, self._keys = client, frozenset(keys)
         self._checked: set[str] = set()
-        # Last heartbeat of each worker, and number of checks since then.
+        # Last heartbeat of each worker, and number of checks since this heartbeat.
         self._heartbeats: dict[str, tuple[float, int]] = {}
         self._next_look = time.monotonic() + LOOK_SECONDS
         self._moving = time.monotonic()
@@ -104,13 +104,12 @@ _POLL_SECONDS = 0.002
 def finished(
     client: Client, tasks: Sequence[T], submit: Callable[[list[T]], list[Future[Any]]], on_loss: Callable[[], None]
 ) -> Iterator[tuple[T, Any]]:
-    """Run all tasks, and yield each with its result as it completes.
+    """Run all tasks, and yield each task with its result when the task completes.
 
     Args:
-        tasks: The tasks.
+        tasks: Tasks to run.
         submit: Function that submits tasks and returns their futures.
-        on_loss: Function called before unfinished tasks are submitted again. It must drop references to data on the
-            cluster.
+        on_loss: Called before unfinished tasks are submitted again. It must drop references to data on the cluster.
     """
     left = dict(enumerate(tasks))
     for _ in range(_ATTEMPTS):
@@ -122,11 +121,11 @@ def finished(
             for future, found in _completed(client, futures):
                 number = number_of[future.key]
                 future.release()
-                if isinstance(found, BaseException):  # the result was lost in transit
+                if isinstance(found, BaseException):  # the transfer of the result failed
                     raise found
                 yield left.pop(number), found
         except (KeyboardInterrupt, GeneratorExit):
-            # Prevent workers from starting further tasks.
+            # Stop workers from beginning more tasks.
             with suppress(OSError, ClusterError):
                 client.cancel(futures, force=True)
             raise
@@ -140,7 +139,7 @@ def finished(
 
 
 def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
-    """Yield futures and their results as they complete. Check the workers while waiting."""
+    """Yield futures and their results in order of completion. Check the workers while waiting."""
     from distributed import as_completed
 
     completed = as_completed(futures, client.loop, with_results=True)
@@ -154,13 +153,13 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, from which other workers can fetch it, and return one future for each value.
+    """Send each value to one worker, and return a future for each value. Other workers fetch values from this worker.
 
-    The workers are checked while the values are sent.
+    Check the workers while the values are sent.
     """
-    # A broadcast might not terminate if a worker dies.
+    # Values are not broadcast, because a broadcast might not terminate if a worker dies.
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
-    # The call has no time limit, because sending large values can take a long time.
+    # Sending large values can take long, so this call has no time limit.
     sending = client.scatter(values, hash=False, asynchronous=True)
     call = asyncio.run_coroutine_threadsafe(sending, loop.asyncio_loop)
     try:
@@ -175,8 +174,8 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
     """Submit a task that fails on workers whose versions differ from this process.
 
-    ``function`` is a function of this package. In processes other than this one, it runs with one thread. The arguments
-    can be futures. Dask repeats a failed task up to ``retries`` times.
+    ``function`` is a function of this package. It runs with a single thread, except in this process. Arguments can be
+    futures. Dask repeats a failed task up to ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"
     return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)

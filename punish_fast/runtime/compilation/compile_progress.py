@@ -1,20 +1,20 @@
-"""State of kernel compilation, for progress reports. This module does not import the compiler."""
+"""Progress of kernel compilation. This module does not import the compiler."""
 
 from collections.abc import Callable
 
-# Called with a kernel's name when this process begins to compile it or to wait for it, and with the minimum number of
-# kernels that are left. First, if known, with an empty name and the number of missing kernels.
+# Callback with the name of a kernel and the minimum number of remaining kernels, called when this process begins to
+# compile the kernel or to wait for it. If the number of missing kernels is known, the first call has an empty name.
 Announce = Callable[[str, int], None]
 
 _announce: Announce | None = None
-# Kernels that this process compiles or waits for. Several threads can do this.
+# Kernels that this process compiles or waits for, in all threads.
 current: list[str] = []
-# Kernels that are needed later: for each name, a function that returns True if the kernel is not compiled yet.
+# Kernels needed later: for each name, a function that returns True until the kernel is compiled.
 expected: dict[str, Callable[[], bool]] = {}
 
 
 def announce_to(announce: Announce | None) -> None:
-    """Set the function to call, from any thread, when the compilation of a kernel begins; None disables these calls."""
+    """Set the function to call, from any thread, when the compilation of a kernel begins. None disables these calls."""
     global _announce  # noqa: PLW0603 - a process has one compiler
     _announce = announce
 
@@ -32,6 +32,6 @@ def begin(name: str) -> None:
 
 
 def end(name: str) -> None:
-    """Stop counting a kernel as left."""
+    """Remove a kernel from the remaining kernels."""
     current.remove(name)
     expected.pop(name, None)

@@ -1,7 +1,7 @@
-"""Digests of the sources from which kernels are compiled.
+"""Digests of the sources of kernels.
 
-Machine code depends on the source files of a kernel and of the routines that it reaches, on the constants and named
-tuples that these functions use, and on the compiler. An edit of another file leaves the digest of a kernel unchanged.
+Machine code depends on the source files of a kernel and of the routines that it calls, on the constants and named
+tuples in these functions, and on the compiler. Edits of other files do not change the digest of a kernel.
 """
 
 import hashlib
@@ -17,27 +17,26 @@ import numba
 import numpy as np
 
 PACKAGE = Path(__file__).parents[2]
-# Options of all kernels and routines. With the error model "numpy", division by zero returns inf or NaN instead of
-# raising, so kernels never raise and are faster. Wrappers for calls from C would not be used, but would take time to
-# compile and load.
+# Options of all kernels and routines. With the error model "numpy", kernels are faster: division by zero returns inf or
+# NaN and never raises an exception. Wrappers for calls from C are unnecessary and would take time to compile and load.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
-# Numba sets the attributes of its configuration from the environment on import, so type checkers do not know them.
+# Numba sets the attributes of its configuration on import, so type checkers cannot see them.
 _config: Any = numba.config
 
 
 def digest(content: bytes) -> bytes:
-    """Return a digest of bytes, 16 bytes."""
+    """Return the 16-byte digest of ``content``."""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def digest_of_kernel(function: Callable[..., Any]) -> bytes:
-    """Return a digest of all that the machine code of a kernel depends on, except the types of its arguments.
+    """Return a digest of everything that determines the machine code of a kernel, except argument types.
 
-    ``function`` is the Python function of the kernel. The digest covers whole files of functions, because a file is
-    cheaper to read than the source of a function is to find.
+    ``function`` is the Python function of the kernel. The digest includes complete source files, because it takes
+    longer to find the source of a function than to read a file.
     """
     files, constants = set(), []
     for found in _reached(function):
@@ -50,12 +49,12 @@ def digest_of_kernel(function: Callable[..., Any]) -> bytes:
 
 @cache
 def digest_of_file(path: str) -> bytes:
-    """Return the digest of a source file when this process first asked for it, so that later edits do not count."""
+    """Return the digest of a source file. The result is cached, so later edits of the file have no effect."""
     return digest(Path(path).read_bytes())
 
 
 def _reached(function: Callable[..., Any]) -> Iterator[FunctionType]:
-    """Yield a function and all routines, kernels and intrinsics of the same package that it reaches."""
+    """Yield a function and all functions that it calls, directly or indirectly, in the same package."""
     found: dict[FunctionType, None] = {}
     waiting = [function]
     while waiting:
@@ -85,7 +84,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _described(value: Any) -> str:
-    """Describe a constant by its value, a named tuple by its fields, and all else, such as functions, by nothing."""
+    """Describe a constant by its value, and a named tuple by its fields. Return an empty text for other objects."""
     if isinstance(value, np.ndarray):
         return repr((value.dtype.str, value.shape, digest(value.tobytes())))
     if isinstance(value, tuple):

@@ -1,15 +1,15 @@
 """Cache files of compiled kernels, and their compilation in several processes.
 
-Numba's cache files have no checksums: a file truncated by a crash or a full disk makes every later process fail, and
-corrupted machine code can crash a process. In addition, concurrent writers can damage Numba's index of a kernel's
-argument types, a failed write raises an error, and if the folder cannot be created, Numba might choose another folder.
-This cache stores one file per kernel and combination of argument types. Each file begins with a checksum, and its name
-contains a digest of the kernel's sources (``kernel_digest.py``), so that versions of the package share a folder.
+This cache replaces Numba's cache. Numba's cache files have no checksums. If a crash or a full disk truncates a file,
+every later process fails, and corrupted machine code can crash a process. Concurrent writers can damage Numba's index
+of argument types, and a failed write raises an error. If Numba cannot create a folder, it might choose another folder.
+This cache stores one file per kernel and combination of argument types. Each file begins with a checksum. Its name
+contains a digest of the kernel's sources (``kernel_digest.py``), so several versions of the package can share a folder.
 
-Numba compiles one kernel at a time in a process. The first run of a command therefore starts processes on the other
-cores. The processes share a queue of groups of kernels: each process claims the next group by a lock and compiles it.
-A process also claims each kernel that it compiles, so that other processes wait for the result instead of compiling the
-kernel again. The operating system releases the locks of a process that ends.
+Within a process, Numba compiles one kernel at a time. The first run of a command therefore starts processes on the
+other cores. The processes share a queue of kernel groups. Each process claims the next group with a lock and compiles
+it. A process also claims each kernel that it compiles. Other processes wait for this kernel instead of compiling it
+again. When a process ends, the operating system releases its locks.
 """
 
 from __future__ import annotations
@@ -46,46 +46,49 @@ from punish_fast.runtime.limits import usable_cores
 if TYPE_CHECKING:
     from filelock import FileLock
 
-# Name of the folder in the cache. The number is the version of the files' format.
+# Name of the folder in the cache. The number is the version of the file format.
 FOLDER = "kernels-1"
-# Names of folders before there was a version: a digest of all kernels.
+# Names of old folders, which contain a digest of all kernels instead of a version.
 _OLDER_FOLDER = re.compile("kernels-[0-9a-f]{16}")
 _DIGEST_BYTES = 16
-# A process that is stopped keeps its claims. After this time, others compile its kernels, too.
+# A stopped process keeps its claims. After this time in seconds, other processes also compile its kernels.
 _LONGEST_WAIT = 60.0
 _SECONDS_BETWEEN_CHECKS = 0.02
 
 
 class _ClaimedError(Exception):
-    """Raised if another process has claimed a group of kernels."""
+    """Raised if another process has claimed a kernel or a group of kernels."""
 
 
 class KernelFiles:
     """Cache files of one kernel, with the interface of Numba's ``FunctionCache``. Invalid files are overwritten."""
 
     def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
-        """Use the files of ``function``, the Python function of the kernel, in ``folder``."""
+        """Use the files in ``folder`` for the kernel with the Python function ``function``."""
         self.folder, self._function = folder, function
         name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}"
         self.name = name.replace("<", "").replace(">", "")
         self.cache_path = str(folder)
         self._claim = ExitStack()
-        # Before the file can change.
+        # Read the file before it can change.
         digest_of_file(function.__code__.co_filename)
 
     @cached_property
     def _digest(self) -> bytes:
-        # Not computed when the kernel is defined, because the module of the kernel is not complete then.
+        # Computed on first use, because the module of the kernel is incomplete when the kernel is defined.
         return digest_of_kernel(self._function)
 
     @property
     def prefix(self) -> str:
-        """First part of the names of all files of this version of the kernel."""
+        """First part of the file names for this version of the kernel."""
         return f"{self.name}.{self._digest[:6].hex()}."
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the kernel compiled for a signature, or None if it is not cached. Wait if it is being compiled."""
-        # Machine code needs only Numba's runtime. Importing the compiler's registries takes half a second.
+        """Return the kernel compiled for a signature, or None if it is not cached.
+
+        If another process compiles the kernel, wait for the result.
+        """
+        # Machine code needs only Numba's runtime. The import of the compiler's registries would take half a second.
         rtsys.initialize(target)
         processor = target.codegen().magic_tuple()
         key = _key_of(signature, processor)
@@ -99,7 +102,7 @@ class KernelFiles:
         return CompileResult._rebuild(target, *data)
 
     def release(self) -> None:
-        """End the claim of this process, such as after a compilation that failed."""
+        """End the claim of this process, for example after a failed compilation."""
         self._claim.close()
 
     def _claim_or_wait(self, path: Path) -> None:
@@ -123,16 +126,16 @@ class KernelFiles:
         return None if folder is None else self.load(key, folder)
 
     def _path(self, key: Any, folder: Path | None = None) -> Path:
-        # Digests are short because Windows limits the length of paths.
+        # Digests in file names are short, because Windows limits the length of paths.
         return (folder or self.folder) / f"{self.prefix}{digest(repr(key).encode())[:6].hex()}.nbc"
 
     def load(self, key: Any, folder: Path | None = None) -> Any:
-        """Return the data saved under a key, or None if no valid file exists for the key.
+        """Return the data saved under a key, or None if no valid file exists.
 
-        ``folder`` replaces the folder of this object.
+        If ``folder`` is not None, it replaces the folder of this object.
         """
         try:
-            # A shipped kernel belongs to whoever installed the package.
+            # Another user might have installed the package of shipped kernels.
             content = read_own(self._path(key)) if folder is None else self._path(key, folder).read_bytes()
         except OSError:
             return None
@@ -141,18 +144,18 @@ class KernelFiles:
             return None
         try:
             stamp, saved_key, data = pickle.loads(pickled)
-        except Exception:  # such as the import of a module that has been moved
+        except Exception:  # for example, an old file refers to a missing module
             return None
         return data if (stamp, saved_key) == (self._digest, key) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save data under a key. File system errors are ignored."""
+        """Save data under a key. Ignore file system errors."""
         pickled = dumps((self._digest, key, data))
         path = self._path(key)
         temporary = self.folder / f"{uuid.uuid4().hex[:16]}.tmp"
         with suppress(OSError):
             try:
-                # `read_own` rejects files that the group can write.
+                # `read_own` rejects files with write permission for the group.
                 temporary.touch(mode=0o600)
                 temporary.write_bytes(digest(pickled) + pickled)
                 temporary.replace(path)
@@ -160,14 +163,14 @@ class KernelFiles:
                 temporary.unlink(missing_ok=True)
 
     def origin(self) -> str:
-        """Return where files of this version of the kernel are: ``compiled``, ``shipped`` or ``missing``."""
+        """Return the origin of the files for this version of the kernel: ``compiled``, ``shipped`` or ``missing``."""
         for origin, folder in {"compiled": self.folder, "shipped": shipped_kernels().folder}.items():
             if folder is not None and any(folder.glob(f"{self.prefix}*.nbc")):
                 return origin
         return "missing"
 
     def is_missing(self, n_files: int = 1) -> bool:
-        """Return True if fewer than ``n_files`` files of this version of the kernel exist in a folder."""
+        """Return True if every folder contains fewer than ``n_files`` files for this version of the kernel."""
         folders = [folder for folder in (self.folder, shipped_kernels().folder) if folder is not None]
         return all(len(list(folder.glob(f"{self.prefix}*.nbc"))) < n_files for folder in folders)
 
@@ -178,7 +181,7 @@ class KernelFiles:
 
 
 def _key_of(signature: Any, processor: tuple[str, str, str]) -> Any:
-    """Return the key of a compilation: types of arguments, the fields of named tuples among them, and processor."""
+    """Return the key of a compilation: argument types, fields of all named tuples among them, and processor."""
     triple, *others = processor
     return signature, tuple(_layouts(signature)), (portable(triple), *others)
 
@@ -193,7 +196,7 @@ def _layouts(found: Any) -> Iterator[Any]:
 
 
 def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
-    """Remove this Python's files that belong to none of the ``current`` kernels, and folders of older versions.
+    """Remove files of this Python version that belong to none of the ``current`` kernels, and all old folders.
 
     Return the number of removed files in ``folder``.
     """
@@ -203,7 +206,7 @@ def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
     kept = tuple(files.prefix for files in current)
     old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
     for path in old:
-        # Windows refuses to remove a file that another process has open.
+        # Windows does not remove files that another process has open.
         with suppress(OSError):
             path.unlink()
     return len(old)
@@ -211,12 +214,12 @@ def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
 
 @contextmanager
 def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
-    """Claim a kernel or a group for the block; without a lock if the file system has none or cannot be written.
+    """Claim a kernel or a group for the block. If locks are unavailable or the folder is read-only, enter without one.
 
     Raises:
         _ClaimedError: If another process still holds the claim after ``seconds`` seconds.
     """
-    # Only compilation needs this import.
+    # Imported here, because only compilation needs it.
     from filelock import FileLock, Timeout
 
     lock = FileLock(f"{path}.lock", timeout=seconds)
@@ -227,13 +230,16 @@ def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
         except Timeout:
             raise _ClaimedError(path) from None
         except (OSError, NotImplementedError):
-            # The file system has no locks, or the folder cannot be written.
+            # Locks are unavailable, or the folder is read-only.
             pass
         yield
 
 
 def _release(lock: FileLock) -> None:
-    """Release a lock and, except on Windows, remove its file. A process that waits for this lock only loads a file."""
+    """Release a lock and, except on Windows, remove its file.
+
+    A process that waits for the removed file only loads the compiled kernel afterwards, so it needs no lock.
+    """
     with suppress(OSError):
         Path(lock.lock_file).unlink()
     lock.release()
@@ -241,23 +247,23 @@ def _release(lock: FileLock) -> None:
 
 @dataclass(frozen=True, eq=False)
 class KernelGroup:
-    """Kernels that are compiled together. This is fastest if they share routines."""
+    """Kernels that are compiled together. Compilation is fastest if the kernels of a group share routines."""
 
-    # Function at the top level of a module. It calls the kernels, if only for no items.
+    # Function at the top level of a module that calls all kernels. It may call them for zero items.
     call: Callable[[], object]
     kernels: tuple[Any, ...]
-    n_signatures: int = 1  # number of combinations of argument types for which this and earlier groups compile a kernel
+    n_signatures: int = 1  # number of signatures for which this group and earlier groups compile each kernel
 
     def __post_init__(self) -> None:
         _groups[self.name] = self
 
     @property
     def name(self) -> str:
-        """Name of the function with its module, separated by a colon."""
+        """Name of the module and of the function, separated by a colon."""
         return f"{self.call.__module__}:{self.call.__name__}"
 
     def missing(self) -> list[KernelFiles]:
-        """Return the caches of the kernels that are not cached. Return an empty list without a cache."""
+        """Return the caches of all kernels that are not compiled. The list is empty if caching is disabled."""
         caches = [getattr(kernel, "_cache", None) for kernel in self.kernels]
         return [each for each in caches if isinstance(each, KernelFiles) and each.is_missing(self.n_signatures)]
 
@@ -271,7 +277,7 @@ class KernelGroup:
             _group = None
 
     def compile_missing(self) -> None:
-        """Compile the group, unless no kernel is missing or another process compiles the group."""
+        """Compile the group, unless all kernels are cached or another process compiles the group."""
         with suppress(_ClaimedError):
             for files in self.missing()[:1]:
                 with _claimed(files.folder / self.name.replace(":", ".")):
@@ -279,10 +285,10 @@ class KernelGroup:
                         self.compile()
 
     def load_in_background(self) -> None:
-        """Load the kernels in another thread, if they are cached. Threads that need one wait until it is loaded."""
+        """If the kernels are cached, load them in another thread. A thread that calls a kernel waits for it."""
 
         def load() -> None:
-            # The thread that needs a kernel reports its errors.
+            # Ignore errors here, because the thread that calls the kernel reports them.
             with suppress(Exception):
                 self.compile()
 
@@ -290,12 +296,12 @@ class KernelGroup:
             Thread(target=load, daemon=True).start()
 
 
-# The group that is being compiled.
+# Group that this process compiles now.
 _group: KernelGroup | None = None
 
 
 def is_called_for_nothing(kernel: Callable[..., None]) -> bool:
-    """Return True if a kernel, or a function that is not a kernel, is called even if there are no items."""
+    """Return True if a function must be called even without items, because its group is being compiled."""
     return _group is not None and (kernel in _group.kernels or not hasattr(kernel, "py_func"))
 
 
@@ -306,10 +312,10 @@ _processes: list[subprocess.Popen[bytes]] = []
 
 
 def compile_kernels(groups: Sequence[KernelGroup], n_threads: int, later: Sequence[KernelGroup] = ()) -> None:
-    """Compile the missing kernels of groups in this process and, with several threads, on the other cores.
+    """Compile the missing kernels of groups in this process and, if ``n_threads`` exceeds 1, in other processes.
 
-    The other processes then compile the groups ``later``. They end with this process. While they run, no others are
-    started. If they cannot be started, this process compiles ``groups`` alone.
+    The other processes then compile the groups ``later``. They end with this process. While they run, later calls start
+    fewer processes. If the system cannot start processes, this process compiles all ``groups``.
     """
     missing = [group for group in dict.fromkeys((*groups, *later)) if group.missing()]
     files = [each for group in missing for each in group.missing()]
@@ -320,7 +326,7 @@ def compile_kernels(groups: Sequence[KernelGroup], n_threads: int, later: Sequen
     n_wanted = min(n_threads, usable_cores(), len(missing) + (not needed)) - 1 if sys.executable else 0
     for _ in range(n_running, n_wanted):
         code = f"from {__name__} import compile_by_name as c; c({[group.name for group in missing]})"
-        # With -P, modules in the current folder are not imported.
+        # The option -P prevents imports of modules from the current folder.
         command, nothing = [sys.executable, "-P", "-c", code], subprocess.DEVNULL
         environment = os.environ | {"NUMBA_CACHE_DIR": str(files[0].folder.parent)}
         with suppress(OSError):

@@ -1,13 +1,13 @@
-"""Compilation of routines only as far as kernels need it.
+"""Faster compilation of routines, which only kernels call.
 
-Numba compiles every function as if Python called it: it adds a wrapper that converts arguments, runs all passes of the
-optimizer, and emits machine code. A routine is called only by kernels. They link its intermediate code and optimize it
-together with their own. Here, the compiler therefore stops after lowering to save about a quarter of the time.
-Most kernels get the same machine code. The others change in size by at most 5 %. Two routines are optimized before
-kernels link them, because `fill_blocks` and `fill_full` were 10 to 20 % slower without.
+Numba compiles every function for calls from Python: it adds a wrapper that converts arguments, runs all passes of the
+optimizer, and emits machine code. Kernels link the intermediate code of routines and optimize it together with their
+own code. For routines, this compiler therefore stops after lowering, which saves about a quarter of the time. The
+machine code of most kernels is unchanged. The others change in size by at most 5 %. Two routines are optimized before
+kernels link them, because the kernels `fill_blocks` and `fill_full` would otherwise be 10 to 20 % slower.
 
-The classes override two methods of Numba that are not public. For versions of Numba that the tests have not covered,
-`is_supported` is False and routines are compiled like kernels.
+The classes override two private methods of Numba. `is_supported` is False for untested versions of Numba. Routines are
+then compiled like kernels.
 """
 
 from typing import Any, NoReturn
@@ -19,23 +19,23 @@ from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-# The first and the last minor version of Numba with which the tests pass. The limits in pyproject.toml are the same.
+# First and last minor version of Numba with which the tests pass. pyproject.toml contains the same limits.
 FIRST, LAST = (0, 61), (0, 68)
 
 is_supported: bool = FIRST <= tuple(numba.version_info.short) <= LAST
 
 
 class _RoutineLibrary(JITCodeLibrary):
-    """Intermediate code of a routine and of the routines it calls, for linking into kernels."""
+    """Intermediate code of a routine and of all routines that it calls. Kernels link this code."""
 
     def _finalize_final_module(self) -> None:
-        """Finish without emitting machine code."""
+        """Finish the library without machine code."""
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
 
 class _UnoptimizedLibrary(_RoutineLibrary):
-    """Intermediate code that is optimized only by kernels, after they have linked it."""
+    """Intermediate code that is optimized only after kernels have linked it."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -43,7 +43,7 @@ class _UnoptimizedLibrary(_RoutineLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Declaration(LoweringPass):
-    """Declares a lowered routine to its callers, as Numba's lowering does for functions with machine code."""
+    """Compiler pass that declares a lowered routine to its callers."""
 
     _name = "declare_routine"
 
@@ -51,7 +51,7 @@ class _Declaration(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Declare the routine under a new key in place of the function that Python would call."""
+        """Declare the routine under a new key, because it has no function for calls from Python."""
         key = object()
         state["cr"] = state["cr"]._replace(cfunc=key)
         state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
@@ -71,7 +71,7 @@ class _RoutineCompiler(Compiler):
         super().__init__(typing_context, target, library, args, return_type, flags, types)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's pipeline, with a declaration after the lowering."""
+        """Return Numba's pipeline with the pass `_Declaration` after lowering."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.add_pass_after(_Declaration, NativeLowering)
         pipeline.finalize()
@@ -85,7 +85,7 @@ class _OptimizingCompiler(_RoutineCompiler):
 
 
 class Routine(CPUDispatcher):
-    """A function for calls from kernels. Raises TypeError if called from Python."""
+    """A function for calls from kernels. A call from Python raises TypeError."""
 
     def __init__(self, function: Any, options: dict[str, Any], optimize: bool) -> None:
         compiler = _OptimizingCompiler if optimize else _RoutineCompiler

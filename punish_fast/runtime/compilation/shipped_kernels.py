@@ -1,8 +1,8 @@
 """Kernels compiled in advance, in the optional package ``punish-fast-kernels``.
 
-The package contains the files of ``kernel_files.py`` for one version of Python, Numba and llvmlite, compiled for all
-processors of one level: ``x86-64-v3``, for which kernels are about as fast as for the processor itself, or any arm64.
-A kernel whose source differs from the source in the package is compiled as if the package were missing.
+The package contains cache files (``kernel_files.py``) for one version of Python, Numba and llvmlite, and for one level
+of processors: ``x86-64-v3`` or arm64. Kernels for ``x86-64-v3`` are about as fast as kernels for a specific processor.
+If the source of a kernel has changed since the package was built, the kernel is compiled as usual.
 """
 
 import importlib.util
@@ -15,31 +15,31 @@ from typing import Any, NamedTuple
 import llvmlite.binding
 import numba
 
-# Features that processors of level 3 have and older ones lack.
+# Features that distinguish processors of level 3 from older processors.
 _LEVEL_3 = "avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3 xsave"
 _LEVELS = {"x86_64": ("x86-64-v3", _LEVEL_3), "amd64": ("x86-64-v3", _LEVEL_3)}
 _config: Any = numba.config
 
 
 class ShippedKernels(NamedTuple):
-    """Folder of the kernels that can be loaded on this machine, or the reason why there are none."""
+    """Folder of the kernels that this machine can load, or the reason why the kernels are unavailable."""
 
     folder: Path | None
     reason: str
 
 
 def level() -> str:
-    """Return LLVM's name of the processors for which kernels are shipped for this type of machine."""
+    """Return LLVM's name of the processor level of shipped kernels for this type of machine."""
     return _LEVELS.get(platform.machine().lower(), ("generic", ""))[0]
 
 
 def shipped_processor(triple: str) -> tuple[str, str, str]:
-    """Return the processor that shipped kernels are compiled for, in the form of Numba's ``magic_tuple``."""
+    """Return the processor of shipped kernels in the form of Numba's ``magic_tuple``."""
     return portable(triple), level(), ""
 
 
 def portable(triple: str) -> str:
-    """Return a target triple without the version of macOS, on which machine code does not depend."""
+    """Return a target triple without the version of macOS, which does not affect machine code."""
     return re.sub(r"(?<=darwin)[0-9.]+", "", triple)
 
 

@@ -1,1 +1,1 @@
-"""Formats of other programs: UMB, npz, the notebook's JSON and Flux weights."""
+"""File formats of other programs: UMB, npz, the notebook's JSON, and Flux weights."""

@@ -1,7 +1,7 @@
 """Processes with readable positions, for export to other programs.
 
-In this package, a state is identified by an index or a mixed-radix code. Exported files describe a position by 18
-fields of one digit each, which form the notebook's decimal code.
+This package identifies a state by an index or a mixed-radix code. Exported files describe a position by 18 fields of
+one digit each. These fields form the notebook's decimal code.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from punish_fast.punish.rules import Rules
 
 TERMINALS = ("win", "loss")
 
-# Number of states converted at a time, to save memory.
+# Number of states that are converted together. A limit saves memory.
 _BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
 class LabeledProcess:
-    """A process of Punish with the data needed to export it."""
+    """A process of Punish with the data for exports."""
 
     mdp: MDP
     states: CodedStates
@@ -32,17 +32,17 @@ class LabeledProcess:
 
     @property
     def rules(self) -> Rules:
-        """The rules of the game."""
+        """Rules of the game."""
         return self.states.rules
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """Fields of all positions, uint8 ``[n_states, 18]``. Their names are in ``FIELDS``."""
+        """Fields of all positions, uint8 ``[n_states, 18]``. ``FIELDS`` contains their names."""
         return np.concatenate([digits_of(self.states, rows) for rows in self._blocks()])
 
     @property
     def decimals(self) -> np.ndarray:
-        """Decimal codes of all positions, and of win and loss at the end, int64 ``[n_columns]``."""
+        """Decimal codes of all positions, then of win and loss, int64 ``[n_columns]``."""
         return np.concatenate([*(decimals_of(self.states, rows) for rows in self._blocks()), [WIN, LOSS]])
 
     def _blocks(self) -> Iterator[np.ndarray]:
@@ -60,7 +60,7 @@ class LabeledProcess:
 
 
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabeledProcess:
-    """Return a process with its positions, or raise ValueError if states, terminals or actions do not match."""
+    """Return a process with its positions. Raise ValueError if states, terminals or actions do not match."""
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):

@@ -1,17 +1,18 @@
-"""The notebook's files: values and strategies in JSON.
+"""Files of the notebook: values and strategies in JSON.
 
-A file is a JSON object that maps the decimal codes of states (see ``punish/codes.py``) to objects from actions to
-numbers. A strategy contains the probabilities of the legal actions in some states. A file of values contains the values
-of the legal actions in all states, and the values of win and loss::
+A file contains a JSON object with a member for each state. The name of a member is the decimal code of the state
+(``punish/codes.py``), and its value is an object that maps actions to numbers. A strategy contains the probabilities of
+the legal actions in a subset of the states. A file of values contains the values of the legal actions in all states,
+and the values of win and loss::
 
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
     {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
 
-Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
+Numbers have enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
-A file is read as values if its number for a loss is negative. A win probability ``p`` is therefore written as
-``2 p - 1``, so that a win has the value 1 and a loss has the value -1. This preserves the order of actions, except for
-rounding. The number is read back as a value at discount 1.
+A file contains values if its number for a loss is negative. Therefore, a win probability ``p`` is written as
+``2 p - 1``: a win has the value 1, and a loss has the value -1. Except for rounding, this preserves the order of
+actions. The reader returns the number as a value at discount 1.
 """
 
 import json
@@ -45,7 +46,7 @@ _STATES_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class NotebookValues:
-    """Values of an agent, from or for a file of the notebook.
+    """Values of an agent in a notebook file.
 
     Attributes:
         q: float64 ``[n_rows]``, values of state-action pairs.
@@ -58,11 +59,11 @@ class NotebookValues:
 
 @dataclass(frozen=True)
 class NotebookStrategy:
-    """Policy of a strategy, from or for a file of the notebook.
+    """Policy of a strategy in a notebook file.
 
     Attributes:
-        policy: float64 ``[n_rows]``, probability of each action, uniform in states that the file does not contain.
-        support: bool ``[n_states]``, True for states that the file contains.
+        policy: float64 ``[n_rows]``, probability of each action. The policy is uniform in states outside the file.
+        support: bool ``[n_states]``, True for states in the file.
     """
 
     policy: np.ndarray
@@ -70,7 +71,7 @@ class NotebookStrategy:
 
 
 def content_of(file: SolutionFile, space: StateSpace) -> NotebookValues | NotebookStrategy:
-    """Return the content of an agent or strategy file in a form that `export_notebook` can write."""
+    """Return the content of an agent or strategy file for `export_notebook`."""
     if file.kind == "strategy":
         return NotebookStrategy(file.policy(space), file.support(space))
     require_states(file, space)
@@ -137,12 +138,12 @@ def _strategy_members(space: StateSpace, strategy: NotebookStrategy) -> Iterator
 
 
 def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
-    """Yield the text of the members of the outer JSON object, with many members in each piece."""
+    """Yield the members of the outer JSON object as text, many members at a time."""
     keys = {action: f'"{action}":' for action in ACTIONS}
     for begin in range(0, len(decimals), _STATES_AT_ONCE):
         part = ptr[begin : begin + _STATES_AT_ONCE + 1]
         rows = slice(part[0], part[-1])
-        # Iterating over lists is much faster than iterating over arrays.
+        # Lists are much faster to iterate over than arrays.
         cells = [keys[a] + repr(x) for a, x in zip(actions[rows].tolist(), numbers[rows].tolist(), strict=True)]
         ends = (part - part[0]).tolist()
         states = zip(decimals[begin : begin + _STATES_AT_ONCE].tolist(), ends[:-1], ends[1:], strict=True)
@@ -150,9 +151,9 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 
 
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> NotebookValues | NotebookStrategy:
-    """Read values or probabilities from a notebook file, or raise `ReadError` if the file is invalid.
+    """Read values or probabilities from a notebook file. Raise `ReadError` if the file is invalid.
 
-    Values must be between the values of a loss and a win at ``discount``.
+    Values must lie between the values of a loss and a win at ``discount``.
     """
     check_options(discount)
     cells = Cells(Path(path), space)
@@ -172,7 +173,7 @@ def import_notebook(
         source: JSON file.
         target: Output file.
         rules: Rules of the game.
-        discount: Discount of the agent's values, ignored for a strategy.
+        discount: Discount of the agent's values. Ignored if the file contains a strategy.
 
     Returns:
         Content of the file.
@@ -214,7 +215,7 @@ def import_notebook(
 
 
 def _solution(space: StateSpace, values: NotebookValues, discount: float) -> Solution:
-    """Convert values to a solution with unknown error."""
+    """Convert values to a solution with an infinite error bound."""
     return Solution(
         v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),
         q=values.q,

@@ -1,8 +1,8 @@
-"""Parsers of notebook files, which contain a number for each state-action pair, or the weights of a network.
+"""Parsers of notebook files. A file contains a number for each state-action pair, or the weights of a network.
 
-**Weights of networks** are a JSON list of arrays, alternately the weights and biases of each layer. Flux writes a
-weight matrix column by column, so a matrix is stored as a list of arrays, one per input, with one number per output.
-The stored matrix is the transpose of Flux's matrix: for a row vector ``x`` of inputs, the outputs before activation are
+**Weights of networks** are a JSON list of arrays, alternately weights and biases, for each layer. Flux writes a weight
+matrix column by column, so a matrix is stored as a list of arrays: one array per input, with one number per output. The
+stored matrix is the transpose of Flux's matrix. Given a row vector ``x`` of inputs, the outputs before activation are
 ``x @ weights + biases``.
 """
 
@@ -28,12 +28,12 @@ TERMINALS = (str(WIN), str(LOSS))
 _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
-# Maximum mean length of a state and its numbers, in bytes, far more than any formatting needs.
+# Maximum mean length of a state and its numbers, in bytes. Real files are far below this limit.
 _LONGEST_STATE = 1000
 
 
 class Cells:
-    """Content of a notebook file: a number for each pair of a state and an action."""
+    """Content of a notebook file: a number for each state-action pair."""
 
     def __init__(self, path: Path, space: StateSpace) -> None:
         self._path, self._space = path, space
@@ -45,7 +45,7 @@ class Cells:
         if len(members) > space.n_states:
             raise self._error(f"{len(members)} states, but the game has only {space.n_states}")
         numbers = [self._numbers(key, actions) for key, actions in members.items()]
-        # float64 [k, 11], NaN for actions that are not in the file
+        # float64 [k, 11], NaN for actions outside the file
         self._table = np.array(numbers, dtype=np.float64).reshape(-1, len(ACTIONS))
         self._indices = indices_of(space, np.array(list(members), dtype=np.int64))
         for key, index in zip(members, self._indices.tolist(), strict=True):
@@ -56,7 +56,7 @@ class Cells:
         return ReadError(f"{self._path}: {problem}")
 
     def _members(self) -> dict[str, Any]:
-        # float() accepts integers with thousands of digits.
+        # Parse integers by float(), which accepts thousands of digits.
         decoder = json.JSONDecoder(
             object_pairs_hook=_without_duplicates, parse_int=float, parse_constant=_refuse_constant
         )
@@ -76,7 +76,7 @@ class Cells:
         return self._numbers(key, actions)[ACTIONS.index(REST_ACTION)]
 
     def _numbers(self, state: str, actions: Any) -> list[float]:
-        """Return the number of each of ``ACTIONS`` in a state, or NaN if the action is not in the file."""
+        """Return the number of each action in ``ACTIONS`` in a state, or NaN for actions outside the file."""
         if not isinstance(actions, dict):
             raise self._error(f"state {state}: {_brief(actions)} is not an object of actions")
         numbers = [math.nan] * len(ACTIONS)
@@ -95,7 +95,7 @@ class Cells:
     def values(self, discount: float) -> tuple[np.ndarray, tuple[float, float]]:
         """Return the values of state-action pairs, float64 ``[n_rows]``, and the values of win and loss.
 
-        All values must be between the values of a loss and a win at this discount.
+        All values must lie between the values of a loss and a win at this discount.
         """
         most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         limit = f"it must be from {-most:g} to {most:g} at discount {discount:g}"
@@ -116,7 +116,7 @@ class Cells:
                 (state,) = decimals_of(self._space, np.array([row])).tolist()
                 fault = text.format(float(table[row, column]))
                 raise self._error(f"state {state}: action {ACTIONS[column]}{fault}")
-        # The actions of a state are in ascending order.
+        # The actions of a state ascend, so the legal entries of the table are in the order of the rows.
         return table[is_legal], (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +134,7 @@ class Cells:
 
 
 def _read(path: Path, most: int, too_large: str) -> str:
-    """Return the text of a file, or raise `ReadError` with ``too_large`` if it has more than ``most`` bytes."""
+    """Return the text of a file. Raise `ReadError` with the text ``too_large`` if it has more than ``most`` bytes."""
     try:
         fault = fault_of_input(path) or (too_large if path.stat().st_size > most else None)
         if fault:
@@ -181,7 +181,7 @@ def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
 def _array(path: Path, arrays: list[Any], number: int, dimensions: int) -> np.ndarray:
     try:
         array = np.asarray(arrays[number])
-    except (ValueError, OverflowError):  # lists of unequal lengths, or nested too deeply
+    except (ValueError, OverflowError):  # lists of unequal lengths, or deeply nested lists
         array = np.zeros(0)
     if array.ndim != dimensions or array.size == 0 or array.dtype.kind not in "if":
         what = "a list of lists of numbers, all of one length" if dimensions == 2 else "a list of numbers"

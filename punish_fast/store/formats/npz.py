@@ -1,6 +1,6 @@
 """Processes and values as NumPy archives (``.npz``), readable by ``numpy.load`` without pickle.
 
-The first six arrays of a process are its transitions as a CSR array, for ``scipy.sparse.load_npz``::
+The first six arrays of a process contain its transitions as a CSR array, readable by ``scipy.sparse.load_npz``::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [nnz]     probabilities
@@ -25,7 +25,7 @@ Win and loss have no rows. The values of an imported model for one objective are
     error_bound   float64                  upper bound on the error of every finite value
     objective     text
 
-In the numbering of choices, a state without choices has one.
+A state without choices in the model counts as a state with one choice.
 """
 
 import json
@@ -50,7 +50,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     Args:
         path: Output file. No suffix is added.
         states: States of the process: a memoryless `StateSpace` or a `SolutionFile`.
-        mdp: The process.
+        mdp: Process to write.
         enemy: Description of the enemy, a JSON object with a ``kind``. By default, the enemy is recorded as unknown.
 
     Raises:
@@ -86,7 +86,7 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 def export_values(path: str | Path, process: NamedProcess, objective: str, values: BoundedValues | Solution) -> None:
-    """Write the values and the policy for an objective, given as text, without adding a suffix to ``path``."""
+    """Write the values and the policy for an objective. Do not add a suffix to ``path``."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(
             file,

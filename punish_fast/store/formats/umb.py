@@ -1,9 +1,9 @@
-"""Processes in the Unified Markov Binary format (UMB), version 1, as read by Storm, PRISM and Modest.
+"""Processes in the Unified Markov Binary format (UMB), version 1, which Storm, PRISM and Modest support.
 
 A UMB file is a tar archive of ``index.json`` and plain little-endian arrays. In UMB, each state has *choices*, and each
-choice has *branches* to other states. Pointer arrays mark the first choice of each state and the first branch of each
-choice. Rows are written as choices and entries as branches, in the same order. Win and loss are the last two states,
-each with one choice (rest) and one branch back to the state itself.
+choice has *branches* to other states. Pointer arrays contain the first choice of each state and the first branch of
+each choice. Rows are written as choices and entries as branches, in the same order. Win and loss are the last two
+states. Each has one choice (rest) and one branch to itself.
 
 ::
 
@@ -15,9 +15,9 @@ each with one choice (rest) and one branch back to the state itself.
     annotations/rewards/reward                          float64   of each choice (terminals pay at every step)
     valuations/states                                   19 x 8 bits
 
-The valuation of a state has a variable for each of the 18 digits of its decimal code (see ``punish/codes.py``),
-followed by ``outcome``: 0 for positions, 1 for win and 2 for loss. The digits of win and loss are 0. The file must not
-contain a proposition ``init``, because Storm creates this label from the initial states and rejects a second one.
+The valuation of a state has a variable for each digit of its 18-digit decimal code (``punish/codes.py``), followed by
+the variable ``outcome``: 0 for positions, 1 for win and 2 for loss. The digits of win and loss are 0. The file must not
+contain a proposition ``init``, because Storm creates a label ``init`` from the initial states and rejects duplicates.
 
 The arrays are written in pieces to save memory.
 """
@@ -58,7 +58,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     Args:
         path: Output file.
         states: States of the process: a memoryless `StateSpace` or a `SolutionFile`.
-        mdp: The process.
+        mdp: Process to write.
         enemy: Description of the enemy, a JSON object with a ``kind``. By default, the enemy is recorded as unknown.
 
     Raises:
@@ -85,7 +85,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 class _Stream(io.RawIOBase):
-    """Byte stream of concatenated arrays, converted to one dtype piece by piece."""
+    """Byte stream of concatenated arrays, converted to a single dtype piece by piece."""
 
     def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Copy bytes of one piece to ``buffer`` and return their number, which is 0 at the end of the stream."""
+        """Copy bytes of one piece to ``buffer``, and return their number (0 at the end of the stream)."""
         if not self._rest:
             self._rest = next(self._pieces, self._rest)
         n_bytes = min(len(buffer), len(self._rest))
@@ -141,7 +141,7 @@ def _bytes(content: bytes) -> _Stream:
 
 
 def _bits(flags: np.ndarray) -> _Stream:
-    """Return a stream of flags packed into bits, lowest bit first, and padded with 0 to a multiple of 64 bits."""
+    """Return a stream of flags packed into bits, lowest bit first, padded with zeros to a multiple of 64 bits."""
     flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 

@@ -1,7 +1,7 @@
 """Reader of UMB files: a tar archive, either plain or compressed with gzip, bzip2 or xz.
 
-The archive is untrusted: a header can claim any size, and compressed zeros take no space. The number of members, the
-sizes of headers and members, and the unpacked size of the file are therefore limited.
+The archive is untrusted: a header can specify any size, and compressed zeros take almost no space. Therefore, the
+number of members, the sizes of headers and members, and the unpacked size of the file are limited.
 """
 
 import os
@@ -19,11 +19,11 @@ INDEX = "index.json"
 
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Sizes in bytes: maximum of a header, usual size of a member's headers, and maximum by which headers may exceed it, in
-# total. Pax headers contain long names. Some versions of `tarfile` parse them in quadratic time.
+# Sizes in bytes: maximum size of a header, usual size of all headers of a member, and maximum total excess over this
+# usual size. Pax headers contain long names, and old versions of `tarfile` parse them in quadratic time.
 _LARGEST_HEADER, _USUAL_HEADERS, _MOST_HEADERS = 1 << 12, 1 << 11, 1 << 19
-# Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size. Models are
-# compressed by a factor of about 10, zeros by 1000 to 1,000,000.
+# Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size. Compression shrinks
+# models about tenfold, and zeros by a factor of 1,000 to 1,000,000.
 _MOST_UNPACKED, _UNPACKED_BY_BYTE = 1 << 27, 256
 # Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
@@ -38,7 +38,7 @@ def read_index(path: Path) -> bytearray:
 
 
 def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str, bytearray]:
-    """Return the contents of the index and of all needed members, by name. ``largest`` limits their sizes in bytes."""
+    """Return the contents of the index and of all ``needed`` members, by name. ``largest`` is their limit in bytes."""
     members: dict[str, bytearray] = {}
     for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:
@@ -48,7 +48,7 @@ def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str,
 
 
 def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
-    """Yield the names and contents of needed members, and convert all errors to `ReadError` in one line."""
+    """Yield the names and contents of ``needed`` members. Convert all errors to a one-line `ReadError`."""
     if fault := fault_of_input(path):
         raise ReadError(f"{path}: {fault}")
     try:
@@ -57,17 +57,17 @@ def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tupl
     except ReadError:
         raise
     except OSError as error:
-        # For damaged files, compression modules raise OSError without errno.
+        # Compression modules raise OSError without errno if a file is damaged.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
-    # For damaged files, tarfile and compression modules raise exceptions of many types.
+    # `tarfile` and the compression modules raise exceptions of many types if a file is damaged.
     except Exception as error:
         why = printable(str(error)) or type(error).__name__
         raise ReadError(f"{path}: not a readable UMB file, which is a tar archive ({why})") from None
 
 
 class _Stream:
-    """Unpacked content of a file. It limits the sizes of headers, which `tarfile` would read at any claimed size."""
+    """Unpacked content of a file, with limits on the sizes of headers, which `tarfile` lacks."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         head, size = file.read(8), os.fstat(file.fileno()).st_size
@@ -78,8 +78,8 @@ class _Stream:
         self.is_packed = module is not None
         self.end = _MOST_UNPACKED + _UNPACKED_BY_BYTE * size if module else size  # largest allowed position
         self.is_content = False  # True while the content of a member is read
-        self.last = b""  # the bytes that were read last
-        self.left = _MOST_HEADERS  # maximum number of bytes in headers
+        self.last = b""  # result of the last read
+        self.left = _MOST_HEADERS  # maximum number of remaining header bytes
 
     def read(self, size: int) -> bytes:
         if not self.is_content:
@@ -114,10 +114,10 @@ def _read(path: Path, stream: Any, needed: Collection[str], largest: int) -> Ite
             archive.extractfile(member).readinto(content)
             stream.is_content = False
             yield member.name, content
-    # At an invalid header, tarfile stops as if it were the end.
+    # `tarfile` stops at an invalid header as if the archive ended there.
     if stream.last.strip(b"\0"):
         raise ReadError(f"{path}: a header is damaged")
-    # Reading a compressed file to its end verifies its checksum.
+    # The checksum of a compressed file is verified only at its end.
     stream.is_content = True
     while stream.is_packed and stream.read(1 << 20):
         if stream.tell() > stream.end:

@@ -1,12 +1,12 @@
-"""Import of models from Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
+"""Import of models from Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (``umb.py``).
 
 States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states. A
 missing label ``init`` is created from the initial states. The reward of a row is the sum of the rewards of its state
 and choice and the mean reward of its branches. A state without choices gets a row that leads back to the state.
 
-Probabilities and rewards are doubles, or 128-bit rational numbers with a numerator and a denominator of up to 2^53,
-whose quotient is rounded once. Markov chains, with one choice in each state, are read as processes with one action. If
-a file uses an unsupported feature of the format, the error message names the feature.
+Probabilities and rewards are doubles or 128-bit rational numbers. The numerator and the denominator of a rational
+number are at most 2^53, and the quotient is rounded once. Markov chains have one choice in each state and are read as
+processes with one action. If a file uses an unsupported feature of the format, the error message contains its name.
 """
 
 import json
@@ -23,35 +23,35 @@ from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
-# The reference library writes version 0 if it was installed as a package.
+# The reference library writes version 0 if it is installed as a package.
 _VERSIONS = (VERSION, 0)
 _KINDS = ("states", "choices", "branches")
 _COUNTS = (*_KINDS, "initial-states", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
-# Names of the members that are read, except for annotations.
+# Names of the members to read, without annotations.
 _NEEDED = (
     *("state-to-choices.bin", "state-is-initial.bin", "choice-to-branches.bin", "branch-to-target.bin"),
     *("branch-to-probability.bin", "actions/choices/values.bin"),
     *("actions/choices/string-mapping.bin", "actions/choices/strings.bin"),
 )
-# Maximum size in bytes of a number, and of all action names together.
+# Maximum size of a number, and of all action names together, in bytes.
 _LARGEST_NUMBER, _LONGEST_NAMES = 16, 1 << 26
 # Dtype of rational numbers: numerator and denominator.
 _RATIONAL = "<i8,<i8"
-# All integers up to this limit can be represented exactly as doubles.
+# Doubles represent all integers up to this limit exactly.
 _EXACT = 1 << 53
 
 
 class _Content:
-    """Members of a file as checked arrays."""
+    """Members of a file, converted to arrays and checked."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._members: dict[str, bytearray] = {}
 
     def read(self, index: dict[str, Any], sizes: dict[str, int]) -> None:
-        """Read all members that might be needed."""
+        """Read all supported members."""
         needed = set(_NEEDED)
         for group in ("aps", "rewards"):
             for folder, _, each in _annotations(self, index, group):
@@ -86,7 +86,7 @@ class _Content:
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``. It can be missing if each item has one entry."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``. It may be missing if each item has one entry."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
@@ -95,7 +95,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """Return the numbers in a member, float64 ``[n]``. ``kind`` describes their type in the form of the index."""
+        """Return the numbers in a member, float64 ``[n]``. ``kind`` is the description of their type in the index."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -105,7 +105,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """Return the dtype of the member ``name``. ``kind`` describes the type in the form of the index."""
+        """Return the dtype of the member ``name``. ``kind`` is the description of the type in the index."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
@@ -119,15 +119,15 @@ class _Content:
 
 
 def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
-    """Read a model in the Unified Markov Binary format, as written by Storm, PRISM and Modest.
+    """Read a model in the Unified Markov Binary format, which Storm, PRISM and Modest write.
 
     Args:
-        path: UMB file, compressed or not.
+        path: UMB file, which may be compressed.
         normalize: Whether to divide the probabilities of each choice by their sum. By default, the sum must be 1 within
             1e-12.
 
     Returns:
-        The model with its labels, rewards, initial states and names of actions.
+        The model with its labels, rewards, initial states and action names.
 
     Raises:
         ReadError: If the file cannot be read, is damaged, or contains an unsupported kind of model.
@@ -152,7 +152,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
     content.read(index, sizes)
-    # In this order, each count is confirmed by the size of a member before it is used.
+    # Read members in this order, so that the size of a member confirms each count before its use.
     n_states, n_choices, n_branches = (sizes[kind] for kind in _KINDS)
     target = content.array("branch-to-target.bin", "<u8", n_branches)
     indptr = content.pointer("choice-to-branches.bin", n_choices, n_branches)
@@ -210,7 +210,7 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
 
 
 def _sizes(content: _Content, index: dict[str, Any]) -> dict[str, int]:
-    """Return the numbers of `_COUNTS` in a model, which must be in discrete time and have at most one player."""
+    """Return the counts in `_COUNTS`. The model must have discrete time and at most one player."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
@@ -232,7 +232,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> dict[str, int]:
 
 
 def _type_of(kind: Any) -> tuple[str, int]:
-    """Return the name of a type in the index, and its number of bits, given or by default."""
+    """Return the name of a type in the index, and its number of bits."""
     described = kind.get("type") if isinstance(kind, dict) else None
     described = described if isinstance(described, str) else "unknown type"
     usual = {"double": 64, "int": 64, "uint": 64, "bool": 1, "rational": 128}.get(described, 0)
@@ -284,7 +284,7 @@ def _labels(content: _Content, index: dict[str, Any], sizes: dict[str, int]) -> 
 def _rewards(
     content: _Content, index: dict[str, Any], sizes: dict[str, int], rows: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches."""
+    """Return the rewards of rows by name: state reward plus choice reward plus mean reward of branches."""
     state_ptr, indptr, p = rows
     counts = np.maximum(np.diff(state_ptr), 1)
     places = state_ptr[:-1][np.diff(state_ptr) == 0]
