@@ -33,7 +33,7 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 
 
 def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests. Otherwise prefer cards that do not exhaust the player. Never feint.
+    """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
 
     If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
     """

@@ -16,7 +16,7 @@ if it lost one game in 2 * 10^12. If there are only two agents, their ratings th
 
 *Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. The
 gradient is 0 at the maximum, so to first order the covariance of ``t`` is ``H^-1 B H^-1``, where ``H`` is the Hessian
-and ``B`` is the covariance of the gradient. This formula holds even if the model does not fit, and also for paired
+and ``B`` is the covariance of the gradient. The formula holds even if the model does not fit, and also for paired
 games. Wilson intervals (1927) of win rates use the number of independent games that has the same standard error.
 """
 
@@ -81,8 +81,8 @@ def strengths(win: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0.
 
     ``win``, float64 ``[n, n]``, contains win probabilities strictly between 0 and 1. The diagonal is ignored. The
-    algorithm is Newton's method. Its step lengths guarantee convergence by generalized self-concordance (T. Sun and Q.
-    Tran-Dinh, 2019). Steps depend only on gradients, which stay accurate where rounding hides differences of the
+    algorithm is Newton's method with step lengths that guarantee convergence by generalized self-concordance (Sun and
+    Tran-Dinh, 2019). Steps depend only on gradients, which stay accurate even if rounding hides differences of the
     likelihood.
     """
     strength = np.zeros(len(win))

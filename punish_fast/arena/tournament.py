@@ -39,8 +39,7 @@ class Tournament:
     standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
     games: int | None  # games per pair, or None if results are exact
-    # int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths. None if results
-    # are exact.
+    # int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths (None if exact).
     lengths: np.ndarray | None = None
 
     @cached_property

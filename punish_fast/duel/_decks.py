@@ -14,8 +14,7 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws for
-# each combination.
+# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 

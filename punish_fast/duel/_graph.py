@@ -287,8 +287,8 @@ def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs,
 
     ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands. `list_views` describes ``cards``. ``deal_ptr`` contains the
     first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
-    pair's deals, the deals, and their probabilities. If the first array is empty, deals are listed. Otherwise, they are
-    counted.
+    pair's deals, the deals, and their probabilities. If the first array is empty, the kernel lists deals. If not, it
+    counts deals.
     """
     counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1

@@ -65,7 +65,7 @@ def head_to_head(
         own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
             built-in player or a file.
         enemy: Enemy, in one of the same forms.
-        tolerance: Error bound at which the evaluation stops. It stops earlier if only rounding errors are left.
+        tolerance: Error bound at which the evaluation stops. The limit of rounding also stops the evaluation.
         initial_values: float64 ``[n_nodes, 2]``, initial win probabilities and initial expected remaining breaths of
             the nodes between measures.
 
@@ -121,8 +121,8 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if this takes
-    more than 1,000 measures.
+    Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
+    measures are not sufficient.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.initial_reach

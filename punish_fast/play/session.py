@@ -254,7 +254,7 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Load files and networks, and compute the strategy. This can take minutes."""
+        """Load files and networks, and compute the strategy, possibly for minutes."""
 
     @abstractmethod
     def is_ready(self, temperature: float | None) -> bool:

@@ -1,17 +1,17 @@
 """Legal actions of a state.
 
-A player who is exhausted or holds no card must rest. Otherwise, the player picks a card from the hand, and can feint
-with it if any feints are left in the measure.
+A player who is exhausted or has no cards must rest. Otherwise, the player picks a card from the hand, and can feint
+with this card if any feints are left in the measure.
 """
 
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import routine
 
-# The codes of other actions have two digits: the card (1 to 5), then 1 for a feint or 0 otherwise.
+# Code of rest. The codes of other actions have two digits: the card (1 to 5), then 1 for a feint or 0 otherwise.
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
-# Modes: the actions open to a player.
+# Modes: which actions are available to a player.
 RESTS = 0
 PICKS = 1
 PICKS_OR_FEINTS = 2

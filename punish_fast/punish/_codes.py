@@ -1,10 +1,10 @@
-"""Mixed-radix codes of information states: their digits and arithmetic.
+"""Mixed-radix codes of information states: digits and arithmetic.
 
-The code of a state under the model ``memoryless`` has three digits, most significant first::
+Under the model ``memoryless``, the code of a state has three digits, most significant first::
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
-``layer`` is the breath minus one. The layer after the last breath stands for the time between two measures.
+``layer`` is the number of the breath minus 1. The layer after the last breath stands for the time between two measures.
 
 ``cards`` has one digit for each kind of card, guard first. Under ``memoryless``, the digit of a kind with ``h`` copies
 in the player's hand and ``d`` in the discard pile is ``t (t + 1) / 2 + h``, where ``t = h + d``. If ``c`` copies are in
@@ -16,21 +16,22 @@ play, the digit takes all values below ``(c + 1)(c + 2) / 2``::
     t = 2 :   3  4  5
     t = 3 :   6  7  8  9
 
-A finer model divides the discard pile into *places*: one each for revealed cards, the player's cards and the enemy's
-cards. A digit then stands for a tuple of counts ``(hand, place 0, place 1, ...)``. Tuples are numbered by their sum,
-then lexicographically. With a single place, this is the numbering above. A pick or a draw changes one digit. The new
+A finer model divides the discard pile into *places* for revealed cards, the player's cards and the enemy's cards. A
+digit then stands for a tuple of counts ``(hand, place 0, place 1, ...)``. Tuples are numbered by their sum, then
+lexicographically. With a single place, the result is the numbering above. A pick or a draw changes one digit. The new
 digits are tabulated (`Places`), so the same kernels work for every model.
 
 During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
-enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, nobody is exhausted and
-feints no longer count, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
-Here, ``drawn`` is the number of cards that feints drew from the deck.
+enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, exhaustion and the numbers
+of feints are irrelevant, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``,
+where ``drawn`` is the number of cards that feints drew from the deck.
 
-The enemy's hand size is not a digit: it follows from the sizes of the player's hand, the discard pile and the deck.
+The size of the enemy's hand is not a digit. It follows from the sizes of the player's hand, the discard pile and the
+deck.
 
-A *block* consists of the states of a layer that have the same cards. Codes are sorted by layer, then cards, then
-status, so the states of a block are contiguous, and cards and status can be advanced independently.
-Codes are stored as ``uint64`` and statuses as ``uint16``. Kernels compute with ``int64``.
+A *block* consists of the states in a layer that have the same cards. Codes are sorted by layer, then by cards, then by
+status, so the states of a block are contiguous. Cards and status change independently. Codes are stored as ``uint64``
+and statuses as ``uint16``. Kernels compute with ``int64``.
 """
 
 from typing import Any, NamedTuple
@@ -45,7 +46,7 @@ OWN_PICK, OWN_DRAW, ENEMY_CARD = range(3)
 
 
 class Status(NamedTuple):
-    """The fields of a status during a measure, as integers or integer arrays."""
+    """Fields of a status during a measure, as integers or integer arrays."""
 
     own_hp: Any
     enemy_hp: Any
@@ -56,9 +57,9 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Tables of the digits of cards codes under an information model. All are int64, and -1 marks impossible digits."""
+    """Tables of digits of cards codes under an information model. All are int64. Impossible digits are -1."""
 
-    weight: np.ndarray  # [5], place value of each kind's digit in a cards code
+    weight: np.ndarray  # [5], place value of the digit of each kind of card in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand
     discard: np.ndarray  # [n_digits], total copies in all places
     move: np.ndarray  # [3, n_digits], digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`
@@ -69,14 +70,14 @@ class Places(NamedTuple):
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """Return the digit under ``memoryless`` of a kind, given the copies in hand and in the discard pile."""
+    """Return the digit of a kind of card under ``memoryless``, given the copies in hand and in the discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 
 
 @routine
 def cards_code(layout, hand, discard):
-    """Return the cards code under ``memoryless`` of a hand and a discard pile (five counts each), or of two hands."""
+    """Return the cards code of a hand and a discard pile (five counts each), or of two hands, under ``memoryless``."""
     code = 0
     for kind in range(N_KINDS):
         code += layout.place[kind] * pair_digit(hand[kind], discard[kind])
@@ -130,7 +131,7 @@ def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exha
 
 @kernel
 def split_status(layout, code):
-    """Invert `play_status`, returning a `Status`."""
+    """Return the `Status` of a code from `play_status`."""
     radix = layout.feints + 1
     code, enemy_feinted = divmod(np.int64(code), radix)
     code, enemy_exhausted = divmod(code, 2)
@@ -155,7 +156,7 @@ def between_status(layout, own_hp, enemy_hp, drawn):
 
 @routine
 def split_between_status(layout, code):
-    """Invert `between_status`, returning the player's HP, the enemy's HP and the number of cards drawn."""
+    """Return the player's HP, the enemy's HP and the number of drawn cards of a code from `between_status`."""
     code, enemy_hp = divmod(np.int64(code), layout.hp)
     drawn, own_hp = divmod(code, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn

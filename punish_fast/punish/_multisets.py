@@ -1,14 +1,14 @@
-"""Hands as multisets: counting, enumeration, and the number of ways to draw them.
+"""Hands as multisets: enumeration, counts, and numbers of ways to draw a hand.
 
-A multiset of cards is represented by five counts, one for each kind of card. When ``sum x`` cards are drawn from a pile
-with counts ``m``, the multiset ``x`` results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely
-draws (multivariate hypergeometric distribution). Numerators and denominators are stored separately as float64
-integers, which are exact below 2**53, so a probability is rounded only once.
+Five counts, one for each kind of card, represent a multiset of cards. When ``sum x`` cards are drawn from a pile with
+counts ``m``, the multiset ``x`` results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely draws
+(multivariate hypergeometric distribution). Numerators and denominators are stored separately as float64 integers, which
+are exact below 2**53. Therefore, a probability is rounded only once.
 
 In one breath, at most three unseen cards join the discard pile: the card drawn by the player's feint, the enemy's pick
 and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order of
-their counts, which is also the order of the cards codes after these cards have joined the pile. A set of multisets is
-represented by a bit mask.
+their counts. The cards codes after these cards have joined the pile are in the same order. A bit mask represents a set
+of multisets.
 """
 
 from itertools import product
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
-# The rules allow at most 45 cards: nine copies of each of five kinds.
+# Binomial coefficients. The rules allow at most 45 cards: nine copies of each of five kinds.
 BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
 
 _small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
@@ -28,9 +28,9 @@ ADDED = np.array(_small, dtype=np.int64)
 
 
 def _added_after() -> np.ndarray:
-    """Tabulate the multisets that result from adding a card, int64 ``[56, 6]``.
+    """Tabulate the multisets after the addition of a card, int64 ``[56, 6]``.
 
-    Element ``[a, kind]`` is the index of multiset ``a`` plus a card of ``kind`` (5 adds no card), or -1 if the result
+    Element ``[a, kind]`` is the index of multiset ``a`` plus a card of ``kind`` (5 for no card), or -1 if the result
     has more than three cards.
     """
     number = {counts: a for a, counts in enumerate(_small)}
@@ -61,7 +61,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """Return the number of multisets with ``size`` cards that a pile contains."""
+    """Return the number of multisets of ``size`` cards in a pile."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -73,7 +73,7 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Set ``drawn[first:]`` to the lexicographically first multiset of ``size`` cards; return True if one exists."""
+    """Set ``drawn[first:]`` to the lexicographically first multiset of ``size`` cards. Return True if it exists."""
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])
         size -= drawn[kind]
@@ -82,13 +82,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Set ``drawn`` to a pile's first multiset of ``size`` cards in lexicographic order; return True if it exists."""
+    """Set ``drawn`` to a pile's lexicographically first multiset of ``size`` cards. Return True if it exists."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` with the next multiset of the same size, and return False if ``drawn`` is the last one."""
+    """Replace ``drawn`` with the next multiset of the same size. Return False if ``drawn`` is the last multiset."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:
@@ -100,7 +100,7 @@ def next_subset(pile, drawn):
 
 @routine
 def possible_added(unseen):
-    """Return a bit mask of the multisets of up to three cards that ``unseen`` contains."""
+    """Return a bit mask of all multisets of up to three cards in ``unseen``."""
     mask = -1
     for kind in range(N_KINDS):
         mask &= FITTING[kind, min(unseen[kind], 3)]

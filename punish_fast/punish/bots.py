@@ -1,4 +1,4 @@
-"""Bots: policies written as a Python function of what the player sees."""
+"""Bots: policies written as a Python function of the player's information state."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ from punish_fast.runtime.errors import brief
 
 
 class Cards(NamedTuple):
-    """Copies of each card, such as ``view.hand.punish``. All cards are counted by ``sum(view.hand)``."""
+    """Number of copies of each card, such as ``view.hand.punish``. The total is the sum, such as ``sum(view.hand)``."""
 
     guard: int
     rush: int
@@ -24,10 +24,10 @@ class Cards(NamedTuple):
 
 
 class BotView(NamedTuple):
-    """Information state of the player to move, as passed to a bot.
+    """Information state of the player to move, the argument of a bot.
 
-    The fields ``hand``, ``discard`` and ``unseen`` contain the copies of each card, such as ``view.hand.punish``. The
-    number of all cards is their sum, such as ``sum(view.hand)``.
+    The fields ``hand``, ``discard`` and ``unseen`` contain the number of copies of each card, such as
+    ``view.hand.punish``. The total number of cards is the sum, such as ``sum(view.hand)``.
 
     Attributes:
         hand: Cards in the player's hand, with the fields ``guard``, ``rush``, ``dodge``, ``strike`` and ``punish``.
@@ -67,8 +67,8 @@ def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Ma
 
     Args:
         space: States of the game, under the information model ``memoryless``.
-        choose: Called once with the `BotView` of each state that has more than one legal move. Returns one of
-            ``view.moves``, or a mapping from some of them to weights. The bot mixes these moves in proportion to their
+        choose: Function that is called once with the `BotView` of each state with several legal moves. It returns one
+            of ``view.moves``, or a mapping from moves to weights. The bot mixes these moves in proportion to the
             weights.
 
     Returns:
@@ -104,7 +104,7 @@ def policy_from_function(space: StateSpace, choose: Callable[[BotView], str | Ma
 
 
 def _views(space: StateSpace, states: np.ndarray) -> Iterator[BotView]:
-    """Return the views of ``states`` (int ``[k]``), in order."""
+    """Return the view of each state in ``states`` (int ``[k]``)."""
     rules, digits, actions = space.rules, digits_of(space, states), space.action.tobytes()
     hand, discard = digits[:, HAND], digits[:, DISCARD]
     ptr = zip(space.state_ptr[states].tolist(), space.state_ptr[states + 1].tolist(), strict=True)
@@ -122,7 +122,7 @@ def _views(space: StateSpace, states: np.ndarray) -> Iterator[BotView]:
 
 
 def _piles(counts: np.ndarray) -> Iterator[Cards]:
-    """Return the rows of ``counts`` (int ``[k, 5]``) as `Cards`. Equal rows share one object."""
+    """Return the rows of ``counts`` (int ``[k, 5]``) as `Cards`. Equal rows share an object."""
     rows = np.ascontiguousarray(counts, dtype=np.uint8).view("V5").ravel().tolist()
     cards = {row: Cards._make(row) for row in set(rows)}
     return map(cards.__getitem__, rows)
@@ -134,7 +134,7 @@ def _names(actions: bytes) -> tuple[str, ...]:
 
 
 def _weights(moves: tuple[str, ...], chosen: Any) -> list[float]:
-    """Return the probabilities of the legal moves that a bot chose or weighted."""
+    """Return the probabilities of the legal moves, given a bot's choice or weights."""
     if not isinstance(chosen, (str, Mapping)):
         wanted = f"a legal move or a mapping of weights; the legal moves are {', '.join(moves)}"
         raise StrategyError(f"{brief(chosen)} is not {wanted}")

@@ -1,4 +1,4 @@
-"""Color, marker, line style and hatch of each card, the same in every plot."""
+"""Color, marker, line style and hatch of each card in plots."""
 
 from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.figures import LOOKS

@@ -1,12 +1,12 @@
 """Clash of two resolved cards: its effects on both players, and the next status.
 
-A guard reduces the base damage of an attack. Equal cards, and cards stopped by a dodge, do no damage::
+A guard reduces the base damage of an attack. Equal cards do no damage, and neither do cards that a dodge stops::
 
     damage to the player of b by a = 0                               if a = b or b = dodge and dodge stops a
                                    = max(0, damage[a] - reduction)   if b = guard
                                    = damage[a]                       otherwise
 
-Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, without damage.
+The kinds 0 to 4 are guard, rush, dodge, strike and punish. Kind 5 is rest, which does no damage.
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ from punish_fast.punish.rules import Rules
 GUARD = 0
 DODGE = 2
 REST = 5
-# Stands for the kind of the drawn card if no card was drawn.
+# Kind of the drawn card if no card was drawn.
 NOTHING = N_KINDS
 # Resolved cards (0 to 4, and 5 for rest), each with or without a feint.
 N_RESOLVED = 2 * (N_KINDS + 1)
@@ -33,7 +33,7 @@ LOSS = -2
 
 
 class Effects(NamedTuple):
-    """The effects of clashes on the player, int64 ``[6, 6]`` each.
+    """Effects of clashes on the player, int64 ``[6, 6]`` each.
 
     The indices are the player's and the enemy's resolved cards (0 is guard, 5 is rest).
     """
@@ -45,7 +45,7 @@ class Effects(NamedTuple):
 
 @lru_cache(maxsize=8)
 def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes. A measure's last breath heals and ends exhaustion."""
+    """Return the effects of clashes. In the last breath of a measure, players heal and exhaustion ends."""
     taken = np.tile([*rules.damage, 0], (N_KINDS + 1, 1))
     taken[GUARD] = np.maximum(0, taken[GUARD] - rules.guard_reduction)
     taken[DODGE, :N_KINDS] *= 1 - np.array(rules.dodge_stops)
@@ -60,10 +60,10 @@ def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
 def status_tables(rules: Rules) -> np.ndarray:
     """Return the statuses after clashes, int32 ``[2, n_statuses, 12, 12]``.
 
-    The first index is 1 for the last breath of a measure, after which statuses are those between two measures, and 0
-    for all other breaths. The others are the status code and the resolved cards of the player and the enemy, ``2 *
-    card`` without a feint or ``2 * card + 1`` with one. An entry can also be `WIN` or `LOSS`. If a feint would exceed
-    the limit, it is `LOSS`.
+    The first index is 1 for the last breath of a measure, and 0 for all other breaths. After the last breath, statuses
+    are codes between two measures. The other indices are the status code and the resolved cards of the player and the
+    enemy: ``2 * card`` without a feint, and ``2 * card + 1`` with a feint. An entry can also be `WIN` or `LOSS`. If a
+    feint would exceed the limit, the entry is `LOSS`.
     """
     layout = layout_of(rules)
     status = split_statuses(layout, np.arange(layout.n_statuses)[:, np.newaxis, np.newaxis])

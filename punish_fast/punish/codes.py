@@ -1,7 +1,8 @@
 """Information states and their codes: mixed-radix codes for internal use, decimal codes for interchange.
 
-`State` is the readable form, and `Layout` contains the radices that follow from the rules. ``_codes.py`` defines the
-mixed-radix code. The functions here convert whole arrays. The notebook's decimal code of a state has 18 digits::
+`State` is the readable form of a state, and `Layout` contains the radices, which follow from the rules. ``_codes.py``
+defines the mixed-radix code. Functions of this module convert whole arrays. The notebook's decimal code of a state has
+18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
@@ -10,7 +11,7 @@ mixed-radix code. The functions here convert whole arrays. The notebook's decima
     |   player's hand: guard, rush, dodge, strike, punish
     breath
 
-The codes -1 and -2 stand for a win and a loss. An action code has two digits: the card (1 to 5), then 1 for a feint or
+The codes -1 and -2 represent a win and a loss. An action code has two digits: the card (1 to 5), then 1 for a feint or
 0 otherwise. The code of rest is 90.
 """
 
@@ -140,7 +141,7 @@ def layout_of(rules: Rules) -> Layout:
 
 
 def _problem(layout: Layout, state: State) -> str | None:
-    """Return a description of the first contradiction between ``state`` and the rules, or None."""
+    """Describe the first contradiction between ``state`` and the rules. Return None if the state is valid."""
     between = state.breath == layout.breaths + 1
     feints = 0 if between else layout.feints
     limits = {
@@ -170,7 +171,7 @@ def _problem(layout: Layout, state: State) -> str | None:
 
 
 def _cards_problem(layout: Layout, state: State) -> str | None:
-    """Return a description of the first problem with the hand and the discard pile, or None."""
+    """Describe the first problem with the hand and the discard pile. Return None if they are valid."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile; each must have 5"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
@@ -182,7 +183,7 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def encode(layout: Layout, state: State) -> int:
-    """Return the mixed-radix code of ``state``, or raise `StateError` if the state contradicts the rules."""
+    """Return the mixed-radix code of ``state``. Raise `StateError` if the state contradicts the rules."""
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"position: {problem}")
@@ -191,7 +192,7 @@ def encode(layout: Layout, state: State) -> int:
 
 
 def decode(layout: Layout, code: int) -> State:
-    """Return the state of a mixed-radix code, or raise `StateError` if the code is invalid."""
+    """Return the state of a mixed-radix code. Raise `StateError` if the code is invalid."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: must be from 0 to {n_codes - 1}")
@@ -213,7 +214,7 @@ def to_decimal(state: State) -> int:
 
 
 def from_decimal(layout: Layout, code: int) -> State:
-    """Return the state of an 18-digit decimal code, or raise `StateError` if the code is invalid."""
+    """Return the state of an 18-digit decimal code. Raise `StateError` if the code is invalid."""
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: must be 18 digits, the first not 0")
@@ -233,13 +234,13 @@ def action_name(action: int) -> str:
 
 
 def digits_of(states: CodedStates, indices: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal digits (uint8 ``[k, 18]``) of states (``indices``, int ``[k]``, or all)."""
+    """Return the decimal digits of states, uint8 ``[k, 18]``. ``indices`` (int ``[k]``) defaults to all states."""
     code = states.code if indices is None else states.code[np.asarray(indices, dtype=np.int64)]
     return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
 
 
 def decimals_of(states: CodedStates, indices: np.ndarray | None = None) -> np.ndarray:
-    """Return the decimal codes (int64 ``[k]``) of states (``indices``, int ``[k]``, or all)."""
+    """Return the decimal codes of states, int64 ``[k]``. ``indices`` (int ``[k]``) defaults to all states."""
     return digits_of(states, indices) @ _PLACES
 
 
@@ -249,12 +250,12 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
 
 
 def indices_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the indices (int64 ``[k]``) of states given by decimal code, or -1 for codes of no reachable state."""
+    """Return the indices (int64 ``[k]``) of states, given their decimal codes, or -1 for unreachable states."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     indices = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
     indices = np.minimum(indices, len(states.code) - 1)
-    # Contradictory digits can yield the code of a different state, so compare the decimal codes.
+    # Contradictory digits can result in the code of another state, so compare the decimal codes.
     return np.where(decimals_of(states, indices) == decimals, indices, -1)
 
 
@@ -282,12 +283,12 @@ def join_pairs(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndar
 
 
 def _on_arrays(kernel: Any) -> Any:
-    """Return the Python function of a kernel, whose arithmetic also applies to arrays."""
+    """Return the Python function of a kernel. Its arithmetic also applies to arrays."""
     return getattr(kernel, "py_func", kernel)
 
 
 def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
-    """Split status codes during a measure into their fields (int64 ``[k]`` each)."""
+    """Split status codes during a measure into fields (int64 ``[k]`` each)."""
     return Status(*_on_arrays(_codes.split_status)(layout, codes))
 
 
@@ -297,12 +298,12 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
 
 
 def join_between_statuses(layout: Layout, own_hp: np.ndarray, enemy_hp: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Return the codes (int64 ``[k]``) of statuses between two measures, the inverse of `split_between_statuses`."""
+    """Invert `split_between_statuses`: return the codes (int64 ``[k]``) of statuses between two measures."""
     return np.asarray(_on_arrays(_codes.between_status)(layout, own_hp, enemy_hp, drawn))
 
 
 def split_between_statuses(layout: Layout, codes: np.ndarray) -> list[np.ndarray]:
-    """Split status codes between two measures into the HP of player and enemy, and the number of cards drawn.
+    """Split status codes between two measures into the player's HP, the enemy's HP and the number of drawn cards.
 
     Each of the three arrays is int64 ``[k]``.
     """
@@ -310,7 +311,7 @@ def split_between_statuses(layout: Layout, codes: np.ndarray) -> list[np.ndarray
 
 
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
-    """Return the decimal digits (int16 ``[k, 18]``) of mixed-radix codes. Invalid codes yield meaningless digits."""
+    """Return the decimal digits (int16 ``[k, 18]``) of mixed-radix codes. Digits of invalid codes are meaningless."""
     rest, status = np.divmod(codes, layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
@@ -318,7 +319,7 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     digits[:, HAND], digits[:, DISCARD] = split_pairs(layout, cards)
     play, between = _status_tables(layout)
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
-    # So far, the column of the enemy's hand size contains the number of cards drawn from the deck.
+    # At this point, the column of the enemy's hand size contains the number of cards drawn from the deck.
     seen = digits[:, HAND].sum(axis=1) + digits[:, DISCARD].sum(axis=1)
     digits[:, ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
     return digits
@@ -341,7 +342,7 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
-    """Return the mixed-radix codes (int64 ``[k]``) of decimal digits. Invalid digits yield meaningless codes."""
+    """Return the mixed-radix codes (int64 ``[k]``) of decimal digits. Codes of invalid digits are meaningless."""
     hand, discard = digits[:, HAND], digits[:, DISCARD]
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]

@@ -1,7 +1,7 @@
-"""Information states built from readable arguments, such as the initials of cards, and described in sentences.
+"""Information states built from readable arguments, such as the initials of cards, and descriptions of states.
 
-During a measure, the number of feints determines the size of the deck, and the enemy holds all cards that are not in
-the player's hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
+During a measure, the number of feints determines the size of the deck, and the enemy holds all cards outside the
+player's hand, the discard pile and the deck. Therefore, the size of the enemy's hand can be omitted.
 """
 
 from collections.abc import Iterator
@@ -31,16 +31,16 @@ def position(
         hand: Player's hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
         discard: Initials of the cards in the discard pile, including revealed cards.
         rules: `Rules`, name of a preset or path to a TOML file.
-        hp: HP of the player and of the enemy, by default full.
+        hp: HP of the player and of the enemy. By default, both have full HP.
         breath: Breath, counted from 1. The value ``rules.breaths + 1`` stands for the time between two measures.
-        enemy_hand: Number of cards in the enemy's hand. By default the enemy holds all remaining cards. The argument is
-            required between two measures.
-        exhausted: Players who must rest: ``"own"``, ``"enemy"`` or ``"both"``. By default neither.
+        enemy_hand: Number of cards in the enemy's hand. By default, the enemy holds all remaining cards. This argument
+            is required between two measures.
+        exhausted: Players who must rest: ``"own"``, ``"enemy"`` or ``"both"``. By default, no player must rest.
         feinted: Players who feinted once in this measure (``"own"``, ``"enemy"`` or ``"both"``), or the numbers of
-            feints by the player and by the enemy. By default no feints.
+            feints by the player and by the enemy. By default, there are no feints.
 
     Returns:
-        The state. Its index among the states of a game is `StateSpace.index`.
+        The state. `StateSpace.index` returns its index in a game.
 
     Raises:
         RulesError: If the rules are invalid.
@@ -115,7 +115,7 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
-    """Return the size of the enemy's hand during a measure, given the numbers of all other cards."""
+    """Return the size of the enemy's hand during a measure, given the numbers of cards elsewhere."""
     deck = rules.deck_size - feints
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:

@@ -1,4 +1,4 @@
-"""Differences between two sets of rules, named after a field (``hp``) or one card of a field (``damage.strike``)."""
+"""Differences between two sets of rules. The name of a difference is a field (``hp``) or a card (``damage.strike``)."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _MOST_CHARACTERS = 500
 
 
 def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
-    """Return the values of ``rules`` that differ from ``base``, keyed by name, in the form used in TOML files."""
+    """Return the values of ``rules`` that differ from ``base``, by name, in the same form as in TOML files."""
     own, other = to_mapping(rules), to_mapping(base)
     found: dict[str, Any] = {}
     for field, value in own.items():
@@ -23,7 +23,7 @@ def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
 
 
 def value_of(rules: Rules, name: str) -> Any:
-    """Return the value of a field or card in ``rules``, given a name as in `changes_of`."""
+    """Return the value of a field or card in ``rules``, given a name from `changes_of`."""
     field, _, card = name.partition(".")
     value = to_mapping(rules)[field]
     return value[CARDS.index(card)] if card else value

@@ -1,7 +1,7 @@
 """The rules of Punish, as data.
 
-All sizes, radices and tables are computed from a `Rules` tuple, whose annotations define the form, range and meaning of
-every field. There are three presets, and a TOML file can change any field of the ``notebook`` preset::
+All sizes, radices and tables are computed from a `Rules` tuple. Its annotations define the form, range and meaning of
+every field. There are three presets. A TOML file can change any field of the preset ``notebook``::
 
     hp = 4
     copies = { strike = 2, punish = 2 }
@@ -30,7 +30,7 @@ class RulesError(PunishFastError, ValueError):
     """Raised when rules are invalid or cannot be loaded."""
 
 
-# Forms of a field's value in a TOML file.
+# Forms of the value of a field in a TOML file.
 NUMBER = "number"
 BY_CARD = "number for each card"  # a list of five numbers, or a table of the cards that differ from the default
 CARD_NAMES = "list of cards"
@@ -42,8 +42,8 @@ class Field(NamedTuple):
     """Form, range and meaning of a rule."""
 
     form: str
-    low: int  # minimum of the numbers in the field
-    high: int  # maximum
+    low: int  # minimum of all numbers in the field
+    high: int  # maximum of all numbers in the field
     meaning: str
 
 
@@ -66,8 +66,8 @@ class Rules(NamedTuple):
         priority: Ranks of rest, guard, rush, dodge, strike and punish, 0 to 5. If both players fall in the same
             breath, the card with the lower rank wins.
         exhausting: 1 for each card after which the player must rest, otherwise 0.
-        redeal: Cards that are dealt between measures: those in the discard pile (``"discard"``), or those in the
-            discard pile and the deck (``"reshuffle"``).
+        redeal: Cards that are dealt between measures: only from the discard pile (``"discard"``), or from the discard
+            pile and the deck (``"reshuffle"``).
 
     Examples:
         >>> from punish_fast import load_rules
@@ -78,7 +78,7 @@ class Rules(NamedTuple):
         3
     """
 
-    # Never change a default, because digests omit fields with default values.
+    # Never change a default value, because digests omit fields with default values.
 
     copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
     hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
@@ -125,7 +125,7 @@ PRESETS: dict[str, Rules] = {
 }
 
 _MOST_CHARACTERS = 80
-# Size limit of a rules file: parsing dotted keys takes time and memory quadratic in their length.
+# Maximum size of a rules file in bytes. The parser needs time and memory quadratic in the length of a dotted key.
 _MOST_BYTES = 8192
 
 
@@ -141,7 +141,7 @@ def cards_text(counts: Iterable[int]) -> str:
 
 
 def _brief(value: object) -> str:
-    """Format a value for an error message, truncated if it is long."""
+    """Format a value for an error message. Truncate long texts."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -173,7 +173,7 @@ def _check(field: str, value: object) -> None:
 
 
 def validate_rules(rules: Rules) -> Rules:
-    """Return ``rules`` unchanged, or raise `RulesError` if they are invalid."""
+    """Return ``rules``. Raise `RulesError` if they are invalid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed; it must be Rules, such as load_rules("tabletop")')
     for field, value in rules._asdict().items():
@@ -223,7 +223,7 @@ def _write(field: str, value: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Return ``base`` with ``fields`` replaced. Their values are in the form used in TOML files."""
+    """Return ``base`` with some fields replaced. The values in ``fields`` have the same form as in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         name, keys = unknown[0], [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
@@ -234,7 +234,7 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
 
 
 def to_mapping(rules: Rules) -> dict[str, Any]:
-    """Return the fields of ``rules`` in the form used by `from_mapping` and TOML files."""
+    """Return the fields of ``rules`` in the same form as in TOML files."""
     return {field: _write(field, value) for field, value in rules._asdict().items()}
 
 
@@ -244,7 +244,7 @@ def to_json(rules: Rules) -> str:
 
 
 def load_rules(name_or_path: str | Path) -> Rules:
-    """Load a preset by name, or a TOML file that lists the fields that differ from ``notebook``.
+    """Load a preset by name, or a TOML file with the fields that differ from ``notebook``.
 
     Args:
         name_or_path: ``"notebook"``, ``"tabletop"`` or ``"tiny"``, or the path of a TOML file.
@@ -297,7 +297,7 @@ loaded_names: dict[Rules, str] = {}
 
 
 def name_of(rules: Rules) -> str:
-    """Return the name of the file from which the rules were loaded, or else `unique_name`."""
+    """Return the name of the file from which the rules were loaded, otherwise `unique_name`."""
     name = unique_name(rules)
     return loaded_names.get(rules, name) if name.startswith("house-") else name
 
@@ -324,5 +324,5 @@ def rules_report(rules: Rules) -> dict[str, Any]:
 
 
 def true_rules(rules: Rules) -> Rules:
-    """Return ``rules`` with ``redeal`` set to ``reshuffle``, the redeal of games between two players."""
+    """Return ``rules`` with the redeal of two-player games, ``reshuffle``."""
     return rules._replace(redeal="reshuffle")

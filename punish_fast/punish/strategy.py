@@ -1,15 +1,15 @@
 """Strategies over information states, as policies and as tables with one column for each action.
 
-A *policy* (float64 ``[n_rows]``, aligned with `StateSpace.action`) contains the probability of each legal action of an
-agent or the enemy. The enemy's actions are looked up in the mirrored state, in which the players' roles are swapped.
+A *policy* (float64 ``[n_rows]``, in the order of `StateSpace.action`) contains the probability of each legal action of
+an agent or the enemy. For the enemy, the rows of the mirrored state apply, in which the players' roles are swapped.
 
 A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states.
 Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
 likely.
 
-Functions that take a policy also accept an agent's `Solution`, a loaded file or the name of a player. Support for files
-and names is registered by the modules ``store/reader.py`` and ``arena/players.py``. `policy_of` imports
-``arena/players.py`` for types that it does not know.
+Functions with a policy as an argument also accept an agent's `Solution`, a loaded file or the name of a player. The
+modules ``store/reader.py`` and ``arena/players.py`` register functions for files and names. `policy_of` imports
+``arena/players.py`` for unknown types.
 """
 
 from functools import singledispatch
@@ -58,10 +58,10 @@ def uniform_policy(space: StateSpace) -> np.ndarray:
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Validate ``policy``, and normalize it in states where its probabilities do not add up to 1."""
+    """Validate ``policy``. Normalize it in states whose probabilities do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
-    # Ignore rounding errors, so that a normalized policy is returned unchanged.
+    # Ignore rounding errors, to return a normalized policy unchanged.
     is_off = np.abs(sums - 1) > 32 * _ROUNDING
     if not is_off.any():
         return policy
@@ -73,15 +73,15 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
     Args:
         space: States of the game, under the information model ``memoryless``.
-        state: int ``[k]``, index in ``space`` of each row's state, distinct and in any order.
+        state: int ``[k]``, index of each row's state in ``space``. Indices must be distinct but can be in any order.
         p: float64 ``[k, 11]``, the table: probabilities of the actions 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 90.
 
     Returns:
         float64 ``[n_rows]``, probability of each action in ``space.action``.
 
     Raises:
-        StrategyError: If shapes are wrong, indices are out of range or repeated, or probabilities are negative, not
-            finite, do not add up to 1 or belong to illegal actions.
+        StrategyError: If a shape is wrong, an index is out of range or repeated, a probability is negative, not finite
+            or for an illegal action, or the probabilities of a state do not add up to 1.
 
     Examples:
         >>> import numpy as np
@@ -141,7 +141,7 @@ def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) ->
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
-    """Return a mask of the legal actions in each state, out of 10, 11, 20, ..., 51, 90, bool ``[n_states, 11]``."""
+    """Return a mask of the legal actions among 10, 11, 20, ..., 51, 90 in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask
@@ -168,7 +168,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """Return the index in ``coarse`` (int32 ``[n]``) of each of the ``n`` states of ``fine`` during a measure.
+    """Return the index in ``coarse`` of each state of ``fine`` during a measure, int32 ``[n]``.
 
     Both spaces must have the same rules.
     """
@@ -185,7 +185,7 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 
 
 def to_finer_model(fine: StateSpace, coarse: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Convert a policy for a coarser information model to a finer model, without changing how it plays.
+    """Convert a policy for a coarser information model to a finer model, without changing the player's choices.
 
     Args:
         fine: States under the finer model, such as ``memory``.
@@ -224,11 +224,11 @@ _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 
 
 def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
-    """Return a digest of the states, actions and values of an agent. It does not depend on the file.
+    """Return a digest of the states, actions and values of an agent, independent of its file.
 
-    It is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. It covers all triples of
-    state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code
-    of the state as int64, the two-digit action as int64 and the value as float64, with -0 replaced by 0.
+    The result is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. The input consists of all
+    triples of state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the
+    decimal code of the state as int64, the two-digit action as int64, and the value as float64, with -0 replaced by 0.
 
     Args:
         states: ``[n_states]``, distinct decimal codes.
@@ -248,7 +248,7 @@ def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray
 
 @singledispatch
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
-    """Return the policy of a player, float64 ``[n_rows]``, after checking it.
+    """Return the validated policy of a player, float64 ``[n_rows]``.
 
     ``player`` is a policy, a `Solution` (for its ``choice``), a loaded agent or strategy, or the name of a player or a
     file.

@@ -1,8 +1,8 @@
 """Compilation and caching of kernels.
 
 A kernel is a small function compiled by Numba and called from Python. A routine is a compiled function that only
-kernels and other routines call. Both are defined in files whose names begin with an underscore. Their arguments are
-numbers, arrays and tuples. They write into arrays allocated by the caller, and never raise exceptions.
+kernels and other routines call. Kernels and routines are defined in files whose names begin with an underscore. Their
+arguments are numbers, arrays and tuples. Kernels write into arrays allocated by the caller, and never raise exceptions.
 
 Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, otherwise in the user's cache folder
 (``folders.py``). The folder ``compilation`` contains the code for the cache and the compiler for routines.
@@ -36,7 +36,7 @@ config: Any = numba.config
 
 
 def _find_cache_folder() -> Place:
-    """Find or create the folder of the kernel cache. It is None if the JIT is disabled or no folder is usable."""
+    """Find or create the folder of the kernel cache. Its path is None if the JIT is disabled or no folder is usable."""
     if config.DISABLE_JIT:
         return Place(None, "NUMBA_DISABLE_JIT")
     return find_folder("cache", FOLDER, given=config.CACHE_DIR)
@@ -181,7 +181,7 @@ def threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Set the number of threads that run kernels. Raise `ThreadsError` if it is not between 1 and `max_threads()`."""
+    """Set the number of threads that run kernels. Raise `ThreadsError` unless it is between 1 and `max_threads()`."""
     global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
     if not 1 <= count <= max_threads():
         raise ThreadsError(f"threads: {count} is not possible here; use 1 to {max_threads()}")

@@ -38,7 +38,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
     Args:
         kind: ``cache`` or ``data``.
         name: Name of the folder. If empty, return the cache folder or data folder itself.
-        given: Value of ``NUMBA_CACHE_DIR``. Unless it is empty, it replaces the user's folder.
+        given: Value of ``NUMBA_CACHE_DIR``. It replaces the user's folder unless it is empty.
         holding: Name of a file. A folder with this file is used even if it is not writable.
     """
     try:
@@ -63,7 +63,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
 
 
 def read_own(path: Path) -> bytes:
-    """Read a file of the cache. Raise OSError if it is a link, or if other users own the file or can write to it."""
+    """Read a file of the cache. Raise OSError if the file is a link, or if other users own it or can write to it."""
     no_links = getattr(os, "O_NOFOLLOW", 0)
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_links)) as file:
         _check_owner(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH)
@@ -71,7 +71,7 @@ def read_own(path: Path) -> bytes:
 
 
 def _user_folder(kind: str) -> Path:
-    """Return the user's cache folder or data folder. Raise OSError if it is unknown."""
+    """Return the user's cache folder or data folder. Raise OSError if the folder is unknown."""
     find = platformdirs.user_cache_dir if kind == "cache" else platformdirs.user_data_dir
     with suppress(RuntimeError):
         found = Path(find(_NAME, appauthor=False))
@@ -82,7 +82,7 @@ def _user_folder(kind: str) -> Path:
 
 
 def _prepare(folder: Path, is_private: bool) -> None:
-    """Create a folder. Raise OSError if it is not writable, or is private but other users own it or can write to it."""
+    """Create a folder. Raise OSError if it is not writable, or if others own or can write to a private folder."""
     try:
         folder.mkdir(mode=0o700 if is_private else 0o777, parents=True, exist_ok=True)
         if is_private:

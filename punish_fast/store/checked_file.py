@@ -158,7 +158,7 @@ class CheckedFile:
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-        """Check a dataset, except for its elements. Return its shape, or None if the dataset is missing."""
+        """Return the shape of a dataset (None if missing), after checks of everything except its elements."""
         for part in (name.rpartition("/")[0], name):
             link = file.get(part, getlink=True)
             if link is None:

@@ -145,7 +145,7 @@ class SolutionFile(CheckedFile):
         """Read and check the Markov decision process.
 
         Returns:
-            The process. Its arrays are equal to the saved arrays.
+            The process, with arrays equal to the saved arrays.
 
         Raises:
             ReadError: If the file has no tensor, or the tensor is invalid.
@@ -170,7 +170,7 @@ class SolutionFile(CheckedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read one row of the tensor. Do not read the other rows.
+        """Read a single row of the tensor from the file.
 
         Args:
             row: Index of the row, from 0.
@@ -205,7 +205,7 @@ class SolutionFile(CheckedFile):
         """Read and check the solution of an agent.
 
         Returns:
-            The solution. Its values are equal to the saved values.
+            The solution, with values equal to the saved values.
 
         Raises:
             ReadError: If the file is not an agent, or the solution is invalid.

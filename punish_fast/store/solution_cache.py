@@ -1,4 +1,4 @@
-"""Cache of solutions in the user's cache folder. It avoids solving a game twice against the same enemy.
+"""Cache of solutions in the user's cache folder, to avoid solving a game twice against the same enemy.
 
 A solution is stored, without its log, under a digest of everything that determines it, including all files of the
 package. Cached files are checked like agent files. Links and damaged or forged files are ignored and replaced. If the
@@ -52,7 +52,7 @@ def files() -> list[Path]:
 def cached_solution(
     state_ptr: np.ndarray, policy: np.ndarray | None, settings: Any, solve: Callable[[], Solution]
 ) -> Solution:
-    """Load a solution from the cache. If it is missing, call ``solve`` and store the result.
+    """Load a solution from the cache. If the cache lacks the solution, call ``solve`` and store the result.
 
     Args:
         state_ptr: Row offsets of the states of the game, int64 ``[n_states + 1]``.
@@ -78,7 +78,7 @@ def cached_solution(
 
 
 def _load(path: Path, state_ptr: np.ndarray) -> Solution:
-    """Read a solution. Raise `ReadError` if it is invalid or belongs to another game."""
+    """Read a solution. Raise `ReadError` if the solution is invalid or belongs to another game."""
     file = CheckedFile(path)
     header = file.attributes.get("header", {})
     entries = {name: file.checked(name, header.get(name), attribute) for name, attribute in _ENTRIES.items()}

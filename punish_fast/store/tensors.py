@@ -48,8 +48,8 @@ class ModelSource:
     stage: Stage = nullcontext  # returns a context manager for each stage
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
     memory_limit: int | None = None  # memory limit in bytes (all memory of the machine if None)
-    # Function that returns the executor of a matrix-free process, for example on a cluster. If None, threads of this
-    # process compute the rows. The rows are stored if they fit into memory.
+    # Function that returns the executor of a matrix-free process, for example on a cluster.
+    # If None, threads of this process compute the rows, and the rows are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class ModelSource:
 
 
 def initial_values_of(path: Path, rules: Rules, objective: str, discount: float = DEFAULT_DISCOUNT) -> np.ndarray:
-    """Load the values of an agent or checkpoint, float64 ``[n_states]``. Rescale them to an objective and discount."""
+    """Load the values of an agent or checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
     file = load(path)
     require_rules(file, rules)
     if file.kind == CHECKPOINT:
@@ -143,7 +143,7 @@ def build_file(path: Path, source: ModelSource) -> Process:
 def solve_file(
     path: Path, source: ModelSource, keep_tensor: bool = True, progress: SweepProgress | None = None, **options: Any
 ) -> tuple[Process, Solution]:
-    """Build or read a process, solve it, and write an agent to ``path``. Store its tensor if ``keep_tensor`` is True.
+    """Build or read a process, solve it, and write an agent to ``path``. Store the tensor if ``keep_tensor`` is True.
 
     ``progress`` is called as ``progress("solve", sweeps, error_bound)``. ``options`` are arguments of
     `punish_fast.mdp.objectives.solver.solve`.

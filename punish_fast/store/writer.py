@@ -24,7 +24,7 @@ _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is f
 
 
 class _Sink(io.FileIO):
-    """File object for HDF5. Its methods record errors, because HDF5 cannot recover. `check` raises the first error."""
+    """File object for HDF5. Writes record errors, because HDF5 cannot recover from errors. `check` raises the first."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")

@@ -65,7 +65,7 @@ def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
 
 
 def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
-    """Return a mask of possible plays, bool ``[n_states, 6]``. It is False in states with a single legal action."""
+    """Return a mask of possible plays, bool ``[n_states, 6]``. States with one legal action have no possible plays."""
     feints = observed.own_feinted < rules.feints
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
@@ -73,7 +73,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` contains the observations in the information states. If it is None, they are computed.
+    ``observed`` contains the observations in the information states. If None, they are computed.
     """
     space = play.graph.space
     observed = observed or observe(space)

@@ -46,7 +46,7 @@ class GameDatabase:
     """Database of recorded games. `add` must run in the writer thread. Other methods can run in any worker thread."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Store the arguments. Clients need the secret ``token`` to add games. If it is None, they cannot add games."""
+        """Store the arguments. Clients need the secret ``token`` to add games. If None, clients cannot add games."""
         self.path, self.rules = path, rules
         self._token = token
         # Modification time and size of the database file, and results cached for this version of the file.

@@ -72,7 +72,7 @@ class Guard:
         self._meter = Meter(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request. Pass it to the application or refuse it."""
+        """Check a request, and pass it to the application or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -184,10 +184,10 @@ async def _left(receive: Receive) -> None:
 
 
 def _headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request. Raise HTTPException if they are too long or ambiguous."""
+    """Return the headers of a request. Raise HTTPException if the headers are too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header has four more characters: colon, space, CR and LF. uvicorn does not limit heads that arrive in a
-    # single packet.
+    # Each header has four more characters: colon, space, CR and LF.
+    # Check the length here, because uvicorn does not limit heads that arrive in a single packet.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: longer than {MOST_HEAD:,} bytes")

@@ -30,8 +30,8 @@ class BoundedProtocol(H11Protocol):
         """Start the timer for the first request. If too many connections are open, abort one."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
-        # TCP_NODELAY sends a response body immediately instead of up to 40 ms later, when the client acknowledges the
-        # head. asyncio sets this option only for sockets created with protocol 6 (TCP). Here, the protocol is 0.
+        # TCP_NODELAY sends a response body immediately, up to 40 ms before the client acknowledges the head.
+        # asyncio sets this option only for sockets created with protocol 6 (TCP), and the protocol here is 0.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Pause writing when the system buffer is full, to keep at most one response in memory.
         transport.set_write_buffer_limits(0)
@@ -90,7 +90,7 @@ class BoundedProtocol(H11Protocol):
         return self.flow.write_paused or cycle is None or cycle.response_complete or cycle.more_body
 
     def _watch(self) -> None:
-        """Start the timer if the server waits for the client. Otherwise stop it."""
+        """Start the timer if the server waits for the client, and stop the timer otherwise."""
         if not self._is_waiting:
             self._unset_timer()
         elif self._timer is None:

@@ -16,8 +16,7 @@ from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 
 # Maximum number of pending connections, and maximum number of connections accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
-# Number of open files reserved for purposes other than connections, requested limit on open files, and maximum limit on
-# old versions of macOS.
+# Number of open files reserved for other purposes, requested limit on open files, and maximum limit on old macOS.
 _OTHER_FILES, _WANTED_FILES, _FILES_ON_MACOS = 100 + 2 * _ACCEPTED, 16384, 10240
 # Wildcard addresses, and the loopback address under which a browser reaches each of them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}

@@ -138,7 +138,7 @@ class OpenSession:
 
 @dataclass(eq=False)
 class Seat:
-    """A user's seat at a table. Its methods return only information that is not hidden from the user."""
+    """A user's seat at a table. A seat shows no information that is hidden from the user."""
 
     id: str  # secret name
     table: OpenSession

@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
-# solver: computations on all cores. adviser: queries of solved players. short: first part of each search. thinker: long
-# searches, and loading of networks. reader: database queries. drawer: plots, one at a time, because the settings of
-# matplotlib are global.
+# solver: computations on all cores. adviser: queries of solved players. short: first part of each search.
+# thinker: long searches, and loading of networks. reader: database queries.
+# drawer: plots, one at a time, because the settings of matplotlib are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
 # Number of threads for jobs of a kind. All other kinds have one thread.
@@ -68,8 +68,8 @@ class Workers:
         Every search starts in the queue for short searches. If incomplete, it moves to the queue for long searches.
 
         Args:
-            work: Function of a deadline (a ``time.monotonic`` value). It returns a result, and True if the search is
-                complete.
+            work: Function of a deadline (a ``time.monotonic`` value). The return value is a pair: the result, and True
+                if the search is complete.
 
         Returns:
             Result of the last search, or None if no search finished in time.

@@ -26,8 +26,8 @@ _WORDS = {
     "kept": "worth of a kept {} over a fresh card (points)",
     "plays": "{}: share of all choices (%)",
 }
-# Limits of a balanced game: the change in win probability caused by one more copy of a card in hand (absolute value),
-# and the share of each card and of feints in all choices.
+# Limits of a balanced game. One more copy of a card in hand changes the win probability by at most `_MOST_WORTH`.
+# The share of each card and of feints in all choices is between `_LEAST_SHARE` and `_MOST_SHARE`.
 _MOST_WORTH, _LEAST_SHARE, _MOST_SHARE = 0.1, 0.05, 0.4
 CRITERIA = (
     f"one more copy of a card in hand is worth at most {100 * _MOST_WORTH:.0f} points of win rate either way",

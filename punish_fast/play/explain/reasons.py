@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def words(self) -> str:
-        """Consequences in words. If they depend on the drawn cards, the likeliest ones with their probabilities."""
+        """Consequences in words. If consequences depend on drawn cards, the likeliest with their probabilities."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))

@@ -117,7 +117,7 @@ class GamePlayer(ServedPlayer):
             game: The game.
             oracle: Perfect play of the game, or None.
             make: Function that returns the policy. Called on first use.
-            source: Level, or digest of the player's file. It distinguishes players of the same game.
+            source: Level, or digest of the player's file. Players of the same game have different sources.
             asks_oracle: True if ``make`` returns a policy that uses the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
@@ -228,7 +228,7 @@ def _about(game: Game, level: str) -> str:
 
 
 def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
-    """Return the player stored in a file. If one of ``oracles`` belongs to the same game, reuse it."""
+    """Return the player stored in a file. Reuse an oracle from ``oracles`` if one belongs to the same game."""
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or perfect_play(game)

@@ -15,8 +15,8 @@ from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
 from punish_fast.runtime.events import Event, Step
 
-# Function from a state to nonnegative weights of its legal actions, in the order of `Game.actions`. At least one weight
-# is positive.
+# Function that maps a state to weights of its legal actions, in the order of `Game.actions`.
+# Weights are not negative, and at least one weight is positive.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 
 

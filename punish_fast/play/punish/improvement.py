@@ -1,7 +1,7 @@
 """Report for a user who wants to improve: results, trend, costly habits and the worst positions.
 
-The report compares every choice with the best choice against a reference player (``practice.py``). It also compares
-how often the user and the reference player choose each play (``study/habits.py``).
+The report compares every choice with the best choice against a reference player (``practice.py``), and the frequency of
+each play with its frequency under the reference player's policy (``study/habits.py``).
 """
 
 from contextlib import suppress

@@ -18,7 +18,7 @@ class MoveError(PunishFastError, ValueError):
 def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:
     """Ask for a move until the answer is legal, and return it. If a feint names no card, ask for the card.
 
-    ``replied`` receives each answer in lower case. It replies to questions, and returns False for other texts. Raise
+    ``replied`` receives each answer in lower case, replies to questions, and returns False for other texts. Raise
     EOFError at the end of input, and LeaveError if the user leaves.
     """
     while True:

@@ -2,8 +2,8 @@
 
 from punish_fast.runtime.errors import PunishFastError
 
-# A process is frozen if it does not answer within this time. The limit must be less than Dask's connection timeout of
-# 30 s.
+# A process is frozen if it does not answer within this time, in seconds.
+# The limit must be less than Dask's connection timeout of 30 s.
 CALL_SECONDS = 25
 
 

@@ -109,7 +109,7 @@ def finished(
     Args:
         tasks: Tasks to run.
         submit: Function that submits tasks and returns their futures.
-        on_loss: Called before unfinished tasks are submitted again. It must drop references to data on the cluster.
+        on_loss: Function that drops references to data on the cluster, called before tasks are submitted again.
     """
     left = dict(enumerate(tasks))
     for _ in range(_ATTEMPTS):
@@ -153,9 +153,9 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, and return a future for each value. Other workers fetch values from this worker.
+    """Send each value to one worker, and return a future for each value. Check the workers while values are sent.
 
-    Check the workers while the values are sent.
+    Workers fetch values from each other when they need them.
     """
     # Values are not broadcast, because a broadcast might not terminate if a worker dies.
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
@@ -174,8 +174,8 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
     """Submit a task that fails on workers whose versions differ from this process.
 
-    ``function`` is a function of this package. It runs with a single thread, except in this process. Arguments can be
-    futures. Dask repeats a failed task up to ``retries`` times.
+    ``function`` is a function of this package. Workers in other processes run the function with a single thread.
+    Arguments can be futures. Dask repeats a failed task up to ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"
     return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)

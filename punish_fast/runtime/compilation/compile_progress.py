@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-# Callback with the name of a kernel and the minimum number of remaining kernels, called when this process begins to
-# compile the kernel or to wait for it. If the number of missing kernels is known, the first call has an empty name.
+# Callback, called when this process begins to compile a kernel or to wait for a kernel.
+# Its arguments are the name of the kernel and the minimum number of remaining kernels.
+# If the number of missing kernels is known, the first call has an empty name.
 Announce = Callable[[str, int], None]
 
 _announce: Announce | None = None

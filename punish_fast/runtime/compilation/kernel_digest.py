@@ -17,8 +17,9 @@ import numba
 import numpy as np
 
 PACKAGE = Path(__file__).parents[2]
-# Options of all kernels and routines. With the error model "numpy", kernels are faster: division by zero returns inf or
-# NaN and never raises an exception. Wrappers for calls from C are unnecessary and would take time to compile and load.
+# Options of all kernels and routines.
+# The error model "numpy" makes kernels faster: division by zero returns inf or NaN and never raises an exception.
+# Wrappers for calls from C are unnecessary and would take time to compile and load.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _DIGEST_BYTES = 16
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)

@@ -1,15 +1,15 @@
 """Cache files of compiled kernels, and their compilation in several processes.
 
-This cache replaces Numba's cache. Numba's cache files have no checksums. If a crash or a full disk truncates a file,
+This module replaces Numba's cache. Numba's cache files have no checksums. If a crash or a full disk truncates a file,
 every later process fails, and corrupted machine code can crash a process. Concurrent writers can damage Numba's index
 of argument types, and a failed write raises an error. If Numba cannot create a folder, it might choose another folder.
-This cache stores one file per kernel and combination of argument types. Each file begins with a checksum. Its name
-contains a digest of the kernel's sources (``kernel_digest.py``), so several versions of the package can share a folder.
+In this module, each kernel and combination of argument types has its own file, which begins with a checksum. The file
+name contains a digest of the kernel's sources (``kernel_digest.py``), so versions of the package can share a folder.
 
 Within a process, Numba compiles one kernel at a time. The first run of a command therefore starts processes on the
 other cores. The processes share a queue of kernel groups. Each process claims the next group with a lock and compiles
-it. A process also claims each kernel that it compiles. Other processes wait for this kernel instead of compiling it
-again. When a process ends, the operating system releases its locks.
+it. A process also claims each kernel that it compiles, so that other processes wait for the kernel instead of compiling
+it again. When a process ends, the operating system releases its locks.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def _release(lock: FileLock) -> None:
 class KernelGroup:
     """Kernels that are compiled together. Compilation is fastest if the kernels of a group share routines."""
 
-    # Function at the top level of a module that calls all kernels. It may call them for zero items.
+    # Function at the top level of a module that calls all kernels, possibly without items.
     call: Callable[[], object]
     kernels: tuple[Any, ...]
     n_signatures: int = 1  # number of signatures for which this group and earlier groups compile each kernel
@@ -314,8 +314,8 @@ _processes: list[subprocess.Popen[bytes]] = []
 def compile_kernels(groups: Sequence[KernelGroup], n_threads: int, later: Sequence[KernelGroup] = ()) -> None:
     """Compile the missing kernels of groups in this process and, if ``n_threads`` exceeds 1, in other processes.
 
-    The other processes then compile the groups ``later``. They end with this process. While they run, later calls start
-    fewer processes. If the system cannot start processes, this process compiles all ``groups``.
+    The other processes then compile the groups ``later``, and end with this process at the latest. Later calls start
+    fewer processes while others are running. If no process can be started, this process compiles all ``groups``.
     """
     missing = [group for group in dict.fromkeys((*groups, *later)) if group.missing()]
     files = [each for group in missing for each in group.missing()]

@@ -2,7 +2,7 @@
 
 The package contains cache files (``kernel_files.py``) for one version of Python, Numba and llvmlite, and for one level
 of processors: ``x86-64-v3`` or arm64. Kernels for ``x86-64-v3`` are about as fast as kernels for a specific processor.
-If the source of a kernel has changed since the package was built, the kernel is compiled as usual.
+A kernel whose source has changed is compiled as if the package were missing.
 """
 
 import importlib.util

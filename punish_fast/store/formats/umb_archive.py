@@ -19,13 +19,13 @@ INDEX = "index.json"
 
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
-# Sizes in bytes: maximum size of a header, usual size of all headers of a member, and maximum total excess over this
-# usual size. Pax headers contain long names, and old versions of `tarfile` parse them in quadratic time.
+# Sizes in bytes: maximum size of a header, usual total size of a member's headers, and maximum excess over all members.
+# Pax headers contain long names, and old versions of `tarfile` parse pax headers in quadratic time.
 _LARGEST_HEADER, _USUAL_HEADERS, _MOST_HEADERS = 1 << 12, 1 << 11, 1 << 19
-# Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size. Compression shrinks
-# models about tenfold, and zeros by a factor of 1,000 to 1,000,000.
+# Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size.
+# Compression shrinks models about tenfold, and zeros by a factor of 1,000 to 1,000,000.
 _MOST_UNPACKED, _UNPACKED_BY_BYTE = 1 << 27, 256
-# Assumed memory if the system does not report it.
+# Assumed memory in bytes if the system does not report its memory.
 _USUAL_MEMORY = 8 << 30
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 

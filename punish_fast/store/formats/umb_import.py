@@ -71,7 +71,7 @@ class _Content:
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
-        """Return a member as an array. It must contain ``n`` numbers."""
+        """Return a member as an array. The member must contain ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
             raise self.fault(f"{printable(name)}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
@@ -86,7 +86,7 @@ class _Content:
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``. It may be missing if each item has one entry."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``. If it is missing, each item has one entry."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
