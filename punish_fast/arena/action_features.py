@@ -13,7 +13,7 @@ _N_KINDS = 5
 
 
 class ActionFeatures:
-    """Features of the actions in all states. Built-in players compute scores from them.
+    """Features of the actions in all states, from which built-in players compute scores.
 
     Attributes:
         attack: float64 ``[n_rows]``, base damage of the picked card, or 0 for rest.

@@ -48,7 +48,7 @@ HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
     "aggressive": _aggressive,
     "punisher": _punisher,
 }
-# Win probability of the exploiter ``belief`` against the veteran: the highest found so far, but not an upper bound.
+# Win probability of the exploiter ``belief`` against the veteran. It is the highest known, but not an upper bound.
 EXPLOITER_WINS = 0.545
 
 

@@ -58,7 +58,7 @@ class PolicyPlayer:
             function that maps a state to weights of its legal actions.
         temperature: Softmax temperature, in units of the agent's values. None if the player does not use softmax.
         response: float64 ``[n_rows]``, best response stored in the player's file, or None.
-        is_human: False, because the policy chooses.
+        is_human: Always False, because a policy makes the choices.
     """
 
     name: str

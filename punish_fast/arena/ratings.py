@@ -17,7 +17,7 @@ if it lost one game in 2 * 10^12. If there are only two agents, their ratings th
 *Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. The
 gradient is 0 at the maximum, so to first order the covariance of ``t`` is ``H^-1 B H^-1``, where ``H`` is the Hessian
 and ``B`` is the covariance of the gradient. The formula holds even if the model does not fit, and also for paired
-games. Wilson intervals (1927) of win rates use the number of independent games that has the same standard error.
+games. The Wilson interval (1927) of a win rate uses the number of independent games with the same standard error.
 """
 
 from dataclasses import dataclass

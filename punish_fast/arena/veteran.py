@@ -1,10 +1,10 @@
 """The veteran: a built-in opponent for the standard rules.
 
 The veteran's policy is an approximate equilibrium under ``memoryless`` (``equilibrium/solver.py``, 80 iterations). To
-save space, the policy covers only states that occur in ten million games of self-play. In all other states it is
-uniform. Its probabilities are multiples of 1 / 15. The file, written by ``bench/make/veteran.py``, stores one bit per
-state, set if the state is covered, and then the probabilities in covered states in units of 1 / 15. Both parts follow
-the order of the `StateSpace` of ``tabletop``.
+save space, the policy covers only states that self-play visits at least once in ten million games on average. In all
+other states, the policy is uniform. Probabilities are multiples of 1 / 15. The file, written by
+``bench/make/veteran.py``, stores one bit per state, set if the state is covered, and then the probabilities in covered
+states in units of 1 / 15. Both parts are in the order of `StateSpace` under ``tabletop``.
 """
 
 from pathlib import Path

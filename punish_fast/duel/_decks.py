@@ -14,7 +14,7 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Number of combinations of feints (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws.
+# Number of feint combinations (0: none, 1: the player's, 2: the enemy's, 3: both), and maximum number of draws.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
@@ -22,7 +22,7 @@ MOST_DRAWS = N_KINDS * N_KINDS
 class Draws(NamedTuple):
     """Distinct draws from each deck, for each combination of feints."""
 
-    copies: np.ndarray  # int64 ``[n_decks, 5]``, number of cards of each kind. Decks are in lexicographic order
+    copies: np.ndarray  # int64 ``[n_decks, 5]``, card counts of each deck, in lexicographic order
     n: np.ndarray  # int64 ``[n_decks, 4]``, number of distinct draws
     own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind of card drawn by the player (5 for none)
     enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind of card drawn by the enemy (5 for none)
@@ -40,7 +40,7 @@ class Decks(NamedTuple):
 
 @routine
 def find_deck(copies, deck):
-    """Return the index of a deck in ``copies`` by bisection. If the deck is missing, return the index of the next."""
+    """Return the index of a deck in ``copies``, found by bisection, or the index of the next deck if missing."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2

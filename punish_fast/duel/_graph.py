@@ -164,7 +164,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                 if is_last and then >= 0:
-                    # Between measures, a status consists only of the HP of both players.
+                    # Between measures, a status consists only of both players' HP.
                     then = hands + then % n_hps
                     used[then] = 1
                 elif then >= 0:
@@ -232,7 +232,7 @@ def number_nodes(begin, end, chunks, after, slot, win):
 class Redeal(NamedTuple):
     """Deals after a measure, and at the beginning of a game."""
 
-    # int64 ``[n_pairs]``, ascending codes of pairs of kept hands. The first pair is empty and stands for a new game.
+    # int64 ``[n_pairs]``, ascending codes of kept hands (two each). The first pair is empty and stands for a new game.
     pair: np.ndarray
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
     deal: np.ndarray  # int32 ``[n]``, deal numbers, ascending in each pair
@@ -286,9 +286,9 @@ def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs,
     """Count the possible deals after the given pairs of kept hands, or list the deals and their probabilities.
 
     ``pairs``, int64 ``[n, 2, 5]``, contains the kept hands. `list_views` describes ``cards``. ``deal_ptr`` contains the
-    first deal of each block. ``out`` consists of four arrays: the number of deals of each pair, the offset of each
-    pair's deals, the deals, and their probabilities. If the first array is empty, the kernel lists deals. If not, it
-    counts deals.
+    first deal of each block. ``out`` consists of four arrays: the number of deals per pair, the offset of each pair's
+    deals, the deals, and their probabilities. If the first array is empty, the kernel lists deals. Otherwise, the
+    kernel counts deals.
     """
     counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1

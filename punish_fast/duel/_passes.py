@@ -37,7 +37,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
     prefetch_value(full.after, v, TWO, entry)
     for i in range(n if weight > 0.0 else ZERO):
         target = np.uint64(full.after[entry + i])
-        # Usually, no card is drawn.
+        # Usually, nothing is drawn, and the probability of the draw is 1.
         p = weight * draws.p[deck, feints, i] if n > ONE else weight
         value += p * v[target, ZERO]
         length += p * v[target, ONE]

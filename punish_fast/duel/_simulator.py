@@ -36,7 +36,7 @@ BREATH, DEAL = 0, 1
 # Number of interleaved games.
 _AT_ONCE = 256
 
-# Upper bound of the number of actions in an information state.
+# Upper bound on the number of actions in an information state.
 MOST_ACTIONS = 16
 
 # Columns of `Walk.place`.
@@ -64,7 +64,7 @@ class Deals(NamedTuple):
     node_pair: np.ndarray  # int32 ``[n_nodes]``, index of each node's pair of kept hands
     node_status: np.ndarray  # int32 ``[n_nodes]``, index of each node's status in the blocks of the first breath
     ptr: np.ndarray  # int64 ``[n_pairs + 1]``, offset of each pair's deals
-    until: np.ndarray  # float64 ``[n]``, cumulative probabilities of the deals of each pair
+    until: np.ndarray  # float64 ``[n]``, cumulative probabilities of each pair's deals
     guide: np.ndarray  # int32 ``[n]``, first deal of each slice, counted from the pair's first deal
     deal: np.ndarray  # int32 ``[n]``, deal numbers
     first: np.ndarray  # int64 ``[n_deals]``, full state of each deal with the first status of its block

@@ -65,7 +65,7 @@ def add_value(total, enemy_row, entry, n, draw, args):
     prefetch_value(full.after, v, np.uint64(v.shape[1]), entry)
     value = 0.0
     for i in range(n if weight > 0.0 else ZERO):
-        # Usually, no card is drawn.
+        # Usually, nothing is drawn, and the probability is 1.
         p = draws.p[deck, feints, i] if n > ONE else 1.0
         value += p * v[np.uint64(full.after[entry + i]), ZERO]
     return total + weight * value
@@ -86,7 +86,7 @@ def prefetch_enemy(full, state_ptr, action, policy, number):
 def prefetch_value(after, v, width, entry):
     """Prefetch the row of ``v`` for a successor after ``entry``.
 
-    ``width`` is the number of columns of ``v``. ``width`` and ``entry`` are unsigned.
+    ``width`` is the number of columns in ``v``. ``width`` and ``entry`` are unsigned.
     """
     soon = min(entry + _SUCCESSORS_AHEAD, np.uint64(len(after) - 1))
     prefetch(v, np.uint64(after[soon]) * width)

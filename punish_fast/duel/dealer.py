@@ -23,7 +23,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class Dealt(NamedTuple):
-    """Dealt cards. Each array contains the number of cards of each kind, int64 ``[5]``."""
+    """Dealt cards. Each array contains five card counts, int64 ``[5]``."""
 
     own: np.ndarray
     enemy: np.ndarray
@@ -40,7 +40,7 @@ class Dealer:
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks
         self._n_drawn = 2 * space.layout.feints + 1
-        # int64 ``[n_blocks + 1]``, first deal of each block of the first breath
+        # int64 ``[n_blocks + 1]``, first deal of each block in the first breath
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
 
 
 def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.Decks:
-    """List the possible decks of each block of layer ``number``."""
+    """List the possible decks for each block in layer ``number``."""
     layout, layer = space.layout, space.layers[number]
     n_blocks = len(layer.cards)
     counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)

@@ -4,8 +4,8 @@
 between measures to ``g(x) = c + M x``. The matrix ``M`` contains the transition probabilities between nodes. Sweeps are
 accelerated (``anderson.py``). After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected
 number of measures, ``N = (I - M)^-1 1``. Every completed measure has ``b`` breaths, so ``N`` is at most ``1 + (L - 1) /
-b``, where ``L`` is the expected length of a game in breaths. The sweeps also compute ``L``. Its error is at most ``N``
-times its residual.
+b``, where ``L`` is the expected length of a game in breaths. The sweeps also compute ``L``. The error of ``L`` is at
+most ``N`` times the residual of ``L``.
 
 The forward computation propagates the distribution of full states from breath to breath. It yields the probability
 that the game ends in each breath of each measure. Both computations must agree.
@@ -152,7 +152,7 @@ class SimulationResult(NamedTuple):
         games: Number of games.
         wins: Number of games that the player won.
         split: Number of pairs with one win for each policy.
-        lengths: int64 ``[longest + 1]``, number of games of each length in breaths.
+        lengths: int64 ``[longest + 1]``, number of games by length in breaths.
     """
 
     games: int
@@ -224,7 +224,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Add two arrays with the number of games of each length, int64 ``[longest + 1]`` each."""
+    """Add two arrays with numbers of games by length, int64 ``[longest + 1]`` each."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts

@@ -34,7 +34,7 @@ class FullStates:
 
     @property
     def n_successors(self) -> int:
-        """Number of successors of full states."""
+        """Total number of successors over all full states."""
         return len(self.full.after)
 
 
@@ -42,8 +42,8 @@ class LayeredGraph(FullStates, ABC):
     """Full states of a measure and their successors."""
 
     redeal: Redeal
-    layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and finally their number
-    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and finally their number
+    layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and finally ``n_states``
+    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and finally ``n_rows``
     action: np.ndarray  # uint8 ``[n_rows]``, action of each row
 
     @abstractmethod
@@ -134,7 +134,7 @@ class LayeredGraph(FullStates, ABC):
 
     @cached_property
     def part_weights(self) -> list[np.ndarray]:
-        """Cumulative numbers of successors of the parts of each breath, int64 ``[n_parts + 1]`` each."""
+        """Cumulative numbers of successors for the parts of each breath, int64 ``[n_parts + 1]`` each."""
         entries = [self.full.entry_ptr[parts.spans] for parts in self.parts]
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self.parts, strict=True)]
 

@@ -12,7 +12,7 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Maximum number of breaths of a game. Longer games raise `DuelError`.
+# Maximum number of breaths in a game. Longer games raise `DuelError`.
 _MAX_BREATHS = 100_000
 # Maximum number of rows for which the result of `pack_shape` fits into 31 bits.
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)

@@ -37,7 +37,7 @@ class Reveal(Event):
 class Clash(Event):
     """Clash of two cards."""
 
-    resolved: tuple[int, int]  # card of each seat (0 is guard, 5 is rest)
+    resolved: tuple[int, int]  # kind of card that each seat resolves (0 is guard, 5 is rest)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ web pages access the game only through `PlaySession.view` and through events as 
             session.choose(seat, ask(session.view(seat), session.legal(seat)))
         session.reveal()
 
-A choice remains secret, and can be taken back, until `PlaySession.reveal`. That method also makes the agents choose. In
-games without hidden information, users can also undo moves.
+A choice remains secret, and can be taken back, until the call of `PlaySession.reveal`. This method also makes the
+agents choose. In games without hidden information, users can also undo moves.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def answer_to(ask: Ask, prompt: str) -> str:
 
 
 class UndoError(PunishFastError, ValueError):
-    """Raised when a move cannot be undone. The message says why."""
+    """Raised when a move cannot be undone. The message contains the reason."""
 
 
 class Match(Protocol):
@@ -99,7 +99,7 @@ SessionPlayer = HumanPlayer | PolicyPlayer
 
 
 class ChoiceError(PunishFastError, ValueError):
-    """Raised when a choice is not allowed now. The message says why."""
+    """Raised when a choice is not allowed now. The message contains the reason."""
 
 
 class PlaySession:
@@ -194,7 +194,7 @@ class PlaySession:
 
 
 class NoAnswerError(PunishFastError, ValueError):
-    """Raised when a player cannot answer a question. The message says why."""
+    """Raised when a player cannot answer a question. The message contains the reason."""
 
 
 class Presentation(Protocol):
@@ -238,7 +238,7 @@ class ServedPlayer(ABC):
     @property
     @abstractmethod
     def n_states(self) -> int | None:
-        """Number of states of the game. None if unknown."""
+        """Number of states in the game. None if unknown."""
 
     @property
     def person(self) -> str:

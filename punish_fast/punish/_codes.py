@@ -57,9 +57,9 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Tables of digits of cards codes under an information model. All are int64. Impossible digits are -1."""
+    """Tables for the digits of cards codes under an information model. All are int64. Impossible digits are -1."""
 
-    weight: np.ndarray  # [5], place value of the digit of each kind of card in a cards code
+    weight: np.ndarray  # [5], place value of each kind's digit in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand
     discard: np.ndarray  # [n_digits], total copies in all places
     move: np.ndarray  # [3, n_digits], digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`
@@ -70,7 +70,7 @@ class Places(NamedTuple):
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """Return the digit of a kind of card under ``memoryless``, given the copies in hand and in the discard pile."""
+    """Return a kind's digit under ``memoryless``, given the numbers of copies in hand and in the discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 

@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
-# Binomial coefficients. The rules allow at most 45 cards: nine copies of each of five kinds.
+# Binomial coefficients. The rules allow at most 45 cards: nine copies for each of five kinds.
 BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
 
 _small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
@@ -61,7 +61,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """Return the number of multisets of ``size`` cards in a pile."""
+    """Return how many multisets of ``size`` cards a pile contains."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -100,7 +100,7 @@ def next_subset(pile, drawn):
 
 @routine
 def possible_added(unseen):
-    """Return a bit mask of all multisets of up to three cards in ``unseen``."""
+    """Return a bit mask of all multisets in ``unseen`` with up to three cards."""
     mask = -1
     for kind in range(N_KINDS):
         mask &= FITTING[kind, min(unseen[kind], 3)]

@@ -14,7 +14,7 @@ from punish_fast.runtime.errors import brief
 
 
 class Cards(NamedTuple):
-    """Number of copies of each card, such as ``view.hand.punish``. The total is the sum, such as ``sum(view.hand)``."""
+    """Numbers of copies by card, such as ``view.hand.punish``. The total is the sum, such as ``sum(view.hand)``."""
 
     guard: int
     rush: int
@@ -26,8 +26,8 @@ class Cards(NamedTuple):
 class BotView(NamedTuple):
     """Information state of the player to move, the argument of a bot.
 
-    The fields ``hand``, ``discard`` and ``unseen`` contain the number of copies of each card, such as
-    ``view.hand.punish``. The total number of cards is the sum, such as ``sum(view.hand)``.
+    The fields ``hand``, ``discard`` and ``unseen`` contain the numbers of copies by card, such as ``view.hand.punish``.
+    The total number of cards is the sum, such as ``sum(view.hand)``.
 
     Attributes:
         hand: Cards in the player's hand, with the fields ``guard``, ``rush``, ``dodge``, ``strike`` and ``punish``.

@@ -27,7 +27,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 N_DIGITS = 18
 
-# Names of the digits of the decimal code.
+# Names of the digits in the decimal code.
 FIELDS = (
     "breath",
     *(f"hand_{card}" for card in CARDS),
@@ -36,7 +36,7 @@ FIELDS = (
 )
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
-# Columns of the decimal digits. `STATUS` lists the columns of a status in the order of the fields of `Status`.
+# Columns of the decimal digits. `STATUS` lists the columns of a status in the order of `Status`.
 BREATH = 0
 HAND = slice(1, 6)
 _OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)

@@ -30,7 +30,7 @@ class RulesError(PunishFastError, ValueError):
     """Raised when rules are invalid or cannot be loaded."""
 
 
-# Forms of the value of a field in a TOML file.
+# Forms of field values in a TOML file.
 NUMBER = "number"
 BY_CARD = "number for each card"  # a list of five numbers, or a table of the cards that differ from the default
 CARD_NAMES = "list of cards"
@@ -173,7 +173,7 @@ def _check(field: str, value: object) -> None:
 
 
 def validate_rules(rules: Rules) -> Rules:
-    """Return ``rules``. Raise `RulesError` if they are invalid."""
+    """Return ``rules`` after validation. Raise `RulesError` if the rules are invalid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed; it must be Rules, such as load_rules("tabletop")')
     for field, value in rules._asdict().items():

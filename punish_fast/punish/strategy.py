@@ -168,7 +168,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """Return the index in ``coarse`` of each state of ``fine`` during a measure, int32 ``[n]``.
+    """Return the index in ``coarse`` for each state in ``fine`` during a measure, int32 ``[n]``.
 
     Both spaces must have the same rules.
     """
@@ -226,9 +226,9 @@ _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
     """Return a digest of the states, actions and values of an agent, independent of its file.
 
-    The result is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. The input consists of all
-    triples of state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the
-    decimal code of the state as int64, the two-digit action as int64, and the value as float64, with -0 replaced by 0.
+    The result is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. The input consists of a
+    triple for each row, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code of
+    the state as int64, the two-digit action as int64, and the value as float64, with -0 replaced by 0.
 
     Args:
         states: ``[n_states]``, distinct decimal codes.

@@ -83,7 +83,7 @@ _TAGS = re.compile("(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 
 def joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters has an effect. At the ends of a text, a character is empty."""
+    """Return True if a joiner between two characters has an effect. A character is empty at the end of a text."""
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 

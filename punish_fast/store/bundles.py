@@ -12,7 +12,7 @@ from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile
 from punish_fast.store.writer import sealed_file
 
-# Dtype and number of dimensions of each array, by name.
+# Dtype and number of dimensions for each array, by name.
 Layout = Mapping[str, tuple[str, int]]
 
 

@@ -59,7 +59,7 @@ class CheckedFile:
     sizes: dict[str, int]  # values of the named sizes in the schema's shapes, such as ``n_states``
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal, read the attributes, and check the dtypes and numbers of dimensions of the datasets."""
+        """Check the seal, read the attributes, and check each dataset's dtype and number of dimensions."""
         self.path = Path(path)
         if fault := fault_of_input(self.path):
             raise ReadError(f"{self.path}: {fault}")

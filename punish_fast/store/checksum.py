@@ -8,8 +8,8 @@ crash on a truncated or damaged file. Example of a seal::
     crc32 0a1b2c3d
 
 The rest of the file is divided into pieces of 4 MiB, so that their CRC-32s can be computed in parallel. The checksum is
-the CRC-32 of a byte string that consists of these CRC-32s and any more lines of the seal, which older versions wrote.
-It detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
+the CRC-32 of a byte string that consists of these CRC-32s and any additional lines of the seal (from old versions). It
+detects only accidental damage: HDF5 can crash or hang on a manipulated file with a matching checksum.
 """
 
 import zlib
@@ -23,12 +23,12 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 SIZE = 512
 _PIECE = 1 << 22
-# Suffixes of models of Storm and PRISM.
+# File suffixes of models for Storm and PRISM.
 _MODELS = (".prism", ".nm", ".pm", ".sm", ".drn", ".jani")
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
-    """Compute the seal of a file. ``further`` contains more lines, appended after the checksum."""
+    """Compute the seal of a file. ``further`` contains additional lines after the checksum."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:
@@ -42,7 +42,7 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
     return (SEALED + text.encode() + further).ljust(SIZE, b"\n")
 
 
-# If an interrupt arrived while a thread pool acquires its locks, it could cause a deadlock.
+# Defer interrupts, because an interrupt while a thread pool acquires its locks could cause a deadlock.
 @uninterrupted()
 def seal(path: Path) -> None:
     """Write the seal of an HDF5 file into its first 512 bytes."""

@@ -76,7 +76,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-# Current version of all kinds of files except bundles, which still have version 1.
+# Current version of all files except bundles. Bundles still have version 1.
 FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 

@@ -55,7 +55,7 @@ def cached_solution(
     """Load a solution from the cache. If the cache lacks the solution, call ``solve`` and store the result.
 
     Args:
-        state_ptr: Row offsets of the states of the game, int64 ``[n_states + 1]``.
+        state_ptr: First row of each state, int64 ``[n_states + 1]``.
         policy: Policy of the enemy, float64 ``[n_rows]``, or None if the enemy is uniform.
         settings: Digest of the rules and all options of the solver.
     """

@@ -42,7 +42,7 @@ class SituationFrequencies(NamedTuple):
     choices: float  # expected number of a player's choices in the situation per game
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices (sum 1)
     possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
-    when_possible: np.ndarray  # float64 ``[6]``, frequency if the play is possible (NaN if it never is)
+    when_possible: np.ndarray  # float64 ``[6]``, frequency if the play is possible (NaN if never possible)
     given_up: np.ndarray  # float64 ``[5]``, share of feints with each card (NaN if nobody feints)
 
 

@@ -28,7 +28,7 @@ class Habit(NamedTuple):
 
     situation: str  # name of the situation
     play: str  # one of `PLAYS`
-    choices: int  # number of choices of this play in the situation
+    choices: int  # how often the player chose this play in the situation
     of: int  # number of the player's choices in the situation
     loss: float  # mean loss of these choices, in win probability
     cost: float  # loss per game due to choices in excess of the reference player's frequency

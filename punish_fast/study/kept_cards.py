@@ -33,12 +33,12 @@ class Kept(NamedTuple):
 
 
 class _Gaps(NamedTuple):
-    """Kept hands between two measures, after removal of one of the player's cards."""
+    """Kept hands between two measures, after removal of a card from the player's hand."""
 
     own: np.ndarray  # int64 ``[n, 5]``, the player's remaining cards
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
     hps: np.ndarray  # int64 ``[n]``, HP of both players, encoded as ``hp * (own - 1) + enemy - 1``
-    weight: np.ndarray  # float64 ``[n]``, expected number of visits
+    weight: np.ndarray  # float64 ``[n]``, expected number of visits per game
 
 
 def kept_cards(play: SelfPlay) -> Kept:

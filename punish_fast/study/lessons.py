@@ -111,7 +111,7 @@ def by_hands(openings: Openings, value: np.ndarray) -> Hands:
 
 
 def plays_of_hands(openings: Openings, table: np.ndarray) -> np.ndarray:
-    """Return the mean action probabilities of each hand of `by_hands`, float64 ``[n_hands, 11]``.
+    """Return the mean action probabilities for each hand in `by_hands`, float64 ``[n_hands, 11]``.
 
     ``table``, float64 ``[n, 11]``, contains the action probabilities of the openings.
     """

@@ -215,7 +215,7 @@ def host_name(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _place(host: str) -> _Place | None:
-    """Parse a host with an optional port. Return None if it is invalid."""
+    """Parse a host with an optional port. Return None if the host is invalid."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
     # IPv6 addresses are often typed without brackets.

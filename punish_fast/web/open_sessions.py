@@ -27,7 +27,7 @@ _NOBODY = Client("", "")
 
 
 class OpenSessions:
-    """All open tables, in memory."""
+    """Open tables, stored in memory."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
@@ -188,7 +188,7 @@ class OpenSessions:
         if quietest.is_over or now - quietest.touched > QUIET:
             return quietest
         crowd = Counter(part for table in held for part in {seat.client[:n] for seat in table.seats for n in (1, 2)})
-        # For each table, the number of games of its address and of its client.
+        # For each table, the number of games per address and per client.
         rank = {t: max((crowd[seat.client[:1]], crowd[seat.client[:2]]) for seat in t.seats) for t in held}
         if not whose and max(rank.values())[0] <= crowd[client[:1]] + 1:
             # No address has more games than the address of this client, so clear a table of this address.

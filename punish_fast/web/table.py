@@ -17,7 +17,7 @@ from punish_fast.web.workers import Workers
 YOU = "you"
 # Time limit of the search for an agent's move, in seconds.
 _MOVE_SECONDS = 2.0
-# Seconds to wait for a change at a table. Many proxies cut off requests after 60 seconds.
+# Seconds to wait for a change at a table. Many proxies cancel requests after 60 seconds.
 _WAIT_SECONDS = 25.0
 # Minimum number of seconds for the first move in a game between two users.
 _FIRST_SECONDS = 120.0
@@ -35,7 +35,7 @@ class OpenSession:
     seed: int  # random seed of the deals (the agent's choices use a separate secret seed)
     is_chosen: bool  # True if the user chose the seed (otherwise the seed is secret until the game is over)
     now: Callable[[], float]
-    clock: float | None = None  # seconds per move in a game between two users (None against agents)
+    clock: float | None = None  # seconds per move in a game between two users (None in a game against agents)
     seats: list["Seat"] = field(default_factory=list)  # seats of the users at the table
     has_begun: bool = False
     again: set[int] = field(default_factory=set)  # seats of users who want to play again
@@ -178,7 +178,7 @@ class Seat:
             "events": events,
             "uncovered": table.match.uncovered(self.number),
             "n_events": len(session.events),
-            # The seed determines future deals.
+            # The seed is secret during the game, because it determines future deals.
             "seed": str(table.seed) if table.is_chosen or table.is_over else None,
             "keeps": table.keeps,
             "kept": table.kept,
@@ -187,7 +187,7 @@ class Seat:
         }
 
     def _friend(self, moves: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the state of a table of two users, without the move that the friend has chosen."""
+        """Return the state of a table for two users, without the move that the friend has chosen."""
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
             "invitation": table.invitation,

@@ -79,7 +79,7 @@ def worth_text(card: str, worth: float) -> str:
 
 
 def deciding_card(result: dict[str, Any]) -> str:
-    """Return the card of which one more copy in hand changes the win probability most."""
+    """Return the card with the largest change of win probability per additional copy in hand."""
     return str(max(CARDS, key=lambda card: abs(result["in_hand"][card] or 0.0)))
 
 
@@ -102,7 +102,7 @@ class Balance:
 
     base: Rules  # rules with which the changed rules are compared
     rules: Rules  # changed rules
-    iterations: int  # maximum number of iterations of both equilibria
+    iterations: int  # maximum number of iterations for each equilibrium
     standard: Outcome  # results under ``base``
     changed: Outcome  # results under ``rules``
 

@@ -20,7 +20,7 @@ _TITLES = {
     "kept": ("A card kept instead of a fresh one", "percentage points of win rate"),
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
-# Width of the column of changes, as a share of the panel.
+# Width of the column with the changes, as a share of the panel.
 _ROOM = 0.25
 # Maximum number of characters in a line of the headline.
 _LINE = 105

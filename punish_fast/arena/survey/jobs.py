@@ -40,7 +40,7 @@ class Job:
     # Called as ``function(*arguments, stage)``. ``stage(name)`` returns a context manager for a stage of the job.
     # Workers must be able to import the function. The result is a JSON object.
     function: Callable[..., dict[str, Any]]
-    arguments: tuple[Any, ...]  # must be picklable
+    arguments: tuple[Any, ...]  # arguments of ``function`` (must be picklable)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def run_jobs(
 
     Args:
         jobs: Jobs to run. Jobs with equal keys run once.
-        results: File from which outcomes are read and to which new outcomes are appended, or None.
+        results: File with stored outcomes, extended by new outcomes, or None.
         client: Client of the Dask cluster that runs the jobs, or None to run them in this process.
         watch: Progress callbacks.
     """

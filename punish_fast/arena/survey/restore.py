@@ -28,7 +28,7 @@ from punish_fast.runtime.deadline import seconds_left, time_limit
 from punish_fast.study.lessons import Stage
 
 _N_CONFIRMED = 3
-# Minimum time for a study, relative to the time of the study of the changed rules.
+# Minimum time for a study, divided by the time for the study under the changed rules.
 _LEAST_OF_STUDY = 0.5
 # Share of the remaining time for screening.
 _SCREENING = 0.5

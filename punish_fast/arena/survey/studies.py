@@ -65,8 +65,8 @@ def run_survey(
 
     Args:
         survey: Survey to study.
-        results: File from which results are read and to which new results are appended, or None.
-        iterations: Number of iterations of each equilibrium, or None to study only agents.
+        results: File with stored results, extended by new results, or None.
+        iterations: Number of iterations for each equilibrium, or None to study only agents.
         client: `distributed.Client` of the cluster that runs the jobs, or None to run them in this process.
         watch: Progress callbacks.
         jobs: Result of `jobs_of`, or None to compute it.
@@ -121,9 +121,9 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
             or ``best response``.
 
     Returns:
-        The sizes of the model and the graph; the mean ``value`` of the agent over all openings; the number of sweeps,
-        the error bound and the digest of the solution; the results of `study_game`; and ``best_response``, the win
-        probability of the best response to the agent.
+        JSON object with the sizes of the model and the graph, the agent's mean ``value`` over all openings, the
+        solution's number of sweeps, error bound and digest, the results of `study_game`, and the win probability of the
+        best response as ``best_response``.
     """
     with stage("model"):
         space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
@@ -155,9 +155,9 @@ def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage)
             ``self-play``.
 
     Returns:
-        The numbers of ``full_states`` and ``iterations``, the results of `study_game`, the win probability of the best
-        response as ``best_response``, and the ``exploitability`` in percentage points. If time runs out,
-        ``best_response`` and ``exploitability`` are None.
+        JSON object with the numbers of ``full_states`` and ``iterations``, the results of `study_game`, the win
+        probability of the best response as ``best_response``, and the ``exploitability`` in percentage points. If time
+        runs out, ``best_response`` and ``exploitability`` are None.
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)

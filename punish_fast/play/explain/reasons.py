@@ -74,13 +74,13 @@ class Answer:
 
     @property
     def likely(self) -> str:
-        """The consequence in words if one is more than 50 % likely, otherwise `words`."""
+        """Likeliest consequence in words if its probability exceeds 50 %, otherwise `words`."""
         words, share = next(iter(self._by_words.items()))
         return f"mostly {words}" if 0.5 < share < 1 else self.words
 
     @property
     def words(self) -> str:
-        """Consequences in words. If consequences depend on drawn cards, the likeliest with their probabilities."""
+        """Consequences in words, with probabilities if they depend on drawn cards."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))

@@ -118,7 +118,7 @@ class Judge:
         indices = indices_of(self._space, states)
         for code in states[indices < 0].tolist():
             raise NoAnswerError(f"state {code}: is not a position under the rules {name_of(self._space.rules)}")
-        # Old records lack some breaths, so a new measure begins when the breath number does not increase.
+        # Old records can lack breaths, so a new measure is detected by a breath number that does not increase.
         breath = split_digits(states)[:, BREATH].astype(np.int64)
         measure = 1 + np.cumsum(np.diff(breath, prepend=0) <= 0)
         numbered = zip(side.number, measure.tolist(), side.states, indices.tolist(), side.actions, strict=True)

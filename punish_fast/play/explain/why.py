@@ -47,7 +47,7 @@ class Explanation:
     words: str  # position in words
     reasons: tuple[Reason, ...]  # legal actions, best first
     hands: dict[Five, float]  # hands that the enemy may hold, with their probabilities, likeliest first
-    answers: dict[int, float]  # probability of each of the enemy's actions, likeliest first
+    answers: dict[int, float]  # probability of each action by the enemy, likeliest first
     scale: Scale
 
     def contrast(self, action: int) -> str | None:
@@ -200,7 +200,7 @@ class Explainer:
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
         states = [state_of_digits(digits) for digits in after.digits.tolist()]
         results, hps = after.result.tolist(), after.hp.tolist()
-        # Looking up a single state takes nearly as long as looking up all states.
+        # Look up all states together, because a single lookup takes nearly as long.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
         indices = indices_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[indices]

@@ -151,14 +151,14 @@ class GamePlayer(ServedPlayer):
 
     @property
     def n_states(self) -> int | None:
-        """Number of positions of the game. None if unknown."""
+        """Number of positions in the game. None if unknown."""
         return None if self.oracle is None else self.oracle.n_positions
 
     def hint(self, view: GameView, until: float = math.inf) -> dict[str, Any]:
         """Return the outcome of each move with perfect play, and the best moves, as a JSON-like object.
 
         Args:
-            until: Deadline of a search (a ``time.monotonic`` value). ``exact`` is False if the search was cut short.
+            until: Deadline of a search (a ``time.monotonic`` value). ``exact`` is False if the search is incomplete.
         """
         if self.oracle is None:
             raise self.refusal("hint")

@@ -1,4 +1,4 @@
-"""A match of any game of ``games``, for any number of players.
+"""A match of any game in the package ``games``, with any number of players.
 
 The match samples chance events. Views and policies receive only states from `Game.known_to`, which exclude information
 hidden from the player. When players decide simultaneously, all of them choose before any choice is revealed.
@@ -24,7 +24,7 @@ GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 class GameView:
     """A position as seen by a player."""
 
-    state: Any  # from `Game.known_to`
+    state: Any  # state from `Game.known_to`, without hidden information
     seat: int
     actions: tuple[int, ...]  # legal actions of the player
 

@@ -73,7 +73,7 @@ def levels_of(game: Game) -> list[str]:
 
 
 def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
-    """Return a policy from ``policy``, the probability of each row of ``positions``, float64 ``[n_rows]``."""
+    """Return a policy from ``policy``, the probability of each row in ``positions``, float64 ``[n_rows]``."""
     return lambda state: policy[positions.rows_of(state)]
 
 

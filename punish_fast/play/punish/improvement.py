@@ -24,7 +24,7 @@ from punish_fast.study.observations import observe
 _POSITIONS = 5
 # Maximum number of positions per habit.
 _PRACTICED = 10
-# Maximum number of periods in a trend, and minimum number of games in each.
+# Maximum number of periods in a trend, and minimum number of games in a period.
 _PERIODS, _FEWEST_GAMES = 4, 5
 
 

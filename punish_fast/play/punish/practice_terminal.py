@@ -64,7 +64,7 @@ class PracticeTerminal:
 
     @property
     def score(self) -> str:
-        """The score in a sentence."""
+        """Score as a sentence."""
         n_right = sum(verdict.is_right for verdict in self.verdicts)
         lost = self._points(sum(verdict.loss for verdict in self.verdicts))
         return f"{n_right} of {len(self.verdicts)} right, {lost} lost in all."

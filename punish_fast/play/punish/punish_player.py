@@ -45,7 +45,7 @@ _NAMED = ("file", "name")
 
 
 class PunishPlayer(Player, ServedPlayer):
-    """A player of Punish. The constructor is quick; expensive results are computed on first use and cached."""
+    """A player of Punish. Expensive results are computed on first use and cached."""
 
     game_name = PunishPresentation.game
     no_second = "both players move simultaneously"
@@ -84,13 +84,13 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "memoryless",
             "values": self.has_values,
             "explains": self.information == "memoryless",
-            # Judged by the values in an agent file. For other players, by the best response to the player.
+            # The values in an agent file judge games. For other players, the best response to the player does.
             "judges": self.information == "memoryless",
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
     def _introduction(self) -> dict[str, Any]:
-        """Return the entries of `facts` that introduce a built-in player. Empty for players from files."""
+        """Return the entries of `facts` that introduce a built-in player, or an empty dict for players from files."""
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
@@ -179,7 +179,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """Explainer of the values in an agent file. For other players, of the best choices against the player."""
+        """Explainer of the values in an agent file or, for other players, of the best choices against the player."""
         return self.coach(None) if self.file is None or self.solution is None else explainer_of(self.file)
 
     @property
@@ -194,7 +194,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge by the win probabilities of an agent file. For other players, by the best response to the player."""
+        """Judge by the win probabilities of an agent file or, for other players, by the best response to the player."""
         if self.file is not None and self.file.kind == "agent":
             return Judge(self.space, chances_of(self.file, self.space))
         return Judge(self.space, self.explainer.solution)

@@ -53,7 +53,7 @@ class PunishTerminal:
 
     def _tell(self, since: int) -> int:
         for event in self.session.events[since:]:
-            # The view shows the cards of the first deal.
+            # Skip the first deal, because the view shows its cards.
             if not isinstance(event, Deal) or event.measure > 1:
                 self.screen.tell(event)
         return len(self.session.events)

@@ -66,7 +66,7 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            # Possibly only the scheduler can reach remote workers.
+            # Remote workers might accept connections only from their scheduler.
             client = stack.enter_context(LimitedClient(address, _CONNECT_SECONDS, direct_to_workers=local is not None))
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
@@ -90,7 +90,7 @@ def _ignore_interrupts() -> None:
 
 
 def n_threads(client: Client) -> int:
-    """Return the total number of threads of all workers."""
+    """Return the total number of threads over all workers."""
     return sum(client.nthreads().values())
 
 

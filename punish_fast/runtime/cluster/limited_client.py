@@ -32,7 +32,7 @@ class LimitedClient(Client):
         try:
             return call(func, *args, callback_timeout=callback_timeout or CALL_SECONDS, **kwargs)
         except TimeoutError:
-            if time.monotonic() - begin < CALL_SECONDS:  # the call has another time limit
+            if time.monotonic() - begin < CALL_SECONDS:  # the error comes from another time limit
                 raise
             told = f"cluster: the scheduler or a worker does not answer within {CALL_SECONDS} seconds"
             raise ClusterError(told) from None

@@ -96,7 +96,7 @@ def _is_idle(worker: dict[str, Any]) -> bool:
 
 T = TypeVar("T")
 
-# Maximum number of submissions of unfinished tasks.
+# Maximum number of times that unfinished tasks are submitted.
 _ATTEMPTS = 5
 _POLL_SECONDS = 0.002
 

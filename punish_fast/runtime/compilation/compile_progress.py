@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-# Callback, called when this process begins to compile a kernel or to wait for a kernel.
+# Function that is called when this process begins to compile a kernel or to wait for a kernel.
 # Its arguments are the name of the kernel and the minimum number of remaining kernels.
 # If the number of missing kernels is known, the first call has an empty name.
 Announce = Callable[[str, int], None]

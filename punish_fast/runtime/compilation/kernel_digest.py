@@ -1,4 +1,4 @@
-"""Digests of the sources of kernels.
+"""Digests of kernel sources.
 
 Machine code depends on the source files of a kernel and of the routines that it calls, on the constants and named
 tuples in these functions, and on the compiler. Edits of other files do not change the digest of a kernel.

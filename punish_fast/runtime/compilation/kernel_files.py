@@ -70,7 +70,7 @@ class KernelFiles:
         self.name = name.replace("<", "").replace(">", "")
         self.cache_path = str(folder)
         self._claim = ExitStack()
-        # Read the file before it can change.
+        # Compute the digest of the source file before the file can change.
         digest_of_file(function.__code__.co_filename)
 
     @cached_property
@@ -135,7 +135,7 @@ class KernelFiles:
         If ``folder`` is not None, it replaces the folder of this object.
         """
         try:
-            # Another user might have installed the package of shipped kernels.
+            # Files of shipped kernels can belong to another user, who installed the package.
             content = read_own(self._path(key)) if folder is None else self._path(key, folder).read_bytes()
         except OSError:
             return None

@@ -18,7 +18,7 @@ from punish_fast.punish.rules import Rules
 
 TERMINALS = ("win", "loss")
 
-# Number of states that are converted together. A limit saves memory.
+# Number of states to convert at a time. It limits memory usage.
 _BLOCK = 1 << 17
 
 

@@ -38,7 +38,7 @@ def read_index(path: Path) -> bytearray:
 
 
 def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str, bytearray]:
-    """Return the contents of the index and of all ``needed`` members, by name. ``largest`` is their limit in bytes."""
+    """Return the index and all ``needed`` members by name. ``largest`` is the maximum size of a member in bytes."""
     members: dict[str, bytearray] = {}
     for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:

@@ -1,8 +1,8 @@
 """Import of models from Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (``umb.py``).
 
 States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states. A
-missing label ``init`` is created from the initial states. The reward of a row is the sum of the rewards of its state
-and choice and the mean reward of its branches. A state without choices gets a row that leads back to the state.
+missing label ``init`` is created from the initial states. The reward of a row is the sum of three rewards: of the
+state, of the choice, and the mean over the branches. A state without choices gets a row that leads back to the state.
 
 Probabilities and rewards are doubles or 128-bit rational numbers. The numerator and the denominator of a rational
 number are at most 2^53, and the quotient is rounded once. Markov chains have one choice in each state and are read as
