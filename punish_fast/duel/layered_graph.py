@@ -1,7 +1,7 @@
 """One measure of the two-player game as a layered graph, complete or restricted, and passes through the graph.
 
 Information states are numbered breath by breath. Rows (the player's actions), full states and successors are numbered
-in the same order. Values are stored for the full states, then the nodes between measures, then the two final results.
+in the same order. Arrays of values contain the full states, then the nodes between measures, then both final results.
 """
 
 from abc import ABC, abstractmethod

@@ -254,7 +254,7 @@ class ServedPlayer(ABC):
 
     @abstractmethod
     def open(self) -> None:
-        """Load files and networks, and compute the strategy, possibly for minutes."""
+        """Load files and networks, and compute the strategy, which can take minutes."""
 
     @abstractmethod
     def is_ready(self, temperature: float | None) -> bool:

@@ -15,7 +15,7 @@ Root attributes:
     enemy: Enemy in the model, with at least the key `kind`.
     discount: Discount factor.
     objective: Objective that the values maximize. With `reach-probability`, a win has the value 1 and a loss 0. With
-        `discounted`, a win has the value 1 / (1 - discount), or 1 at discount 1. A loss has minus this value.
+        `discounted`, a win has the value 1 / (1 - discount), or 1 at discount 1, and a loss has the negative value.
     method: Method of the sweeps. `imported` for values computed by another program.
     tolerance: Limit of the error bound. NaN if the number of sweeps was fixed or the agent was imported.
     sweeps: Number of sweeps.
@@ -41,7 +41,7 @@ Datasets:
     /transitions/indices (tensor and agent?): Successor of each entry. `n_states` is a win, `n_states + 1` a loss. The
         successors of a row ascend.
     /transitions/data (tensor and agent?): Probability of each entry. The entries of a row add up to 1.
-    /solution/v (agent and checkpoint): Values of the states. In an agent, each is the largest `q` of its state.
+    /solution/v (agent and checkpoint): Values of the states. In an agent, a value is the largest `q` of the state.
     /solution/q (agent): Values of the rows.
     /solution/choice (agent?): Index, among the actions of each state, of the action that the agent plays. If
         the dataset is missing, the agent plays the first best action.
@@ -49,11 +49,11 @@ Datasets:
     /log/seconds (agent): Duration of each sweep in seconds.
     /log/rmse (agent?): Square root of the sum of squared changes in each sweep of the method `jacobi`.
     /log/choice_changes (agent?): Number of states whose best action changes in each sweep of the method `jacobi`.
-    /strategy/state (strategy?): Indices of the covered states, ascending, of the information model `memoryless`. Play
-        is uniform in all other states.
+    /strategy/state (strategy?): Ascending indices of the covered states under `memoryless`. The policy is uniform in
+        all other states.
     /strategy/p (strategy?): Probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in the covered states.
-    /strategy/rows (strategy?): Probabilities of the actions, in units of 1 / 65535, of the information model `memory`.
-        Play is uniform in states with zeros only.
+    /strategy/rows (strategy?): Probabilities of the actions under `memory`, in units of 1 / 65535. The policy is
+        uniform in states with zeros only.
     /response/choice (strategy?): Index, among the actions of each state, of the action in the best response found.
     /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations.
     /equilibrium/regret (equilibrium?): Regret of each row, if `best_response_share` is 0.
@@ -62,11 +62,11 @@ Datasets:
     /equilibrium/variance (equilibrium?): Sum of the variances of the regrets in each state, if `best_response_share` is
         not 0.
     /equilibrium/reach (equilibrium): Visits of the full states of breath 1.
-    /equilibrium/response_reach (equilibrium?): The same visits in games against best responses.
+    /equilibrium/response_reach (equilibrium?): Visits of these states in games against best responses.
     /equilibrium/nodes (equilibrium): Win probabilities at the nodes between measures.
-    /equilibrium/response_nodes (equilibrium?): The same probabilities against the best response.
+    /equilibrium/response_nodes (equilibrium?): Win probabilities at the nodes against the best response.
     /equilibrium/values (equilibrium?): Win probabilities in full states.
-    /equilibrium/response_values (equilibrium?): The same probabilities against the best response.
+    /equilibrium/response_values (equilibrium?): Win probabilities in full states against the best response.
     /equilibrium/response (equilibrium?): Row that the best response chooses in each state.
     /equilibrium/marked_rows (equilibrium?): Mark of each row in the restricted game.
     /equilibrium/marked_full (equilibrium?): Mark of each full state in the restricted game.

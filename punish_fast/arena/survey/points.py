@@ -62,12 +62,12 @@ class Survey:
     points: list[Point]  # distinct points, in the order of the file
 
     def label(self, point: Point) -> str:
-        """Describe a point by its changes of the base rules and by the fields in `varying`."""
+        """Describe a point by its changes to the base rules and by the fields in `varying`."""
         own = [f"{name}={getattr(point, name)}" for name in self.varying]
         return " ".join([*self._changes(point), *own]) or "base"
 
     def game_label(self, point: Point) -> str:
-        """Describe the rules of a point by their changes of the base rules."""
+        """Describe the rules of a point by their changes to the base rules."""
         return " ".join(self._changes(point)) or "base"
 
     def _changes(self, point: Point) -> list[str]:

@@ -63,7 +63,7 @@ class PunishMatch:
         rules = data.space.rules
         self._rules = rules
         nothing = 0, 0, 0, 0, 0
-        # Information states of both seats, and the cards that each remembers, one digit per kind of card.
+        # Information states of both seats, and their remembered cards, as one digit per kind of card.
         self._states = [State(0, nothing, rules.hp, 0, 0, rules.hp, 0, 0, 0, nothing)] * 2
         self._memories: list[np.ndarray] = []
         self._deck = 0

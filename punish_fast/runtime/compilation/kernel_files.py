@@ -214,7 +214,7 @@ def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
 
 @contextmanager
 def _claimed(path: Path, seconds: float = 0) -> Iterator[None]:
-    """Claim a kernel or a group for the block. If locks are unavailable or the folder is read-only, enter without one.
+    """Claim a kernel or a group for the block. If locks are unavailable or the folder is read-only, claim nothing.
 
     Raises:
         _ClaimedError: If another process still holds the claim after ``seconds`` seconds.
