@@ -131,7 +131,7 @@ def _is_standard_stream(path: Path) -> bool:
 
 
 def explain(path: Path, error: OSError) -> WriteError:
-    """Convert an error in writing ``path`` to a `WriteError` with a one-line message."""
+    """Convert an OSError from writing ``path`` to a `WriteError` with a one-line message."""
     text = error.strerror or str(error) or type(error).__name__
     return WriteError(f"{path}: cannot be written ({text.splitlines()[0]}); nothing was changed")
 

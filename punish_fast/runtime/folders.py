@@ -5,8 +5,8 @@ folder. In this case, a private folder in the system's temporary folder replaces
 
 Cached kernels are executed, so a user who can write to the cache of another user could run code as that user. Cache
 folders are therefore created with mode 0700. A cache folder is used only if it is not a link, belongs to this user and
-is not writable by everybody. If its group can write to it, its mode is changed to 0700. Each file is checked before it
-is read (`read_own`). These checks are omitted on Windows, where other users cannot access a profile.
+is not writable by everybody. If the group can write to the folder, the mode is changed to 0700. Each file is checked
+before it is read (`read_own`). These checks are omitted on Windows, where other users cannot access a profile.
 """
 
 import errno
@@ -38,7 +38,7 @@ def find_folder(kind: str, name: str = "", given: str = "", holding: str = "") -
     Args:
         kind: ``cache`` or ``data``.
         name: Name of the folder. If empty, return the cache folder or data folder itself.
-        given: Value of ``NUMBA_CACHE_DIR``. It replaces the user's folder unless it is empty.
+        given: Value of ``NUMBA_CACHE_DIR``, which replaces the user's folder. Empty if not set.
         holding: Name of a file. A folder with this file is used even if it is not writable.
     """
     try:

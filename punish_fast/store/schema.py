@@ -59,8 +59,8 @@ Datasets:
     /equilibrium/regret (equilibrium?): Regret of each row, if `best_response_share` is 0.
     /equilibrium/last_regret (equilibrium?): Regret of each row in the last iteration, if `best_response_share` is 0.
     /equilibrium/logit (equilibrium?): Logarithm of each row's weight, if `best_response_share` is not 0.
-    /equilibrium/variance (equilibrium?): Sum of the variances of the regrets in each state, if `best_response_share` is
-        not 0.
+    /equilibrium/variance (equilibrium?): Sum of the regrets' variances in each state, if `best_response_share` is not
+        0.
     /equilibrium/reach (equilibrium): Visits of the full states of breath 1.
     /equilibrium/response_reach (equilibrium?): Visits of these states in games against best responses.
     /equilibrium/nodes (equilibrium): Win probabilities at the nodes between measures.

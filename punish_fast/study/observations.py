@@ -20,11 +20,11 @@ class Observations(NamedTuple):
     breath: np.ndarray  # uint8 ``[n_states]``, number of the breath, from 1
     hand: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card in the player's hand
     gone: np.ndarray  # uint8 ``[n_states, 5]``, revealed or played copies of each card
-    own_hp: np.ndarray  # uint8 ``[n_states]``
-    enemy_hp: np.ndarray  # uint8 ``[n_states]``
-    own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
+    own_hp: np.ndarray  # uint8 ``[n_states]``, HP of the player
+    enemy_hp: np.ndarray  # uint8 ``[n_states]``, HP of the enemy
+    own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 if the player must rest, otherwise 0
     own_feinted: np.ndarray  # uint8 ``[n_states]``, number of own feints in this measure
-    enemy_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
+    enemy_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 if the enemy must rest, otherwise 0
     enemy_feinted: np.ndarray  # uint8 ``[n_states]``, number of the enemy's feints in this measure
     chooses: np.ndarray  # bool ``[n_states]``, True if more than one action is legal
 

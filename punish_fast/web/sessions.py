@@ -66,7 +66,7 @@ class Visitor(_Body):
 
 
 def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
-    """Normalize a user's name. Raise HTTPException 422 if the name is invalid or resembles a bot's or ``others``."""
+    """Normalize a user's name. Raise HTTPException 422 for invalid names and names similar to a bot or ``others``."""
     try:
         name = checked_name(person, {*BOTS, *RESERVED, *(player.name for player in registry.players)})
     except PlayerNameError as error:

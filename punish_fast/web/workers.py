@@ -65,7 +65,7 @@ class Workers:
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
         """Run a search for at most about ``seconds``, including the time spent in queues.
 
-        Every search starts in the queue for short searches. If incomplete, it moves to the queue for long searches.
+        Every search starts in the queue for short searches. Incomplete searches move to the queue for long searches.
 
         Args:
             work: Function of a deadline (a ``time.monotonic`` value). The return value is a pair: the result, and True

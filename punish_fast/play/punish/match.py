@@ -230,7 +230,9 @@ class Finished:
         return RecordedGame(new_id(), sides[self.winner], sides[1 - self.winner], self.ended)
 
     def keep(self, space: StateSpace, database: Path | None) -> int:
-        """Store the game in a database unless ``database`` is None, and return the game's id. Not thread-safe.
+        """Store the game in a database unless ``database`` is None, and return the game's id.
+
+        This method is not thread-safe.
 
         ``space`` contains the states of the game under ``memoryless``.
         """

@@ -84,7 +84,7 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "memoryless",
             "values": self.has_values,
             "explains": self.information == "memoryless",
-            # The values in an agent file judge games. For other players, the best response to the player does.
+            # Games are judged by the values in an agent file or, for other players, by the best response.
             "judges": self.information == "memoryless",
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }

@@ -11,8 +11,8 @@ and the values of win and loss::
 Numbers have enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
 A file contains values if its number for a loss is negative. Therefore, a win probability ``p`` is written as
-``2 p - 1``: a win has the value 1, and a loss has the value -1. Except for rounding, this preserves the order of
-actions. The reader returns the number as a value at discount 1.
+``2 p - 1``: a win has the value 1, and a loss has the value -1. The order of actions is unchanged, except for rounding.
+The reader returns the number as a value at discount 1.
 """
 
 import json
