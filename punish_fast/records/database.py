@@ -1,4 +1,4 @@
-"""Opening a database of recorded games for reading, or for writing in one transaction."""
+"""Access to a database of recorded games, for reading or for writing in one transaction."""
 
 import os
 import sqlite3
@@ -34,20 +34,20 @@ from punish_fast.runtime.files import fault_of_input, replacing
 
 # Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0
-# Maximum number of bytes of a text, blob or row. SQLite refuses to read longer ones.
+# Maximum size of a text, blob or row in bytes. SQLite does not read longer values.
 _MOST_BYTES = 1_000_000
 # Maximum number of games in a message.
 _MOST_GAMES = 5
 _REPAIR = "punish-fast records repair removes"
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked. A change within `_SETTLED_SECONDS` of another might not alter a file's times.
+# States of files whose rows were checked. Two changes within `_SETTLED_SECONDS` might leave the same file times.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
 
 class RecordsError(PunishFastError):
-    """Raised when a database or log cannot be used. The message names the file and the fault."""
+    """Raised when a database or log cannot be used. The message contains the file and the fault."""
 
 
 class LockedError(RecordsError):
@@ -56,7 +56,7 @@ class LockedError(RecordsError):
     exit_code = 1
 
 
-# Exception classes by SQLite's primary result code. All other codes raise `RecordsError`.
+# Exception classes by SQLite's primary result code. All other codes result in `RecordsError`.
 _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_BUSY: LockedError,
     sqlite3.SQLITE_LOCKED: LockedError,
@@ -81,15 +81,15 @@ _ADVICE = {
 def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading. Check all rows if the file has changed since the last check.
 
-    Invalid rows and their games are left out, and a warning of the class ``warning`` names them. An older version, or a
-    database with invalid rows, is read through a migrated temporary copy without these rows. A file without tables, as
-    left by a process that was killed before its first commit, is read as a database without games.
+    Invalid rows and their games are omitted and listed in a warning of the class ``warning``. A database of an older
+    version or with invalid rows is read through a migrated temporary copy. A file without tables, which remains if a
+    process is killed before its first commit, is read as a database without games.
     """
     _require_file(path)
-    # SQLite needs write access to roll back an unfinished change. With "rw", it can still read read-only files.
+    # SQLite needs write access to roll back an unfinished change. The mode "rw" also allows read-only files.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as copy:
         before = _state_of(path)
-        # Use one transaction, so that all reads are consistent.
+        # A single transaction makes all reads consistent.
         stored.execute("BEGIN")
         connection = stored
         is_current = _version_of(path, stored) == FORMAT_VERSION
@@ -109,7 +109,7 @@ def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[s
 
 
 def _left_out(path: Path, found: list[str], games: list[int]) -> str:
-    """Return a warning that names invalid rows and their games."""
+    """Return a warning about invalid rows and their games."""
     named = ", ".join(map(str, games[:_MOST_GAMES])) + ", ..." * (len(games) > _MOST_GAMES)
     return f"{path}: {'; '.join(found)}; games left out: {len(games):,} ({named or 'none'}); {_REPAIR} invalid rows"
 
@@ -126,7 +126,7 @@ def _state_of(path: Path) -> _FileState:
 
 
 def _remember(path: Path, state: _FileState) -> None:
-    """Record that all rows were checked, unless the last change is so recent that the next might not alter times."""
+    """Record that all rows were checked, unless the last change is too recent to distinguish later changes by time."""
     settled = time.time_ns() - int(_SETTLED_SECONDS * 1e9)
     if all(max(status[:2]) < settled for status in state):
         _checked[path] = state
@@ -136,11 +136,11 @@ def _remember(path: Path, state: _FileState) -> None:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games, migrated to the current version, in a write transaction.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged. A new
-    file is left empty instead of being deleted, since another process may already have opened it. Only one process at a
-    time can write. Others wait up to `BUSY_SECONDS`. The time to open a database of the current version does not depend
-    on the number of games. Rows are not checked unless ``erases`` is True. A warning then names invalid rows, since
-    they might contain data to be erased.
+    The transaction is committed at the end of the block. If the block fails or changes no row, the file is unchanged. A
+    new file then remains empty. It is not deleted, because another process might have opened it. Only one process at a
+    time can write. Other processes wait up to `BUSY_SECONDS`. The time to open a database of the current version does
+    not depend on the number of games. Rows are checked only if ``erases`` is True. A warning then lists invalid rows,
+    because they might contain data that should be erased.
 
     Args:
         creates: If True, create a missing database.
@@ -186,23 +186,23 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
 
 
 def repair(path: Path) -> dict[str, Any]:
-    """Remove invalid rows and their games from a database, after copying the database.
+    """Copy a database, and remove invalid rows and their games from the original.
 
-    The copy has ``-before-repair`` after the stem of the name. An existing file is not replaced. Removed rows are
-    overwritten in the database, but the copy contains them.
+    The name of the copy has ``-before-repair`` after the stem. An existing file is not replaced. Removed rows are
+    overwritten in the database, but remain in the copy.
 
     Returns:
-        ``database`` and ``copy`` (None if all rows are valid), the paths; ``invalid``, a description of the first
-        invalid row of each table; and ``games``, the ids of the removed games.
+        The path ``database``, the path ``copy`` (None if all rows are valid), a description of the first invalid row in
+        each table as ``invalid``, and the ids of the removed games as ``games``.
     """
     _require_file(path)
     with _explained(path), closing(_connect(path, "rw")) as connection, closing(_connect(path, "rw")) as stored:
-        # Copy the state before the migration.
+        # Copy the database before the migration.
         stored.execute("BEGIN")
         stored.execute("PRAGMA user_version")
-        # Texts of any length can be removed.
+        # Texts of any length must be removable.
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2**31 - 1)
-        # Writing before the commit would wait for the lock of `stored`.
+        # Prevent writes before the commit, because they would wait for the lock of `stored`.
         connection.execute("PRAGMA cache_spill = OFF")
         with _transaction(path, connection, erases=True):
             report: dict[str, Any] = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
@@ -222,7 +222,7 @@ def repair(path: Path) -> dict[str, Any]:
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
-    """Merge the write-ahead log, which contains erased data, into the database. Raise `LockedError` if it is in use."""
+    """Merge the write-ahead log, which contains erased data, into the database. Raise `LockedError` if in use."""
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
         kept = "its files keep replaced and deleted data until that process closes them"
@@ -230,7 +230,7 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
-    """Connect to a file, or to a new temporary database if ``path`` is None. SQLite keeps small ones in memory."""
+    """Connect to a file, or to a new temporary database if ``path`` is None."""
     address = "" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
@@ -241,7 +241,7 @@ def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file to read its bytes."""
+    """Open a regular file to read bytes."""
     _require_file(path)
     try:
         with path.open("rb") as file:
@@ -252,16 +252,16 @@ def open_file(path: Path) -> Iterator[BufferedReader]:
 
 def _require_file(path: Path) -> None:
     """Raise `RecordsError` if a path is not a regular file."""
-    # The file is not opened, since closing it would release all of this process's locks on the database.
+    # Do not open the file, because closing it would release all locks of this process on the database.
     if fault := fault_of_input(path):
         raise RecordsError(f"{path}: {fault}")
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database, minus 1 if it is current but has names that must be normalized."""
-    # This query makes SQLite roll back unfinished changes of killed processes.
+    """Return the version of a database, or the previous version if names must be normalized."""
+    # With this query, SQLite rolls back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    # SQLite treats a file of one byte as an empty database and would overwrite it.
+    # Reject a file of one byte. SQLite would treat it as an empty database and overwrite it.
     if path.stat().st_size == 1:
         raise RecordsError(f"{path}: is not an SQLite database")
     if version < 0:

@@ -1,4 +1,4 @@
-"""Games and choices in the database, read by SQL queries. `RecordedGame` objects are also written."""
+"""SQL queries for games and choices in the database, and a writer for `RecordedGame` objects."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from punish_fast.runtime.errors import brief, printable
 
 # Maximum number of player names in an error message.
 _MOST_NAMES = 20
-# Subquery for games and their players. `second` is the Unix second of play (the id in databases of the original
-# program), `logged` is the id in logs, and `n_breaths` counts the breaths of the side with more recorded breaths.
+# Subquery for games and their players. `logged` is the id in logs.
+# `second` is the Unix second of play. In databases of the original program, it is the id.
+# `n_breaths` is the larger number of recorded breaths among both sides.
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
@@ -36,7 +37,7 @@ GAMES = f"""(
 ) AS selected"""
 # Subquery for choices: the columns of `GAMES`, and `is_winner`, `state`, `action` and `number`.
 CHOICES = f"{GAMES} JOIN breaths ON breaths.game_id = game"
-# ORDER BY terms. Games by time of play and id, and choices also by side (winner first) and breath.
+# ORDER BY terms: games by time of play and id, and choices also by side (winner first) and breath.
 GAME_ORDER = "second, game"
 CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
@@ -46,7 +47,7 @@ class Choices:
     """Recorded choices, sorted by time of play, game, side (winner first) and breath."""
 
     decimal: np.ndarray  # int64 [n], decimal codes of the states
-    # uint8 [n], two-digit action codes. Old databases contain illegal actions, such as 91.
+    # uint8 [n], two-digit action codes. Old databases can contain illegal actions, such as 91.
     action: np.ndarray
     game: np.ndarray  # int64 [n], ids of the games
     won: np.ndarray  # bool [n], True if the player won the game
@@ -61,7 +62,7 @@ class Choices:
         return len(np.unique(self.game))
 
     def of_player(self, name: str) -> Choices:
-        """Return the choices of the player with this name."""
+        """Return the choices of a player."""
         return Choices(*(column[self.player == name] for column in vars(self).values()))
 
 
@@ -74,7 +75,7 @@ class Selection:
     player: str | None = None  # only games of this player
     game: int | None = None  # only the game with this id
     before: int | None = None  # only games that precede the game with this id in `GAME_ORDER`
-    since: int | None = None  # only games played from this Unix second on
+    since: int | None = None  # only games played at this Unix second or later
 
     def __post_init__(self) -> None:
         for field in ("since", "until", "game", "before"):
@@ -83,7 +84,7 @@ class Selection:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a 64-bit integer")
 
     def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
-        """Return a query for columns of the selected games or choices, with ``more`` appended, and its parameters."""
+        """Return a query for columns of the selected games or choices, and its parameters. Append ``more``."""
         given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
         if self.player is not None:
             given["player"] = clean_name(self.player)
@@ -115,7 +116,7 @@ def read_choices(
     Args:
         path: Database of recorded games.
         humans_only: If True, read only games in which neither player is a bot.
-        with_bots: If True, read the choices of human players in all games, including games against bots.
+        with_bots: If True, read the choices of human players in all games, also in games against bots.
         winners: If True, read only the choices of winners.
         until: If given, read only games played up to this Unix second (inclusive).
         player: If given, read only the choices of the player with this name.
@@ -136,14 +137,14 @@ def read_choices(
 
 
 def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
-    """Return the columns of a query's rows as arrays. ``dtypes`` lists one dtype per column, separated by spaces."""
+    """Convert the rows of a query to one array per column. ``dtypes`` lists the dtypes, separated by spaces."""
     names = dtypes.split()
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return [np.array(column, dtype=name) for column, name in zip(columns, names, strict=True)]
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Raise `RecordsError` if ``player`` is given and the database has no player with this name."""
+    """Raise `RecordsError` if ``player`` is not None and the database contains no player with this name."""
     if player is None:
         return
     names = f"SELECT username FROM players WHERE {LAWS['players']} ORDER BY player_id"
@@ -154,16 +155,16 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
         raise RecordsError(f"{path}: there is no player {brief(player)}; players: {names or 'none'}{more}")
 
 
-# Parameter id that the original program writes for players without parameters.
+# Id of the parameters that the original program writes for players without parameters.
 _NO_PARAMETERS = "NULL"
 
 
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield the database id of each selected game with breaths, and the game, in the order `GAME_ORDER`.
+    """Yield the selected games that have breaths, each with its database id, in the order `GAME_ORDER`.
 
-    The ``id`` of the game is its id in logs. It can differ from the database id.
+    `RecordedGame.id` is the id in logs, which can differ from the database id.
     """
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
@@ -191,9 +192,9 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 
 
 class GameWriter:
-    """Writer of games, new players and parameters in an open transaction.
+    """Writer of games, players and parameters in an open transaction.
 
-    If a bot and a human player have the same name, a number is appended to the name that is added later.
+    If a bot and a human player have the same name, the name of the second player gets a number.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -201,9 +202,9 @@ class GameWriter:
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
     def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
-        """Insert a game under ``game_id``. ``digest`` is the SHA-256 of its log, or None if it was recorded here.
+        """Insert a game under ``game_id``. ``digest`` is the SHA-256 of its log, or None if recorded by this program.
 
-        Breaths of a lost game with this id are deleted, since they would become breaths of the new game.
+        Breaths of a lost game with this id are deleted, because they would become breaths of the new game.
         """
         is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
@@ -240,18 +241,18 @@ class GameWriter:
                 row = (number, spelling, was_bot)
                 self._connection.execute("INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", row)
             elif is_bot and not was_bot and is_imported and not self._is_person(number):
-                # Earlier logs by breath did not mark the player as a bot.
+                # Older logs by breath did not mark the player as a bot.
                 was_bot = True
                 self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
             if number == opponent or is_bot not in (None, bool(was_bot)):
                 continue
             if not was_bot:
                 return number, _NO_PARAMETERS
-            # The original's bots are greedy (temperature 0).
+            # Bots of the original program are greedy (temperature 0).
             return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _is_person(self, number: int) -> bool:
-        """Return True if this program, which marks all bots, recorded a game of a player who is not marked as a bot."""
+        """Return True if this program recorded a game of the player. Unmarked players are then human."""
         recorded = (
             "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
             f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND}) LIMIT 1"
@@ -272,21 +273,21 @@ class GameWriter:
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str, end: str) -> int:
-        """Return an id that neither a row nor a game uses. ``end`` is the end of the names of the columns in games.
+        """Return an id that neither a row nor a game uses. ``end`` is the end of the column names in ``games``.
 
-        A game can refer to a lost row. A new row with that id would change the game.
+        A game can refer to a missing row. A new row with the same id would change the game.
         """
         used = f"SELECT {column} AS id FROM {table}" + "".join(
             f" UNION ALL SELECT {side}_{end} FROM games" for side in ("winner", "loser")
         )
-        # The rows of a migrated database are not checked before each game, so invalid ids are ignored.
+        # Ignore invalid ids, because the rows of a migrated database are not checked before each game.
         sound = f"typeof(id) = 'integer' AND id < {2**63 - 1}"
         (largest,) = self._connection.execute(f"SELECT max(id) FROM ({used}) WHERE {sound}").fetchone()
         return int(largest or 0) + 1
 
 
 def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
-    """Return all games of a player, with both sides, for `logs.write_log`."""
+    """Return all games of a player with both sides."""
     path = Path(path)
     with open_to_read(path) as connection:
         require_player(path, connection, name)
@@ -296,8 +297,8 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 def anonymize_player(path: str | Path, name: str) -> str:
     """Replace a player's name with an alias derived from the player's id, and return the alias.
 
-    Games are kept, and the name is overwritten in the file. If a log of these games is imported again, the games are
-    recognized by their breaths, and the name is not restored.
+    The games are kept, and the name is overwritten in the file. If a log of these games is imported again, the breaths
+    identify the games, and the name is not restored.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -313,7 +314,7 @@ def anonymize_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player and all their games, with both sides, and return the numbers of deleted games and choices.
+    """Delete a player and all games of the player. Return the numbers of deleted games and choices.
 
     Deleted data are overwritten in the file. Opponents are kept, even if they have no other games.
     """
@@ -330,7 +331,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
 
 def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
-    """Raise `RecordsError` if the name still exists, since ``ON CONFLICT IGNORE`` in a schema can suppress changes."""
+    """Raise `RecordsError` if the name still exists, for example if the schema contains ``ON CONFLICT IGNORE``."""
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")

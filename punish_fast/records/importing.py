@@ -1,10 +1,10 @@
-"""Import of games from logs and databases: each game is stored once. Rejected games are reported with a reason.
+"""Import of games from logs and databases. Each game is stored once. Rejected games are reported with a reason.
 
-Games recorded by this program have random ids, and logs preserve them. In the original program, the id of a game is the
-Unix second in which it ended, so two games can have the same id. The game imported later is stored under a random id,
-together with its id in the log. The original program merged the breaths of games with the same id. A game therefore
-counts as known, regardless of its players, if a stored game with the same id contains all its breaths. If the two games
-have only the second of play in common, their players must also be the same.
+Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
+Unix second of its end, so two games can have the same id. The second game is then stored under a random id, together
+with its id in the log. The original program merged the breaths of games with the same id. Therefore, a game counts as
+known, regardless of its players, if a stored game with the same id contains all its breaths. If two games only have the
+same second of play, their players must also be the same.
 """
 
 import hashlib
@@ -31,11 +31,11 @@ CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded s
 class ImportReport:
     """Result of an import."""
 
-    # Path, layout, digest, number of games and flaw of each log. The flaw is why reading stopped early, or None.
+    # Path, layout, digest, number of games and flaw of each log. The flaw is the reason for an early stop, or None.
     files: list[dict[str, Any]]
     games: int = 0  # number of games in all logs
     imported: int = 0  # number of imported games
-    known: int = 0  # number of games that were already in the database or in another log
+    known: int = 0  # number of games that are also in the database or in another log
     remarks: list[Remark] = field(default_factory=list)  # rejections and warnings
 
     def count(self, verdict: str) -> dict[str, int]:
@@ -48,7 +48,7 @@ class ImportReport:
         return sum(self.count(REJECTED).values())
 
     def as_mapping(self) -> dict[str, Any]:
-        """Return the report as a dict that can be written as JSON."""
+        """Return the report as a JSON-like dict."""
         return {
             "files": self.files,
             "games": self.games,
@@ -110,7 +110,7 @@ _Candidate = tuple[RecordedGame, GameLog, list[Remark]]
 
 
 def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, list[_Candidate]]:
-    """Return a report on truncated logs and rejected games, and the other games with their warnings."""
+    """Return a report on truncated logs and rejected games, and the accepted games with warnings."""
     report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
     for log in logs:
@@ -137,9 +137,10 @@ _WHY_ROUNDED = "another program has rounded the states to 53 bits; import the or
 
 def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
     """Return the games whose states may be rounded codes of other reachable states."""
-    # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints. A
-    # suspect game is rounded if a rounding explains its states. If states are numbers or a rounded game has unreachable
-    # states, also return every game whose states are explained by a rounding that leaves the log's states unchanged.
+    # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints.
+    # A suspect game is rounded if a rounding explains its states.
+    # If states are numbers or a rounded game has unreachable states, the log has probably been rounded.
+    # Then also return every game whose states can result from a rounding that leaves the log's states unchanged.
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
     for game, found in zip(log.games, faults, strict=True):
@@ -169,18 +170,19 @@ def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
 
 
 def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
-    """Return True if a game is another version of a stored game: it has the same players and the same random id.
+    """Return True if a game is another version of a stored game, with the same players and the same random id.
 
-    A game of the original program must instead contain all breaths of the stored game, and more.
+    A game of the original program must contain all breaths of the stored game and more. Its id is irrelevant.
     """
     same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
     is_longer = _breaths_of(other) < _breaths_of(game)
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
-# Query for stored games that can be equal to a game of a log: games whose id, in the database or in their log, is the
-# game's id or second of play and, if the game was recorded by the original program, all games of the same players in
-# the same second. Each term uses an index.
+# Query for stored games that can be equal to a game from a log.
+# Their id, in the database or in a log, is the game's id or second of play.
+# If the original program recorded the game, all games of the same players in the same second are included.
+# Each term uses an index.
 _PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"
@@ -189,7 +191,7 @@ _CANDIDATES = (
 
 
 def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Candidate, report: ImportReport) -> None:
-    """Insert a game under a free id unless it is known or conflicts with a stored game, and update the report."""
+    """Insert a game under a free id, unless the game is known or conflicts with a stored game. Update the report."""
     game, log, warnings = candidate
     keys = {
         **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},

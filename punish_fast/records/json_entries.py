@@ -1,8 +1,8 @@
-"""Reader of JSON files that may be truncated, partly damaged, or not JSON at all.
+"""Reader of JSON files that might be truncated, damaged, or not JSON.
 
-A file contains a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by
-one, so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and ``2e0``
-are read as 2.
+A file contains a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded
+separately, so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and
+``2e0`` are read as 2.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from punish_fast.runtime.errors import PunishFastError, brief
 
 _LONGEST_NUMBER = 4000
-# Reasons in decoding errors if the input ends within a character.
+# Reasons of decoding errors if the input ends within a character.
 _CUT_OFF = ("unexpected end of data", "truncated data")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -29,11 +29,11 @@ class Entries(NamedTuple):
     """Entries of a JSON file."""
 
     values: list[Any]  # decoded entries, with an `EntryError` in place of each damaged entry
-    flaw: str  # reason why reading stopped; empty if the whole file was read
+    flaw: str  # reason why reading stopped (empty if the whole file was read)
 
 
 def read_entries(content: bytes) -> Entries:
-    """Read the entries of a file. Raise `EntryError` if it has none."""
+    """Read the entries of a file. Raise `EntryError` if the file has no entries."""
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty; it must be a JSON list")
@@ -44,7 +44,7 @@ def read_entries(content: bytes) -> Entries:
 
 
 def _decode(content: bytes) -> tuple[str, bool]:
-    """Return the text of a file, and True if the file ends within a character (else False)."""
+    """Return the text of a file, and True if the file ends within a character."""
     encoding = json.detect_encoding(content)
     try:
         return content.decode(encoding), False
@@ -69,7 +69,7 @@ class _Reader:
         return Entries(self._values, flaw)
 
     def _read_list(self, place: int) -> str:
-        """Read a list from `place`, after its `[`; return the flaw that stopped reading, or an empty string."""
+        """Read a list from ``place``, after its ``[``. Return the flaw that stopped reading, or an empty string."""
         end = self._skip(place)
         following = "]" if self._text.startswith("]", end) else ","
         begin = end
@@ -84,14 +84,14 @@ class _Reader:
         return "" if rest == len(self._text) else self._flaw("text after the list", rest)
 
     def _read_sequence(self, place: int) -> str:
-        """Read consecutive values from `place`, and return the flaw that stopped reading, or an empty string."""
+        """Read consecutive values from ``place``. Return the flaw that stopped reading, or an empty string."""
         flaw = ""
         while place < len(self._text) and not flaw:
             flaw, place = self._read_value(place)
         return flaw
 
     def _read_value(self, place: int) -> tuple[str, int]:
-        """Store the value at `place`. Return the flaw that stopped reading, or an empty string, and the next index."""
+        """Store the value at ``place``. Return the flaw that stopped reading (empty if none) and the next index."""
         try:
             value, end = _DECODER.raw_decode(self._text, place)
         except (json.JSONDecodeError, EntryError, RecursionError) as error:
@@ -109,7 +109,7 @@ class _Reader:
         return "", self._skip(end)
 
     def _end_of(self, place: int) -> int:
-        """Return the end of the object or list at `place`, found by matching brackets, or -1."""
+        """Return the end of the object or list at ``place`` by matching brackets, or -1 if the text ends earlier."""
         depth = 0
         if self._text.startswith(("{", "["), place):
             for token in _TOKEN.finditer(self._text, place):
@@ -126,7 +126,7 @@ class _Reader:
         return found.end()
 
     def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
-        """Return a description of the flaw at `place`, including its line."""
+        """Return a description of the flaw at ``place``, including its line."""
         error = json.JSONDecodeError(message, self._text, place)
         if is_cut or place >= len(self._text):
             return f"is cut off in entry {len(self._values) + 1} (line {error.lineno})"

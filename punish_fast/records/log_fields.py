@@ -1,6 +1,6 @@
 """Validation of the fields of a log, and detection of state codes that another program has rounded.
 
-Functions that validate a field raise `EntryError` if it is invalid. The message begins with ``where``.
+Functions that validate a field raise `EntryError` if the field is invalid. The message begins with ``where``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from punish_fast.runtime.errors import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """Return ``entry`` if it is an object with exactly these keys. Those in ``optional`` may be missing."""
+    """Return ``entry`` if it is an object with exactly these keys. Keys in ``optional`` may be missing."""
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
@@ -79,18 +79,19 @@ def temperature(where: str, parameters: Any) -> float | None:
 
 
 def game_and_names(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
-    """Return a game's id, or None if it is invalid, and the normalized names of its players, omitting invalid names."""
+    """Return a game's id (None if invalid) and the normalized names of its players. Omit invalid names."""
     cleaned = [clean_name(each) for each in names if isinstance(each, str)]
     is_valid = type(game) is int and 0 <= game <= LAST_ID
     return game if is_valid else None, tuple(each for each in cleaned if is_name(each))
 
 
-# State codes have 18 digits, and adjacent doubles of this size are 16 to 64 apart. Many programs read all numbers of a
-# JSON file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double.
-# A rounded code can be the code of another reachable state, so the game may look valid. However, rounding changes most
-# codes, so a log whose codes are all unchanged by a rounding has probably been rounded.
+# State codes have 18 digits, but the distance between adjacent doubles of this size is 16 to 64.
+# Many programs read all numbers in a JSON file as doubles.
+# They write doubles in full, with 15 to 17 digits, or with the fewest digits that identify the double.
+# A rounded code can be the code of another reachable state, so the game can look valid.
+# However, rounding changes most codes. If a rounding leaves all codes of a log unchanged, the log was probably rounded.
 class Rounding(NamedTuple):
-    """Rounding of state codes by a program that stores them as doubles."""
+    """Rounding of state codes by a program that stores codes as doubles."""
 
     apply: Callable[[int], int]
     reach: int  # maximum change of a code

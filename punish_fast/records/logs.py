@@ -5,20 +5,19 @@ The first layout has one object per player and breath::
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
      "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds, if not GameID}
 
-The second layout has one object per game, with breaths in the order of play::
+The second layout has one object per game, with breaths in chronological order::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
      "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n, if not play_timestamp}
 
-``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies its bots by their
-names, and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger
-numbers in JSON. In the second layout, bots have ``bot_parameters`` even if their temperature is unknown, and human
-players do not.
+``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies bots by name, and
+its ids are Unix seconds. Ids of this program are random and below 2^53, because many programs round larger numbers in
+JSON. In the second layout, bots have ``bot_parameters`` even if their temperature is unknown, but human players do not.
 
 A file contains a list of objects, a single object, or one object per line. State codes are text, or numbers in any
 exact notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects
-are omitted and reported. If a file is truncated or has an invalid object of an unknown game, games without both views
-of every breath are also omitted and reported.
+are omitted and reported. If a file is truncated or contains an invalid object of an unknown game, games that lack a
+view of a breath are also omitted and reported.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.errors import brief
 from punish_fast.runtime.files import kind_of
 
-# Names that the original program reserves for its bots. Its logs by breath identify bots only by these names.
+# Names that the original program reserves for bots. In its logs by breath, bots can be identified only by these names.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
@@ -52,30 +51,30 @@ CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incom
 
 @dataclass(frozen=True)
 class Side:
-    """One player's side of a game."""
+    """Choices of one player in a game."""
 
     name: str  # name of the player
-    number: tuple[int, ...]  # numbers of the recorded breaths, ascending; the first breath of a game has number 0
+    number: tuple[int, ...]  # numbers of the recorded breaths in the game, from 0, ascending
     states: tuple[int, ...]  # decimal codes of the states in these breaths
-    actions: tuple[int, ...]  # two-digit action codes as recorded, possibly illegal
-    temperature: float | None = None  # the bot's softmax temperature; None if unknown
-    is_bot: bool | None = None  # None if the log does not specify it
+    actions: tuple[int, ...]  # recorded two-digit action codes, possibly illegal
+    temperature: float | None = None  # softmax temperature of a bot (None if unknown)
+    is_bot: bool | None = None  # True for a bot, False for a human player (None if unknown)
 
     @classmethod
     def of(cls, player: Any, states: Iterable[int], actions: Iterable[int]) -> Self:
-        """Return the side of a `PolicyPlayer` or `HumanPlayer`, whose choices in all breaths are recorded."""
+        """Return the side of a `PolicyPlayer` or `HumanPlayer` with choices in all breaths."""
         codes, chosen = tuple(states), tuple(actions)
         return cls(player.name, tuple(range(len(codes))), codes, chosen, player.temperature, not player.is_human)
 
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """Game as recorded in a log."""
+    """Game recorded in a log."""
 
     id: int
     winner: Side
     loser: Side
-    played: int | None = None  # Unix second of play; None if equal to the id
+    played: int | None = None  # Unix second of play (None if equal to the id)
 
     @property
     def second(self) -> int:
@@ -90,8 +89,8 @@ class Remark:
     verdict: str  # "rejected" or "warning"
     kind: str  # kind of fault
     reason: str  # description and location of the fault
-    game: int | None  # id of the game in its log; None if the id is invalid, or for a warning about a log
-    players: tuple[str, ...]  # valid names of the players, the winner first if known
+    game: int | None  # id of the game in its log (None if the id is invalid or the warning concerns a log)
+    players: tuple[str, ...]  # valid names of the players (winner first if known)
     file: str = ""  # path of the log
 
 
@@ -100,12 +99,12 @@ class GameLog:
     """Content of a log."""
 
     path: Path
-    digest: str | None  # SHA-256 of the file; None if the games were just played
+    digest: str | None  # SHA-256 of the file (None if this process recorded the games)
     layout: str  # "breaths", "games" or "database"
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
     refused: tuple[Remark, ...]  # omitted games, without the path of the log
-    flaw: str = ""  # reason why reading stopped; empty if the whole file was read
-    in_numbers: bool = False  # True if any state is a number, which a program may have rounded, not text
+    flaw: str = ""  # reason why reading stopped (empty if the whole file was read)
+    in_numbers: bool = False  # True if any state is a number instead of text, so that a program may have rounded states
 
 
 class _ContradictionError(EntryError):
@@ -117,7 +116,7 @@ class _IncompleteError(EntryError):
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """Parse the content of a log. ``path`` identifies it in messages and databases."""
+    """Parse the content of a log. ``path`` identifies the log in messages and databases."""
     path = Path(path)
     if kind := kind_of(content):
         raise RecordsError(f"{path}: is {kind}, not a log; a log is an unpacked JSON file")
@@ -131,7 +130,7 @@ def log_of(content: bytes, path: str | Path) -> GameLog:
 
 
 def _layout_of(values: list[Any]) -> str:
-    """Return the layout of the first entry that has a key of one of the layouts, or ``"breaths"`` for an empty list."""
+    """Return the layout of the first entry with a key of a layout, or ``"breaths"`` if the list is empty."""
     for value in values:
         for layout, keys in (("games", _GAME_KEYS), ("breaths", _BREATH_KEYS)):
             if isinstance(value, dict) and not value.keys().isdisjoint(keys):
@@ -181,9 +180,9 @@ _T = TypeVar("_T")
 def _split(
     values: list[Any], check: Callable[[str, Any], _T]
 ) -> tuple[list[tuple[Any, _T]], list[tuple[Any, EntryError]]]:
-    """Return valid entries paired with their checked form, and invalid ones paired with their error.
+    """Return valid entries with their checked form, and invalid entries with their error.
 
-    Raise the first error if there are only malformed entries.
+    Raise the first error if all entries are malformed.
     """
     valid: list[tuple[Any, _T]] = []
     invalid: list[tuple[Any, EntryError]] = []
@@ -212,7 +211,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             strays.append(_refuse(game, names, error))
         else:
             faults.setdefault((game, frozenset(names)), error)
-        # An object of an unknown game, or with an id in milliseconds, may belong to any incomplete game.
+        # An object of an unknown game, or with an id in milliseconds, can belong to any incomplete game.
         if game is None or len(names) < 2 or (game > LAST_SECOND and "Played" not in given):
             gap = gap or str(error)
     gap = gap or (flaw and f"the log {flaw}")
@@ -224,7 +223,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             games.append(_assemble(key[0], groups[key], gap))
         except EntryError as error:
             refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
-    # Invalid objects of unknown games belong to the incomplete games. Without these, they count as one refused game.
+    # Invalid objects of unknown games belong to the incomplete games. If all are complete, count one refused game.
     if not any(each.kind == INCOMPLETE for each in refused):
         refused += strays[:1]
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
@@ -235,9 +234,9 @@ def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Rema
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
-    """Return a game assembled from its entries. They may contain duplicates.
+    """Assemble a game from its entries, which may contain duplicates.
 
-    If entries of the log may be missing, ``gap`` is the reason, and an incomplete game raises an error.
+    If the log might lack entries, ``gap`` is the reason, and an incomplete game raises an error.
     """
     names = winner, loser = group[0].names
     if winner == loser:
@@ -255,7 +254,7 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _ContradictionError(f"two different breaths are {entry.turns_left} turns from the end")
-    # In a complete game, both views have all breaths and begin with breath 1 (the first digit of a state).
+    # In a complete game, both views contain all breaths and begin with breath 1 (the first digit of a state).
     is_whole = sides[0].keys() == sides[1].keys() == set(range(longest + 1))
     if gap and not (is_whole and all(side[0][0] // 10**17 == 1 for side in sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
@@ -311,7 +310,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games as JSON in the layout by breath. `log_of` reads it. Parameters of bots are omitted."""
+    """Return games as JSON in the layout by breath, without the parameters of bots. `log_of` reads this layout."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]
@@ -319,7 +318,7 @@ def write_log(games: Iterable[RecordedGame]) -> str:
 
 
 def check_names(games: Iterable[RecordedGame]) -> None:
-    """Raise `RecordsError` if a player's name is not valid in a log."""
+    """Raise `RecordsError` if a player's name is invalid in a log."""
     for name in (side.name for game in games for side in (game.winner, game.loser)):
         if not is_name(name):
             raise RecordsError(f"player {brief(name)}: logs allow only {NAMES}; anonymize this player first")

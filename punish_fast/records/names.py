@@ -1,16 +1,16 @@
 """Player names: normalization, and detection of names that resemble the name of a built-in player.
 
 A name is stored in Unicode normal form C, trimmed, with single spaces and without invisible characters. Joiners are
-kept if they shape letters or join emoji, as Persian, Indic scripts and many emoji require.
+kept if they shape letters or join emoji. Persian, Indic scripts and many emoji require joiners.
 
-Similar names are detected as in Unicode Technical Standard 39: compatibility forms, case and accents are folded, and
-letters of other scripts are treated as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
-standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters. Packages with the complete file are a
-megabyte in size or have not been updated for years. Since the standard does not list all similar letters, two names
-also count as similar if most of their letters match and the others are narrow letters of non-Latin scripts.
+Similar names are detected according to Unicode Technical Standard 39: compatibility forms, case and accents are folded,
+and letters of other scripts are replaced by the Latin letters that they resemble. ``_LOOKALIKES`` contains the entries
+of the standard's file ``confusables.txt`` (Unicode 15.1) for single Latin letters. Packages with the complete file are
+a megabyte in size or out of date. The standard does not list all similar letters. Therefore, two names also count as
+similar if most of their letters match and the others are narrow letters of non-Latin scripts.
 """
 
-# ruff: noqa: RUF001 - characters that look like others are the subject
+# ruff: noqa: RUF001 - this module is about characters that resemble others
 
 import re
 import unicodedata
@@ -20,11 +20,11 @@ from itertools import count
 from punish_fast.runtime.errors import JOINERS, PunishFastError, brief, joins, printable
 
 MAX_NAME = 60
-# Maximum number of characters of a stored name. Older versions and the original program stored names of any length.
+# Maximum number of characters in a stored name. Old versions and the original program stored names of any length.
 LONGEST_NAME = 10 * MAX_NAME
 NAMES = f"names of 1 to {MAX_NAME} printable characters"
 
-# Blanks: spaces of all widths, tabs, and letters and symbols without visible glyphs.
+# Blanks: spaces of all widths, tabs, and characters without visible glyphs.
 _BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+")
 # Soft hyphens, zero-width breaks, and direction marks.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -60,8 +60,8 @@ _LOOKALIKES = {
 # Characters that resemble each other.
 _ALIKE = [frozenset(letter + shapes) for letter, shapes in _LOOKALIKES.items()]
 _WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
-# Unicode names of variants of Latin letters, such as "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL
-# LETTER V" and "REGIONAL INDICATOR SYMBOL LETTER V".
+# Unicode names of variants of Latin letters, such as "LATIN SMALL LETTER DOTLESS I".
+# Other examples: "NEGATIVE SQUARED LATIN CAPITAL LETTER V" and "REGIONAL INDICATOR SYMBOL LETTER V".
 _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .+)?$")
 _TEMPERATURE = re.compile(r"@[0-9.eE+-]*$")
 
@@ -71,8 +71,8 @@ class PlayerNameError(PunishFastError, ValueError):
 
 
 def clean_name(text: str) -> str:
-    """Return the normalized spelling of a name, as stored and compared. `checked_name` also validates the name."""
-    if len(text) > LONGEST_NAME:  # too long for a name; normalizing long texts can take quadratic time
+    """Normalize a name for storage and comparison. `checked_name` also validates the name."""
+    if len(text) > LONGEST_NAME:  # too long for a name, and normalization can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
     kept: list[str] = []
@@ -80,12 +80,12 @@ def clean_name(text: str) -> str:
         if character not in JOINERS or joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
     cleaned = unicodedata.normalize("NFC", "".join(kept))
-    # Dropping characters can make blanks, joiners or accents adjacent, so repeat until nothing changes.
+    # Removed characters can leave adjacent blanks, joiners or accents, so repeat until nothing changes.
     return cleaned if cleaned == text else clean_name(cleaned)
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, then the name with the suffixes (2), (3) and so on, for other players with the same name."""
+    """Yield a name, then the name with the suffixes (2), (3) and so on."""
     yield name
     for suffix in (f" ({k})" for k in count(2)):
         yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
@@ -98,7 +98,7 @@ def is_name(text: str) -> bool:
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalized spelling of a name. Raise `PlayerNameError` if it is invalid or like one in ``taken``."""
+    """Normalize a name. Raise `PlayerNameError` if the name is invalid or resembles a name in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
         raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")
@@ -109,14 +109,14 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
 
 
 def looks_like(name: str, other: str) -> bool:
-    """Return True if two names without temperatures, or their parts before ``@``, resemble each other."""
+    """Return True if two names, or their parts before ``@``, resemble each other. Temperatures are ignored."""
     names = (_TEMPERATURE.sub("", unicodedata.normalize("NFKC", each)) for each in (name, other))
     ours, theirs = ({_folded(each), _folded(each.partition("@")[0])} for each in names)
     return any(_match(one, another) for one in ours for another in theirs)
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if folded names have equal length, most characters match, and the rest might be similar letters.
+    """Return True if folded names have equal length, most letters match, and all others might be similar.
 
     Two different letters might be similar if one of them is a narrow letter of a non-Latin script.
     """
@@ -130,13 +130,13 @@ def _match(name: str, target: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    """Return the letters and digits of a text, with case, accents and variants of Latin letters folded."""
+    """Return the letters and digits of a text, after folding of case, accents and variants of Latin letters."""
     characters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     letters = "".join(map(_letter, characters))
     return "".join(c for c in letters if c.isalnum() or c in _WITH_SHAPE).replace("rn", "m").replace("vv", "w")
 
 
 def _letter(character: str) -> str:
-    """Return the Latin letter of which a character is a variant, or the character itself."""
+    """Return the Latin letter if a character is a variant of one. Return other characters unchanged."""
     found = None if character.isascii() else _LATIN.search(unicodedata.name(character, ""))
     return found[1].lower() if found else character

@@ -1,4 +1,4 @@
-"""Plots of recorded games: durations, numbers of games and win rates."""
+"""Plots of recorded games: durations, contributions of players, and win rates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PANELS = 24
-# Number of latest games in a moving win rate. Titles rank only players with at least this many games, if there are any.
+# Number of latest games in a moving win rate. If possible, titles rank only players with at least this number of games.
 _FORM = 20
-# Significance level for describing a rank correlation as a trend in a title.
+# Significance level at which a title describes a rank correlation as a trend.
 _SIGNIFICANCE = 0.05
 
 _HUMAN = {"marker": figures.LOOKS[2].marker, "color": figures.BLUE}
@@ -208,7 +208,7 @@ def _most_active(results: Results) -> list[str]:
 
 
 def _left_out(results: Results) -> str:
-    """Return a title suffix if only the most active players have panels, and otherwise an empty string."""
+    """Return a title suffix if only the most active players have panels, otherwise an empty string."""
     n = len(player_table(results))
     return f" ({_MOST_PANELS} most active of {n} players)" if n > _MOST_PANELS else ""
 

@@ -13,13 +13,13 @@ These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns. Ve
                      logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-Games of the original keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
-`LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
+Games of the original program keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
+`LAST_SECOND` and 2^53, because several games can end in the same second, and many programs round numbers above 2^53.
 
-The original program can still read and write version 2, because its queries name the columns of ``games`` and
-``breaths``. In rows that it inserts, the new columns are NULL. A game's breaths are in the order of insertion. It
-inserts into ``players`` by position, so the columns of that table must not change. The ``paramset_id`` that it writes
-for players without parameters is the text ``NULL`` or a null value.
+The original program can read and write version 2, because its queries list the columns of ``games`` and ``breaths``. In
+the rows that it inserts, the new columns are NULL. The order of insertion is the order of a game's breaths. The columns
+of ``players`` must not change, because the original program inserts into this table by position. For players without
+parameters, it writes the text ``NULL`` or a null value as ``paramset_id``.
 
 A database of an older version is read through a migrated temporary copy. The first write migrates the file.
 """
@@ -59,11 +59,11 @@ _TABLES = {
     ),
 }
 _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"), "breaths": ("number INT",)}
-# Indexed columns. With these indexes, the time of an insertion hardly depends on the number of games.
+# Indexed columns. These indexes keep insertions fast even for many games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
-# Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures. Games
-# that are played or simulated end after 100,000 breaths.
+# Maximum id, time of play (end of the year 9999), number of a breath, and state (18 digits).
+# Played and simulated games end after 100,000 breaths.
 LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 99_999, 10**18 - 1
 MAX_TEMPERATURE = sys.float_info.max
 
@@ -77,23 +77,23 @@ def _has_parameters(column: str) -> str:
 
 
 _N_BREATHS = "(SELECT count(*) FROM breaths WHERE breaths.game_id = games.game_id)"
-# Number of choices of a game that repeat the number of another choice of the same player.
+# Number of choices in a game with the same number as another choice of the same player.
 _N_REPEATED = (
     "(SELECT count(number) - count(DISTINCT 2 * number + is_winner) FROM breaths"
     " WHERE breaths.game_id = games.game_id AND typeof(number) = 'integer')"
 )
-# Conditions that every row of a table must satisfy, by column.
+# Conditions for the rows of each table, by column.
 _LAWS = {
     "players": {
         "player_id": "typeof(player_id) = 'integer'",
-        # `length` counts the characters of a text only up to a null character.
+        # The length of a text in SQL excludes everything after a null character, so convert it to a blob.
         "username": f"typeof(username) = 'text' AND length(CAST(username AS BLOB)) <= {4 * LONGEST_NAME}"
         " AND is_utf8(CAST(username AS BLOB))",
         "is_bot": "is_bot IN (0, 1)",
     },
     "bot_parameters": {
         "paramset_id": "typeof(paramset_id) = 'integer'",
-        # SQLite parses 9e999 as infinity.
+        # SQLite reads 9e999 as infinity.
         "temperature": "temperature IS NULL OR typeof(temperature) IN ('real', 'integer')"
         " AND temperature >= 0 AND temperature < 9e999",
     },
@@ -121,7 +121,7 @@ _LAWS = {
 
 LAWS = {table: " AND ".join(f"({law})" for law in laws.values()) for table, laws in _LAWS.items()}
 _INVALID = {table: f"({law}) IS NOT 1" for table, law in LAWS.items()}
-# Conditions that select the rows that belong to the game ``:game``, for tables without its id.
+# Conditions that select the rows of the game ``:game`` in tables without game ids.
 _SIDES = "SELECT winner_{0} FROM games WHERE game_id = :game UNION SELECT loser_{0} FROM games WHERE game_id = :game"
 _OF_GAME = {
     "players": f"player_id IN ({_SIDES.format('id')})",
@@ -138,7 +138,7 @@ class SchemaError(PunishFastError):
 def migrate(connection: sqlite3.Connection) -> int:
     """Migrate an empty or older database within the open transaction, and return the number of merged players.
 
-    Invalid rows stay as they are (see `remove_invalid_rows`).
+    Invalid rows remain unchanged (see `remove_invalid_rows`).
     """
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
@@ -149,7 +149,7 @@ def migrate(connection: sqlite3.Connection) -> int:
         for column in columns:
             if column.split()[0] not in there:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-    # In version 1, if two games ended in the same second, the later one had the next free second as its id.
+    # If two games ended in the same second, version 1 stored the second game under the next free second.
     connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
     for table, column in _INDEXED:
         connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_{column} ON {table}({column})")
@@ -159,7 +159,7 @@ def migrate(connection: sqlite3.Connection) -> int:
 
 
 def new_id() -> int:
-    """Return a random game id that is larger than any Unix second of play."""
+    """Return a random game id greater than any Unix second of play."""
     return LAST_SECOND + 1 + secrets.randbelow(LAST_ID - LAST_SECOND)
 
 
@@ -194,7 +194,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
     for table, columns in _TABLES.items():
         if table not in kinds:
             raise SchemaError(f"is not a database of recorded games; it has no table {table}")
-        # Reject views, since the query of a view might never terminate.
+        # Reject views, because the query of a view might not terminate.
         if kinds[table] != "table":
             raise SchemaError(f"{table} is a {kinds[table]}; it must be a table")
         there = _columns_of(connection, table)
@@ -205,9 +205,9 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
 
 
 def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> list[str]:
-    """Describe the first invalid row of each table, or of the rows of one game. Return an empty list if all are valid.
+    """Describe the first invalid row in each table, or among the rows of a game. The list is empty if all are valid.
 
-    The connection must decode text with the error handler ``surrogateescape``, as connections of `database` do.
+    The connection must decode text with the error handler ``surrogateescape`` (see `database`).
     """
     found = []
     for table, laws in _LAWS.items():
@@ -220,10 +220,10 @@ def invalid_rows(connection: sqlite3.Connection, game: int | None = None) -> lis
 
 
 def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
-    """Delete all invalid rows and their games in a migrated database, and return the games' ids.
+    """Delete all invalid rows and their games in a migrated database, and return the ids of these games.
 
     Raises:
-        SchemaError: If a row is still invalid, because the schema suppresses deletions.
+        SchemaError: If an invalid row is left, because the schema suppresses deletions.
     """
     for table in ("players", "bot_parameters"):
         connection.execute(f"DELETE FROM {table} WHERE {_INVALID[table]}")
@@ -238,7 +238,7 @@ def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
 
 
 class _Row(NamedTuple):
-    """Row of ``players``. Rows with the normalized name are sorted first."""
+    """Row of ``players``. Rows with a normalized name are first in sorted order."""
 
     is_other_spelling: bool
     number: int
@@ -246,7 +246,7 @@ class _Row(NamedTuple):
 
 
 def has_other_spellings(connection: sqlite3.Connection) -> bool:
-    """Return True if the name of any player is not normalized. The original program can write such names."""
+    """Return True if any player's name is not normalized. The original program can write such names."""
     # The query excludes almost all normalized names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
     names = connection.execute(f"SELECT username FROM players WHERE ({suspects}) AND {LAWS['players']}")
@@ -256,8 +256,8 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
 def merge_spellings(connection: sqlite3.Connection) -> int:
     """Normalize all player names and merge players whose names become equal, within the open transaction.
 
-    A bot and a human player are not merged, nor are players who met in a game. One of the names then gets a number.
-    Return the number of players removed by merging.
+    A bot is not merged with a human player, and players who met in a game are not merged. One of the names then gets a
+    number. Return the number of removed players.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
     players = f"SELECT player_id, username, is_bot FROM players WHERE {LAWS['players']}"
@@ -283,7 +283,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
 
 
 def _people(rows: list[_Row], met: set[frozenset[int]]) -> list[list[_Row]]:
-    """Group the rows that can be the same player: all bots or all human, and no two of them met in a game."""
+    """Group rows that can be the same player: all bots or all human players, and no two met in a game."""
     people: list[list[_Row]] = []
     for row in rows:
         for person in people:

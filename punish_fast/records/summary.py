@@ -1,4 +1,4 @@
-"""Results of recorded games, and their summary: number, durations, visited states and players."""
+"""Results of recorded games, and a summary of games: number, durations, visited states and players."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Results:
     winner_is_bot: np.ndarray  # bool [n]
     loser_is_bot: np.ndarray  # bool [n]
     n_breaths: np.ndarray  # int64 [n], number of breaths
-    decimal: np.ndarray  # int64 [m], decimal codes of the states of all recorded choices
+    decimal: np.ndarray  # int64 [m], decimal codes of the states in all recorded choices
 
     def __len__(self) -> int:
         return len(self.game)
@@ -57,22 +57,22 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game with a human player, else of the latest game, or None without games."""
+    """Return the id of the latest game with a human player, otherwise of the latest game (None if empty)."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Maximum share of states unknown under the rules. Errors in logs cause some. More indicate different rules.
+# Maximum share of states that are unknown under the rules. A greater share indicates different rules.
 _MOST_UNKNOWN = 0.5
 
 
 def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
-    """Return a summary of games. ``space`` must be the state space of the rules under which they were played.
+    """Return a summary of games. ``space`` must be the state space under the rules of the games.
 
-    ``breaths`` is the number of recorded choices, two per breath if both players' choices are recorded.
-    ``starting_states`` is the number of distinct recorded states of the first breath with full HP. The entries
-    ``..._in_all`` count the states that exist under the rules. ``states_in_all`` includes win and loss.
+    ``breaths`` is the number of recorded choices: two per breath if both players' choices are recorded.
+    ``starting_states`` is the number of distinct recorded states in the first breath with full HP. The entries
+    ``..._in_all`` are the numbers of states under the rules. ``states_in_all`` includes win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
@@ -94,7 +94,7 @@ def summarize(results: Results, space: StateSpace) -> dict[str, Any]:
 
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
-    """Raise `RecordsError` if too many of the recorded states do not exist, or more than ``n_in_all`` are recorded."""
+    """Raise `RecordsError` if too many recorded states do not exist, or if there are more than ``n_in_all`` states."""
     n_known = int((indices_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")
@@ -112,9 +112,9 @@ def player_table(results: Results) -> list[dict[str, Any]]:
 
 
 def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
-    """Return the correlations between games played and win rate: ``linear`` (Pearson) and ``rank`` (Spearman).
+    """Return the correlations between number of games and win rate: ``linear`` (Pearson) and ``rank`` (Spearman).
 
-    Both are None if there are fewer than two players, or if all have the same number of games or the same win rate.
+    Both are None if there are fewer than two players, or if all players have the same number of games or win rate.
     """
     from scipy.stats import spearmanr
 

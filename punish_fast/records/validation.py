@@ -1,14 +1,14 @@
-"""Validation of recorded games: every breath is checked against the rules.
+"""Validation of recorded games. Every breath is checked against the rules.
 
-Games with an unreachable state or an illegal action cannot be used for learning. Other faults, some of them caused by
-the original program, do not invalidate individual choices:
+Games with an unreachable state or an illegal action cannot be used for learning. Other faults do not invalidate
+individual choices. The original program causes some of these faults:
 
-* views differ: both players' views of a breath must mirror each other, and both hands and the discard pile must fit
-  into one deck;
-* does not follow: a game must begin with breath 1 and full HP, each breath must follow from the previous one, and the
-  winner must win the game in the last breath;
-* wrong feint: a breath follows from the previous one only with feints other than the recorded ones. The original
-  program writes one player's feint into both players' choices, so this is by far the most frequent fault.
+* views differ: both players' views of a breath must mirror each other, and both hands and the discard pile must be
+  part of a single deck.
+* does not follow: a game must begin with breath 1 and full HP, each breath must follow from the previous breath, and
+  the winner must win the game in the last breath.
+* wrong feint: a breath follows from the previous breath only if other feints are assumed. The original program records
+  one player's feint in both players' choices, so this is by far the most frequent fault.
 
 **Legality.** Only the cards drawn for feints are unknown, so all possible draws are tried. A breath is legal if one of
 these draws leads to the next breath. Between measures, both players keep their remaining cards. Dealt and revealed
@@ -28,10 +28,10 @@ from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, STATUS, 
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.logs import RecordedGame
 
-# Verdicts, from worst to best. The verdict on a breath is the best over all draws.
+# Verdicts, from worst to best. The verdict on a breath is the best verdict over all draws.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
-# Possible draws, by whether the action is a feint.
+# Possible draws for a plain action (False) and for a feint (True).
 _DRAWS = {False: (NOTHING,), True: range(NOTHING)}
 # Descriptions of all verdicts except `FITS`.
 REASONS = {
@@ -57,11 +57,11 @@ def breath_verdicts(
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
-        own: uint8 ``[n, 18]``, decimal digits of the winner's states. They must be reachable and within a measure.
-        enemy: uint8 ``[n, 18]``, digits of the loser's states. They must mirror the winner's states.
+        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and within a measure.
+        enemy: uint8 ``[n, 18]``, decimal digits of the loser's states, which must mirror the winner's states.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
-        suspects: bool ``[n]``, breaths to check, all by default. The verdict on all others is `FITS`.
+        suspects: bool ``[n]``, breaths to check. By default, check all. The verdict on unchecked breaths is `FITS`.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1
@@ -88,7 +88,7 @@ def _draw_verdict(
     which: np.ndarray,
     drawn: tuple[int, ...],
 ) -> np.ndarray:
-    """Return the verdicts on the breaths ``which`` if their feints draw the cards ``drawn``."""
+    """Return the verdicts on the breaths ``which``, assuming that feints draw the cards ``drawn``."""
     rules, ends, then = space.rules, after < 0, own[after]
     played = play_breaths(rules, own[which], actions, np.broadcast_to(drawn, actions.shape))
     is_last = own[which, BREATH] == rules.breaths
@@ -101,7 +101,7 @@ def _draw_verdict(
     last_fits = dealt + then[:, DISCARD] <= pool
     other_cards = ~np.where(is_last[:, None], last_fits, then[:, DISCARD] == gone)
     cards = np.where(other_hand, OTHER_HAND, np.where(other_cards, OTHER_CARDS, FITS))
-    # The first card that does not fit determines the verdict.
+    # The first kind of card that does not fit determines the verdict.
     first = cards[np.arange(len(cards)), (cards != FITS).argmax(axis=1)]
     over = played.result != 0
     number = np.where(is_last, 1, own[which, BREATH] + 1)
@@ -142,7 +142,7 @@ class Fault:
 
 
 def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
-    """Return the faults of each game: only the worst if it is fatal, otherwise one of each kind."""
+    """Return the faults of each game: only the worst fault if it is fatal, otherwise one fault of each kind."""
     faults = [sorted(found, key=lambda fault: FATAL.index(fault.kind))[:1] for found in _fatal_faults(space, games)]
     sound = [k for k in range(len(games)) if not faults[k]]
     for k, fault in _other_faults(space, [games[k] for k in sound]):
@@ -156,7 +156,7 @@ def _fatal_faults(space: StateSpace, games: Sequence[RecordedGame]) -> list[list
     sides = [(k, side) for k, game in enumerate(games) for side in (game.winner, game.loser)]
     states = np.array([state for _, side in sides for state in side.states], dtype=np.int64)
     indices = iter(indices_of(space, states).tolist())
-    # Players make no choice in states between two measures.
+    # Players do not choose in states between two measures.
     n_choices, ptr = space.layer_ptr[-2], space.state_ptr
     faults: list[list[Fault]] = [[] for _ in games]
     for k, side in sides:
@@ -173,11 +173,11 @@ def _fatal_faults(space: StateSpace, games: Sequence[RecordedGame]) -> list[list
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Breaths of which both views are recorded."""
+    """Breaths with both views recorded."""
 
     game: np.ndarray  # index of the game
     number: np.ndarray  # number of the breath, from 0
-    after: np.ndarray  # index of the next breath of the game, or -1 if it is not recorded
+    after: np.ndarray  # index of the next breath of the game, or -1 if not recorded
     digits: tuple[np.ndarray, np.ndarray]  # decimal digits of the winner's and the loser's states
     actions: np.ndarray  # [n, 2], actions of the winner and the loser
 
@@ -196,7 +196,7 @@ def _pairs_of(games: Sequence[RecordedGame]) -> _Pairs:
 
 
 def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[tuple[int, Fault]]:
-    """Yield nonfatal faults, each with the index of its game."""
+    """Yield nonfatal faults with the index of the game."""
     for place, game in enumerate(games):
         yield from ((place, fault) for fault in _missing_breaths(game))
     pairs = _pairs_of(games)
@@ -206,7 +206,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
-    # Check a breath only if its two views are consistent, and it is the last breath or the next two views are as well.
+    # Check a breath only if its views are consistent and, unless it is the last, the views of the next breath, too.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
     checked = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
     verdicts = breath_verdicts(space, own, enemy, pairs.actions, pairs.after, checked)
@@ -222,7 +222,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
 
 
 def _other_feint_verdicts(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
-    """Return the best verdict on each suspect breath over all possible feints of both players."""
+    """Return the best verdict on each suspect breath over all combinations of feints by both players."""
     own, enemy = pairs.digits
     may = [
         (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
@@ -249,7 +249,7 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
 
 
 def view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-    """Yield masks of breaths whose views contradict each other, each with the reason."""
+    """Yield masks of breaths with contradictory views, each with the reason."""
     yield own[:, BREATH] != enemy[:, BREATH], "the views belong to different breaths"
     yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
