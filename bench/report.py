@@ -46,14 +46,15 @@ python -m bench            # everything; python -m bench peers scaling: only the
 python -m bench page
 ```
 
-Compare ratios, not times. Lines below tables are missed targets.
+Compare ratios, not times. The lines below a table list missed targets.
 
-* A solver ends when its own stopping rule proves values to be within 1e-9 (for other processes 1e-6). Times are
-  reported only if all results agree. Loading is not counted.
+* A solver stops when its own stopping rule proves an error of at most 1e-9 (for other processes 1e-6). Times are
+  reported only if all results agree. They do not include loading.
 * QuantEcon and Storm use one thread. With *terminals given*, solvers start from the values of win and loss.
-* Other processes (`bench/processes`) have a discount or a *reachability* objective. A program's column is the time of
-  its fastest solver divided by ours: below 1, it is faster. Solvers are stopped at five times the fastest time (`>`)
-  and then left out at the larger size (`-`). pymdptoolbox exceeds memory or time at all tasks.
+* Other processes (`bench/processes`) have a discount or a *reachability* objective. A program's column shows the
+  time of its fastest solver divided by our time. The program is faster if the ratio is below 1. Solvers are stopped at
+  five times the fastest time (`>`) and then omitted at the larger size (`-`). pymdptoolbox exceeds the limits on memory
+  or time on all tasks.
 """
 
 Table = list[list[str]]

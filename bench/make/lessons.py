@@ -163,10 +163,10 @@ def _people(people: dict[str, Any]) -> str:
     own = 100 * people["strategy_loss_per_choice"]
     margin = "" if error is None else f" +- {200 * error:.0f}"
     lines = [
-        f"In {people['games']:,} recorded games, {people['choices']:,} choices between legal actions were studied.",
+        f"The study covers {people['choices']:,} choices between legal actions in {people['games']:,} recorded games.",
         f"A choice loses {100 * everything['loss']:.1f} points on average,",
         f"and the choices of a player in one game lose {100 * people['loss_per_game']:.0f}{margin} points together.",
-        f"In the same states, a choice of the strategy itself loses {own:.1f} points, since it is not perfect.",
+        f"In the same states, the strategy's own choices lose {own:.1f} points, because the strategy is approximate.",
         f"Most overplayed, in per cent: {often}. Most underplayed: {seldom}.",
         *(_sentence(line) for line in caveats(people)),
         "",
