@@ -1,7 +1,6 @@
 """The ``punish-fast`` command, whose subcommands (verbs) are defined in separate files.
 
-Subcommands are imported when they are looked up. Their heavy dependencies are imported when they run. This keeps
-``--help`` fast.
+A subcommand is imported on first use. Its heavy dependencies are imported when it runs. This keeps ``--help`` fast.
 """
 
 from typing import Annotated, Any

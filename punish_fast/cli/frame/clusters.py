@@ -1,4 +1,4 @@
-"""The ``--cluster`` option and the connection to the cluster."""
+"""Declare the ``--cluster`` option, and connect to the cluster."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Cluster:
 
     JSON keys:
         scheduler (string): Address of the scheduler.
-        dashboard (string or null): Address of the dashboard, if there is a dashboard.
+        dashboard (string or null): Address of the dashboard. Null if there is no dashboard.
         workers (integer): Number of workers.
-        threads (integer): Number of threads of all workers.
+        threads (integer): Total number of threads of the workers.
     """
 
     client: Any  # a `distributed.Client`
@@ -67,7 +67,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     from punish_fast.runtime.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
-        # Silence Dask's log of lost workers: their tasks are reassigned, or an error message follows.
+        # Silence Dask's log of lost workers. Dask reassigns their tasks, or the command prints an error.
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, logging.NOTSET)
         with progress.stage("cluster"):

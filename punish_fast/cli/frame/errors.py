@@ -24,25 +24,25 @@ _INTERRUPTED = 128 + signal.SIGINT
 _PATIENCE = 4.0
 # Number of the signal that interrupted the command. 0 if there was none.
 _interrupted = 0
-# Message of an interrupt instead of the default. Empty for the default.
+# Message that replaces the default message of an interrupt. Empty to print the default message.
 _farewell = ""
-# Texts of warnings that data was left out, each once.
+# Texts of warnings about omitted data, without duplicates, in the order of their first occurrence.
 _left_out: dict[str, None] = {}
 # True while an interrupt is deferred. A second interrupt is not deferred.
 _is_deferred = False
 
 
 class PrintError(PunishFastError):
-    """Raised when results cannot be printed."""
+    """Raised when results cannot be printed on stdout."""
 
     exit_code = 1
 
 
 class ClosedPipeError(PrintError):
-    """Raised when the reader of a pipe has closed it. The message is empty."""
+    """Raised when the reader of the output pipe has closed the pipe. The message is empty."""
 
     def __init__(self) -> None:
-        # The code of a process that SIGPIPE has ended. Windows has no such signal.
+        # 141 is the exit code of a process terminated by SIGPIPE. Windows does not have this signal.
         self.exit_code = 1 if os.name == "nt" else 141
 
 
@@ -55,7 +55,7 @@ def say_if_interrupted(message: str) -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupted, _is_deferred  # noqa: PLW0603 - signals concern the whole process
     if _is_importing(frame) and not _is_deferred:
-        # An exception raised during the import of an extension module is printed and replaced by another exception.
+        # Python would print an exception raised during the import of an extension module and raise another exception.
         _is_deferred = True
         retry = threading.Timer(0.01, _interrupt_again, [number])
         retry.daemon = True
@@ -82,7 +82,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def check_interrupt() -> None:
-    """Raise KeyboardInterrupt if Python has swallowed an earlier one, for example in a finalizer."""
+    """Raise KeyboardInterrupt if Python suppressed an earlier interrupt, for example in a finalizer."""
     if _interrupted:
         raise KeyboardInterrupt
 
@@ -101,9 +101,9 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> N
 
 
 def guarded(call: Callable[[], Any]) -> int:
-    """Run a command and return its exit code. With ``PUNISH_FAST_DEBUG=1``, errors show their traceback.
+    """Run a command and return its exit code. Print tracebacks if ``PUNISH_FAST_DEBUG`` is 1.
 
-    Texts of `DataWarning` are shown at the end, as an error if the command has succeeded.
+    The texts of `DataWarning` are printed at the end, as an error if the command succeeded and otherwise as a warning.
     """
     global _interrupted, _is_deferred, _farewell
     _interrupted, _is_deferred, _farewell = 0, False, ""

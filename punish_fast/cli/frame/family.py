@@ -96,14 +96,14 @@ class Command(TyperCommand):
 
 
 def family(name: str, help: str, *examples: str, package: str, panels: Mapping[str, Sequence[str]]) -> typer.Typer:
-    """Return a family of verbs that prints its help if called without a verb.
+    """Return a family of verbs. Without a verb, the family prints its help.
 
     Args:
         name: Name of the family.
         help: First sentence of the help.
         examples: Commands shown at the end of the help.
         package: Package that contains the modules of the verbs.
-        panels: Modules of the verbs, by heading. Each module defines a verb or a family named like the module.
+        panels: Modules of the verbs, by heading. Each module defines a verb or a family with the name of the module.
     """
     group = typer.Typer(
         name=name,
@@ -126,7 +126,7 @@ def print_help(context: typer.Context) -> None:
 
 
 class _Commands(UserDict[str, Any]):
-    """Commands by name. Until a command is first used, its value is a function that imports it."""
+    """Commands by name. The value of an unused command is a function that imports the command."""
 
     def __getitem__(self, name: str) -> Any:
         found = self.data[name]

@@ -1,6 +1,7 @@
-"""Verbs (subcommands) and their options, each declared once with its type, help, environment variable and default.
+"""Declare verbs (subcommands) and their options with types, help texts, environment variables and defaults.
 
-The options and arguments of a verb are the fields of a frozen dataclass. The verb is a function of that dataclass::
+The options and arguments of a verb are the fields of a frozen dataclass. The verb is a function with this dataclass as
+its only parameter::
 
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
         tensor: Path | None = argument("TENSOR.h5", "A tensor to solve.")
@@ -11,9 +12,9 @@ The options and arguments of a verb are the fields of a frozen dataclass. The ve
     def solve(options: SolveOptions) -> None:
         '''Solve a game. (This is the help text.)'''
 
-`family` finds a verb by the name of its module. The field ``no_tensor`` is set by the flag ``--no-tensor`` or the
-variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are declared with ``writes=True``
-and are never read from the environment. This module does not import heavy dependencies.
+A function has the name of its module, because `family` finds a verb by this name. The field ``no_tensor`` is set by the
+flag ``--no-tensor`` or the variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are
+declared with ``writes=True`` and are never read from the environment. This module does not import heavy dependencies.
 """
 
 import inspect
@@ -58,7 +59,7 @@ _working = ExitStack()
 def option(
     help: str, *flags: str, default: Any = None, writes: bool = False, complete: Complete | None = None, **settings: Any
 ) -> Any:
-    """Declare an option, as a field of a dataclass or, for several verbs, in an annotated type.
+    """Declare an option as a field of a dataclass or in an annotated type that several verbs share.
 
     Args:
         help: Help text. If the default is computed, it ends with ``[default: all]`` or similar.
@@ -83,8 +84,8 @@ def argument(metavar: str, help: str, complete: Complete | None = None, default:
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
     """Return a decorator that turns a function of an options dataclass into a command.
 
-    The help of the command ends with ``examples``, one per line. For a command that reports no progress, ``stage`` is
-    shown as progress until the command prints its results. An option ``time`` limits the time of the whole command.
+    The help of the command ends with ``examples``, one per line. If a command does not report progress, ``stage`` is
+    shown until the command prints its results. An option called ``time`` limits the run time of the command.
     """
 
     def declare(function: Callable[[O], None]) -> typer.Typer:
@@ -114,7 +115,7 @@ def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, 
     """Return the parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
-    # Sorting is stable: other options keep their order, inherited ones first.
+    # The sort is stable, so other options keep their order, with inherited options first.
     for each in sorted(fields(options_class), key=lambda each: _LAST.get(each.name, 0)):
         kind, declared = hints[each.name], each
         if get_origin(kind) is Annotated:
@@ -208,7 +209,7 @@ DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", m
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
-    """Options common to all verbs. Subclasses become dataclasses, too."""
+    """Options common to all verbs. Subclasses automatically become frozen dataclasses."""
 
     quiet: bool = option("Do not print progress.", "--quiet", "-q", default=False)
     as_json: bool = option("Print one JSON object instead of text.", "--json", default=False)
@@ -218,7 +219,7 @@ class CommonOptions:
 
     @cached_property
     def stages(self) -> Stages:
-        """Stopwatch and progress reports of the running command, created when the command begins."""
+        """Stopwatch and progress reports of the running command. The first access starts the stopwatch."""
         return Stages(self.quiet)
 
     def check_outputs(
@@ -261,9 +262,9 @@ class CommonOptions:
 
         JSON keys:
             threads (integer): Number of threads.
-            seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
-            peak_memory_bytes (integer or null, bytes): Largest memory of the process. Null if the system does not
-                report it.
+            seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
+            peak_memory_bytes (integer or null, bytes): Peak memory of the process. Null if the system does not report
+                this number.
         """
         from punish_fast.runtime import _jit
         from punish_fast.runtime.limits import peak_memory
@@ -280,14 +281,14 @@ class CommonOptions:
         result: str = "",
         then: Iterable[object] = (),
     ) -> None:
-        """Print a report, as JSON if requested, and the next command on stderr.
+        """Print a report, as JSON if requested, and suggest the next command on stderr.
 
         Args:
             report: A mapping or a dataclass.
             as_text: Function that prints the report as text.
-            hidden: Fields of the report that are not passed to ``as_text``.
-            result: The result in one sentence, printed below the text.
-            then: Words of the next command after ``punish-fast``. An option without a value is omitted.
+            hidden: Names of fields that are not passed to ``as_text``.
+            result: One sentence with the result, printed below the text.
+            then: Arguments of the suggested next command. Options with the value None are omitted.
         """
         _working.close()
         clear_progress()
@@ -302,7 +303,7 @@ class CommonOptions:
         self.suggest(*then)
 
     def suggest(self, *command: object) -> None:
-        """Print the next command on stderr, unless ``quiet`` or ``as_json`` is set."""
+        """Print the suggested next command on stderr, unless ``quiet`` or ``as_json`` is set."""
         pairs = zip_longest(command, command[1:], fillvalue="")
         words = shlex.join(str(word) for word, value in pairs if None not in (word, value))
         for line in folded(f"Next: punish-fast {words}") if words and not (self.quiet or self.as_json) else ():

@@ -1,4 +1,4 @@
-"""Default names of output files, and checks of output files before any work is done."""
+"""Choose default output files, and check input and output files before the computation."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -19,12 +19,12 @@ def default_output(
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Path:
-    """Return ``path``, the default output. Raise UsageError if it exists and has other settings.
+    """Return ``path``, the default output. Raise UsageError if the file exists and has other settings.
 
     Args:
         path: The default output path.
-        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings.
-            Existing files are then never replaced.
+        settings: JSON-like settings of the file to write. None if files of this kind do not record settings, so that
+            existing files are never replaced.
         settings_of: Function that reads the settings of a file. `made_with` by default.
     """
     if not path.exists():
@@ -46,7 +46,7 @@ def default_output(
 
 
 def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "memoryless") -> Path:
-    """Return ``path``, the default output of a strategy. Raise UsageError if it exists and has another origin."""
+    """Return ``path``, the default output of a strategy. Raise UsageError if the file exists and has another origin."""
     return default_output(path, {"kind": "strategy", "rules": name_of(rules), "information": information, **origin})
 
 
@@ -57,7 +57,7 @@ def rules_stem(rules: Rules, option: str | None) -> str:
 
 
 def check_inputs(*paths: Path) -> None:
-    """Raise `ReadError` if a path is not a file, before anything slower is done or an output is checked."""
+    """Raise `ReadError` if a path is not a file. Call this function before slow work and before `check_outputs`."""
     for path in paths:
         if fault := fault_of_input(path):
             raise ReadError(f"{path}: {fault}")

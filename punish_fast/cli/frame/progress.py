@@ -1,4 +1,4 @@
-"""Progress reports on stderr, and timing of stages."""
+"""Report progress on stderr, and measure the time of stages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 @contextmanager
 def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
-    """If the block is interrupted, report whether ``what``, such as the results so far, has been saved in the file."""
+    """If the block is interrupted, report whether the file contains ``what``, such as the results so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -66,10 +66,10 @@ class Stopwatch:
 
 
 class Progress:
-    """Progress on stderr: one line that is rewritten on a terminal, otherwise a line every 10 seconds."""
+    """Progress on stderr: one updated line on a terminal, otherwise a new line every 10 seconds."""
 
     def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Report nothing if ``quiet`` is True. ``clock`` returns the time in seconds."""
+        """Create a progress report, without output if ``quiet`` is True. ``clock`` returns the time in seconds."""
         self._quiet, self._clock = quiet, clock
         self._live = sys.stderr.isatty()
         self._begin = clock()
@@ -94,13 +94,13 @@ class Progress:
         self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s)", is_last=done == total, left=left)
 
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
-        """Report the number of sweeps made or policies evaluated by the solver, and the error bound."""
+        """Report the solver's error bound and its number of sweeps or evaluated policies."""
         step = "sweep" if stage == "solve" else "policy"
         rate = sweeps / max(self.seconds, 1e-9)
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report the progress of an exploiter, by default the number of responses tried and the best result so far."""
+        """Report the number of responses that an exploiter has tried and the win probability of the best response."""
         text = {
             "bayes": f"{number:,} games, {win_probability:.2%} won",
             "upper bound": f"iteration {number}, no opponent wins more than {win_probability:.2%}",
@@ -109,9 +109,10 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, left: float = 0.0) -> Iterator[Callable[..., None]]:
-        """Show a stage. While nothing new is reported, repeat the latest line with the elapsed seconds.
+        """Show a stage. Repeat the latest line with the elapsed seconds until there is new progress.
 
-        While kernels are compiled, report this instead. Yield a function like `show` for details after the name.
+        During compilation, show the progress of the compilation instead. Yield a function like `show` that prints the
+        name of the stage and details.
         """
         self.start()
         self.show(name, left=left)
@@ -138,9 +139,10 @@ class Progress:
                     self._write(f"{self._line(now)}, {self.seconds:.0f} s")
 
     def show(self, text: str, is_last: bool = False, left: float = 0.0) -> None:
-        """Show the progress of a stage in one line, unless the previous line is too recent.
+        """Show the progress of a stage in one line. Do nothing if the previous line is too recent.
 
-        ``left`` is an estimate of the remaining seconds, or 0. It is counted down, and not shown if it has passed.
+        ``left`` is an estimate of the remaining seconds, or 0 if unknown. Later lines count the estimate down to 0 and
+        then omit it.
         """
         check_interrupt()
         now = self._clock()
@@ -155,7 +157,7 @@ class Progress:
         return self._latest + (f", {minutes}:{seconds:02} left" if (minutes, seconds) > (0, 0) else "")
 
     def compiling(self, _kernel: str, left: int) -> None:
-        """Report that at least ``left`` kernels are left to compile. Can be called from any thread."""
+        """Report that at least ``left`` kernels are left to compile. This method is thread-safe."""
         now = self._clock()
         if left and (self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES):
             self._compiling_shown = now
@@ -178,12 +180,12 @@ class Stages:
             yield
 
     def of_game(self, name: str) -> AbstractContextManager[None]:
-        """Time and show a stage of `PlayerGroup.with_graph`."""
+        """Time a stage of `PlayerGroup.with_graph` and show its progress."""
         return self(name, f"game: {name}")
 
 
 def watch_jobs(verb: str, quiet: bool) -> Watch:
-    """Return a watch that shows the number of finished jobs, the current job and the time left."""
+    """Return a watch that shows the number of finished jobs, the current job and the remaining time."""
     from punish_fast.arena.survey.jobs import Watch
 
     lines, clock, latest, ends = Progress(quiet), Progress(quiet), "", 0.0

@@ -28,9 +28,9 @@ Column = str | Callable[[Any], str]
 _LABELS = {"nnz": "nonzeros"}
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Length to which words are shortened in a table that is too wide.
+# Minimum length of shortened words in a table that is too wide.
 _SHORT = 12
-# Maximum number of rows of a table, and number of characters above which an object is printed as a separate table.
+# Maximum number of printed rows, and maximum number of characters of an object that is not printed as a table.
 _MOST_ROWS, _LONG = 50, 100
 # Width of the progress line currently shown on the terminal.
 _width = 0
@@ -56,7 +56,7 @@ class CheckError(PunishFastError):
 def plain(result: Any, text: Callable[[str], str] = str) -> Any:
     """Convert a result to JSON-like values. Replace NaN and infinity with None.
 
-    ``text`` converts strings, such as `printable` for a report that is printed as text.
+    ``text`` converts each string. Pass `printable` if the result is printed as text.
     """
     if is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in fields(result)}
@@ -188,14 +188,14 @@ def _longest_words(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _shortened(word: str, most: int) -> str:
-    """Replace the middle of a word by three dots, unless it is a number or a digest."""
+    """Replace the middle of a word by three dots, unless the word is a number or a digest."""
     if len(word) <= most or re.fullmatch(r"[-+(]*[\d.,:]+%?\)?|[0-9a-f]{16,}", word):
         return word
     return f"{word[: (most - 2) // 2]}...{word[-((most - 3) // 2) :]}"
 
 
 def thinned(rows: Sequence[Any], most: int = 12) -> Sequence[Any]:
-    """Return at most ``most`` rows at equal distances, including the last."""
+    """Return at most ``most`` evenly spaced rows, including the last row."""
     return rows[:: -max(-(-len(rows) // most), 1)][::-1]
 
 
@@ -241,7 +241,7 @@ def _objects(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row unchanged, or one row per nested object, of which only the first contains the other values."""
+    """Return a row unchanged, or one row per nested object. Only the first row contains the other values."""
     for name, value in row.items():
         if objects := _objects(name, value):
             whole = {other: each for other, each in row.items() if other != name}
@@ -265,7 +265,7 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _wide_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
-    """Return the columns to omit, so that the others and the labels of the rows fit the terminal.
+    """Return the columns to omit so that the remaining columns and the row labels fit the terminal.
 
     Standard errors are omitted first, then the widest columns.
     """

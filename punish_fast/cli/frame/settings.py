@@ -1,4 +1,4 @@
-"""Parsing of hyperparameters given as ``--set NAME=VALUE``, according to the fields of a method's dataclass."""
+"""Parse hyperparameters given as ``--set NAME=VALUE``, according to the fields of a method's dataclass."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -12,11 +12,11 @@ _NAMES[tuple] = "numbers separated by commas"
 
 
 def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
-    """Parse changes of a dataclass. Return the new values by field name.
+    """Parse changes to the fields of a dataclass. Return the new values by field name.
 
     Args:
         settings: Dataclass that checks the new values.
-        texts: Changes as ``NAME=VALUE``. Numbers of a tuple are separated by commas, and None is written ``none``.
+        texts: Changes as ``NAME=VALUE``. Commas separate the numbers of a tuple, and ``none`` stands for None.
         excluded: Fields that cannot be changed because they have their own option.
     """
     hints = get_type_hints(settings)
@@ -34,13 +34,13 @@ def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str
 
 
 def _base(kind: Any) -> Any:
-    """Return the type of values other than None: ``tuple`` for ``tuple[int, ...]``, ``int`` for ``int | None``."""
+    """Return ``tuple`` for ``tuple[int, ...]``, and other types without None, such as ``int`` for ``int | None``."""
     kinds = [each for each in get_args(kind) if each is not type(None)]
     return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
 
 
 def parsed(name: str, text: str, kind: Any) -> Any:
-    """Parse the value of a setting according to its type."""
+    """Parse the value of a setting according to the type ``kind``."""
     base = _base(kind)
     if text == "none" and type(None) in get_args(kind):
         return None

@@ -1,7 +1,7 @@
-"""Standard streams of the process: output is written completely, or the command fails.
+"""Prepare the standard streams so that output is written completely or the command fails.
 
-By default, Python sets a closed stream to None, fails partway through a command if text cannot be encoded, and
-drops the rest of a long text if an unbuffered stream accepts only part of it.
+By default, Python sets a closed stream to None, raises an error during output if text cannot be encoded, and loses the
+rest of a long text if an unbuffered stream accepts only part of the text.
 """
 
 import io
@@ -16,9 +16,9 @@ from punish_fast.cli.frame.errors import ClosedPipeError, PrintError
 
 
 class _Stream(io.TextIOWrapper):
-    """Text layer of stdout, which raises PrintError on errors, or of stderr, which ignores errors.
+    """Text layer of stdout or stderr. Write errors raise PrintError on stdout and are ignored on stderr.
 
-    Typer would replace the streams and end the process if it saw a BrokenPipeError.
+    A BrokenPipeError must not reach Typer, because Typer would then replace the streams and end the process.
     """
 
     replaced: Any
@@ -34,7 +34,7 @@ class _Stream(io.TextIOWrapper):
         try:
             call(*arguments)
         except OSError as error:
-            # Python would retry, and fail again, at exit.
+            # At exit, Python would try to write the rest and fail again, so the descriptor is replaced.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if self.fileno() == 1:
                 if isinstance(error, BrokenPipeError):
@@ -59,7 +59,7 @@ def prepare_streams() -> None:
 
 def _layer_over(stream: Any) -> _Stream:
     """Return a new text layer over the binary layer of ``stream``."""
-    # On Windows, the stream may be a console and always blocking.
+    # On Windows, a console raises an error because it always blocks.
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
@@ -67,7 +67,7 @@ def _layer_over(stream: Any) -> _Stream:
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
-    # Keep a reference to the old text layer. If freed, it would close the binary layer.
+    # Keep a reference to the old text layer, because freeing the old layer would close the binary layer.
     layer.replaced = stream
     return layer
 
