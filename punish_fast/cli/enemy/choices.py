@@ -1,4 +1,4 @@
-"""Options that select recorded choices for learning enemies, and a function that writes network strategies."""
+"""Define options that select recorded choices for learning enemies, and write learned strategies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ChoicesOptions(CommonOptions):
 
     @cached_property
     def database(self) -> Path:
-        """Path of the database. Raise an error if it cannot be opened."""
+        """Path of the database. Raises an error if the database cannot be opened."""
         from punish_fast.records.database import open_to_read
 
         database = played_database(self.db)
@@ -68,7 +68,7 @@ class ChoicesOptions(CommonOptions):
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:
-        """Return the selection as recorded in output files."""
+        """Return the selection to record in output files."""
         options = {"until": self.until, "player": self.player, "with_bots": self.with_bots or None}
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
@@ -80,7 +80,7 @@ class StrategyOptions(ChoicesOptions):
     output: OutputOption = None
 
     def checked_output(self, stem: str, origin: dict[str, Any]) -> Path:
-        """Return the output path, by default ``stem`` after the rules. The file will record ``origin``."""
+        """Return the output path, by default the name of the rules and ``stem``. ``origin`` is the record to store."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules)
@@ -98,7 +98,7 @@ def write_strategy(
     origin: dict[str, Any],
     support: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Write a strategy, and return the fields of a report that describe it.
+    """Write a strategy, and return report fields that describe the strategy.
 
     JSON keys:
         name (string): Name of the strategy.
@@ -119,7 +119,7 @@ def write_network(
     """Evaluate a network on every state, write its strategy, and return a report.
 
     JSON keys:
-        evaluated (integer): Number of states in which the network was evaluated.
+        evaluated (integer): Number of states where the network was evaluated.
         *write_strategy
     """
     from punish_fast.enemies.pawnn import network_policy

@@ -3,7 +3,7 @@
 JSON keys:
     units (list of integers): Number of units in each layer, the input first.
     *write_network
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
 from pathlib import Path

@@ -9,7 +9,7 @@ JSON keys:
     unreachable (integer): Number of choices in states that no game reaches.
     states_seen (integer): Number of states with recorded choices.
     states (integer): Number of states.
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
@@ -24,8 +24,8 @@ from punish_fast.cli.frame.options import verb
 def logit(options: StrategyOptions) -> None:
     """Fit a multinomial logit model to human players' choices and update it with the counts in each state.
 
-    This enemy predicts human players better than the others learned from recorded games. To check this on your data,
-    run `punish-fast enemy validate`. Only games between human players are used unless --with-bots is given. The default
+    This enemy predicts human players better than the other learned enemies. To check this on your data, run
+    `punish-fast enemy validate`. Only games between human players are used unless --with-bots is given. The default
     output is logit.h5. If the rules are not tabletop, the file name begins with their name, such as notebook-logit.h5.
     """
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model

@@ -1,7 +1,7 @@
 """``punish-fast enemy pawnn``: train a network on a strategy and save the network's strategy.
 
 JSON keys:
-    table (string): Strategy file that the network learns.
+    table (string): Strategy file used for training.
     states (integer): Number of states in the training data.
     training (object): Hyperparameters by name, and the random seed `seed`.
     *write_network
@@ -12,7 +12,7 @@ JSON keys:
         test_mse (number): Mean squared error on held-out states.
         train_mse_by_fold (list of numbers): Mean squared error on the training data of each fold.
         test_mse_by_fold (list of numbers): Mean squared error on the held-out states of each fold.
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PawnnOptions(CommonOptions):
         if self.preset not in PRESETS:
             raise UsageError(f"--preset: {printable(self.preset)!r} is not allowed; it must be one of {_PRESETS}")
         preset, changes = PRESETS[self.preset], changes_of(TrainingOptions, self.set or (), ("seed",))
-        # The preset's dropout list is too long if the user sets fewer layers.
+        # The preset's list of dropout rates is too long if the user sets fewer layers.
         changes.setdefault("dropout", preset.dropout[: len(changes.get("hidden", preset.hidden))])
         return replace(preset, **changes, seed=self.seed)
 

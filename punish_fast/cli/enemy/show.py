@@ -9,13 +9,13 @@ JSON keys:
     origin (object): Record of how a strategy was computed.
     enemy (object): Enemy of an agent.
         *enemy_text
-    digest (string): Digest of the values of an agent.
-    temperature (number or null, values): Temperature of an agent's softmax play. Null if it is greedy.
+    digest (string): For an agent, digest of the values.
+    temperature (number or null, values): For an agent, temperature of softmax play. Null for greedy play.
     states (integer): Number of states.
     covered (integer): Number of states that the data of the strategy cover.
     entropy (number or null, nats): Mean entropy of the actions in covered states.
     uniform_entropy (number or null, nats): Mean entropy of uniformly random actions in these states.
-    breaths (list of objects): The same numbers for each breath.
+    breaths (list of objects): Numbers of states and mean entropies for each breath.
         breath (integer): Breath of the measure, counted from 1.
         states (integer): Number of states.
         covered (integer): Number of states that the data of the strategy cover.

@@ -8,11 +8,11 @@ JSON keys:
     measured (integer): Number of choices between at least two legal actions.
     folds (integer): Number of folds.
     seed (integer): Random seed of the folds.
-    reference (string): Model with which the others are compared.
+    reference (string): Model that the other models are compared with.
     models (object of objects by model): Losses of each model on held-out choices.
         nats (object): Mean negative log likelihood of a choice.
             *_to_json
-        above_reference (object): Mean negative log likelihood in excess of the reference.
+        above_reference (object): Mean negative log likelihood minus the mean of the reference.
             *_to_json
     seconds (number, seconds): Duration of the command.
 """
@@ -62,7 +62,7 @@ class ValidateOptions(ChoicesOptions):
 def validate(options: ValidateOptions) -> None:
     """Measure how well enemies predict human players in held-out games: log loss in nats per choice.
 
-    Whole games are held out, so no game is in both the training and the test set.
+    Each game is held out as a whole, so no game is in both the training and the test set.
     """
     from punish_fast.enemies.choice_model import FOLDS
     from punish_fast.enemies.counts import locate_choices
@@ -112,7 +112,7 @@ def _to_json(mean: GameMean) -> dict[str, Any]:
     JSON keys:
         mean (number, nats): Mean over the choices.
         error (number or null, nats): Standard error, clustered by game.
-        interval (list of optional numbers, nats): Ends of the 95% interval.
+        interval (list of optional numbers, nats): Lower and upper end of the 95% interval.
     """
     interval = mean.interval if math.isfinite(mean.error) else None
     return {"mean": mean.value, "error": mean.error, "interval": interval}

@@ -79,7 +79,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind and the game of a bundle (an agent file of another game). The kind is None for other files."""
+    """Return the kind and the game of a bundle (an agent file of another game). Other files have the kind None."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

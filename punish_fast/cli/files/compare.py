@@ -6,7 +6,7 @@ JSON keys:
         file (string): File, or name of a built-in agent.
         enemy (object): Enemy of the agent.
             *enemy_text
-        objective (string): Objective of the values that are compared.
+        objective (string): Objective of the compared values.
         discount (number): Discount factor.
         error_bound (number or null, values): Proven bound on the error of the values. Null if unknown.
         digest (string): Digest of the values.
@@ -69,7 +69,7 @@ class CompareOptions(CommonOptions):
     stage="compare",
 )
 def compare(options: CompareOptions) -> None:
-    """Compare two agents: the states in which they choose differently, and the differences between their values.
+    """Compare two agents: the states where they choose differently, and the differences between their values.
 
     Agents without values, and agents that differ in the objective or the redeal, are compared by their win
     probabilities under the true redeal, against the enemy recorded in the agent file or, for other players, against
@@ -97,9 +97,9 @@ def compare(options: CompareOptions) -> None:
 
 
 def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solution], np.ndarray]:
-    """Return the states, values of both agents that can be compared, and their choices, int64 ``[2, n_states]``.
+    """Return the states, the comparable values of both agents, and their choices, int64 ``[2, n_states]``.
 
-    Raise `UsageError` if they differ in rules.
+    Raise `UsageError` if the rules of the agents differ.
     """
     import numpy as np
 
@@ -134,9 +134,9 @@ def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
 
     JSON keys:
         states (integer): Number of states.
-        other_choice (integer): Number of states in which the likeliest choices differ.
+        other_choice (integer): Number of states where the most probable choices differ.
         other_choice_share (number, from 0 to 1): Share of these states.
-        ties (integer): Number of these states in which the values of both choices differ by rounding errors only.
+        ties (integer): Number of these states where the values of both choices differ only by rounding errors.
     """
     share = changed / max(states, 1)
     return {"states": states, "other_choice": changed, "other_choice_share": share, "ties": changed - clear}
@@ -150,7 +150,7 @@ def _agent(player: Player, solution: Solution) -> dict[str, Any]:
 
 
 def _position(states: StateSpace, solutions: list[Solution], found: Comparison, state: int) -> dict[str, Any]:
-    """Report a state in which the agents disagree: both choices, and their values according to each agent."""
+    """Report a state where the agents disagree: both choices, and their values according to each agent."""
     from punish_fast.cli.files.position import named_actions
     from punish_fast.punish.codes import to_decimal
     from punish_fast.punish.position import position_text

@@ -4,9 +4,9 @@ JSON keys:
     file (string): Imported file.
     *rules_report
     kind (string): Kind of the output: `agent` or `strategy`.
-    values (integer): Number of values of an agent.
-    terminals (list of numbers, values): Values of a win and a loss of an agent.
-    discount (number): Discount factor of an agent.
+    values (integer): For an agent, number of values.
+    terminals (list of numbers, values): For an agent, values of a win and a loss.
+    discount (number): For an agent, discount factor.
     states (integer): Number of states covered by a strategy.
     *work_report
     *check_outputs
@@ -37,7 +37,7 @@ class ImportOptions(CommonOptions):
 def import_(options: ImportOptions) -> None:
     """Convert a JSON file written by the original Julia notebook to an agent or a strategy.
 
-    A file of values, in which a loss is negative, becomes an agent. Any other file becomes a strategy. The default
+    A file of values, with a negative value for a loss, becomes an agent. Any other file becomes a strategy. The default
     output is named after the input file, with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.model.limits import check_options
@@ -62,7 +62,7 @@ def import_(options: ImportOptions) -> None:
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
-    """Return the settings with which a file was imported. Strategies have no discount."""
+    """Return the import settings recorded in a file. Only agents have a discount."""
     from punish_fast.store.reader import load
 
     file = load(path)

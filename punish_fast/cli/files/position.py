@@ -29,7 +29,7 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
         state (string): State code.
         position (object): Digits of the state code.
             breath (integer): Breath of the measure, counted from 1.
-            hand (object of integers by card): Number of copies of each card in the own hand.
+            hand (object of integers by card): Copies of each card in the player's hand.
             own_hp (integer, HP): Own HP.
             own_exhausted (integer): 1 if the player must rest, otherwise 0.
             own_feinted (integer): Number of the player's feints in the measure.
@@ -37,35 +37,37 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
             enemy_hand (integer): Number of cards in the enemy's hand.
             enemy_exhausted (integer): 1 if the enemy must rest, otherwise 0.
             enemy_feinted (integer): Number of the enemy's feints in the measure.
-            discard (object of integers by card): Number of copies of each card in the discard pile.
+            discard (object of integers by card): Copies of each card in the discard pile.
         breaths (integer): Number of breaths in a measure.
         feints (integer): Number of feints allowed in a measure.
-        unseen (object): Cards outside the own hand and the discard pile.
-            cards (object of integers by card): Number of copies of each card.
+        unseen (object): Cards outside the player's hand and the discard pile.
+            cards (object of integers by card): Copies of each unseen card.
             enemy_holds_one (object of numbers by card, from 0 to 1): Probability that the enemy holds at least one
                 copy.
             deck (integer): Number of cards in the deck.
         actions (list of objects): Legal actions.
             action (integer): Action code.
             name (string): Name of the action.
-            value (number, values): Value of the action for an agent.
+            value (number, values): For an agent, value of the action.
             probability (number, from 0 to 1): Probability of the action. For a strategy, the mean over all histories.
-            lowest (number, from 0 to 1): Lowest probability over all histories, for a strategy.
-            highest (number, from 0 to 1): Highest probability over all histories, for a strategy.
-        histories (integer): Number of histories of a strategy that lead to this state. 1 if it is memoryless.
+            lowest (number, from 0 to 1): For a strategy, minimum probability over all histories.
+            highest (number, from 0 to 1): For a strategy, maximum probability over all histories.
+        histories (integer): For a strategy, number of histories that lead to this state. 1 if the strategy is
+            memoryless.
         objective (string): Objective of an agent.
-        value (number, values): Value of the state for an agent.
+        value (number, values): For an agent, value of the state.
         win_value (number, values): Value of a win.
         loss_value (number, values): Value of a loss.
-        win_probability (number, from 0 to 1): Win probability of an agent that maximizes it or has discount 1.
+        win_probability (number, from 0 to 1): For an agent with the objective `reach-probability` or discount 1, win
+            probability.
         lower (number, from 0 to 1): Lower bound on `win_probability`.
         upper (number, from 0 to 1): Upper bound on `win_probability`.
-        best (integer): Index in `actions` of the best action of an agent.
+        best (integer): For an agent, index of the best action in `actions`.
         outcomes_of (string): Action whose outcomes are listed, for a file with a tensor.
         outcomes (list of objects): Most likely outcomes, in descending order of probability.
             probability (number, from 0 to 1): Probability of the outcome.
             successor (string): State code after the breath, `win` or `loss`.
-            text (string): Changes made by the breath, in words.
+            text (string): Changes during the breath, in words.
             value (number, values): Value of the successor.
     """
     report: dict[str, Any] = {
@@ -110,7 +112,7 @@ def _policy_report(player: SolutionFile | Player, rules: Rules, state: State) ->
     fine = view if player.information == "memoryless" else StateSpace(rules, player.information)
     policy, states = player.policy(fine), np.flatnonzero(belongs_to(fine, view) == index)
     table = policy[fine.state_ptr[states][:, np.newaxis] + np.arange(len(rows))]
-    if len(states) == 0:  # between two measures there is one action
+    if len(states) == 0:  # between two measures, only one action exists
         table = np.ones((1, 1))
     for entry, p in zip(actions, table.T, strict=True):
         entry |= {"probability": float(p.mean()), "lowest": float(p.min()), "highest": float(p.max())}
@@ -190,7 +192,7 @@ def _status(exhausted: int, feinted: int, feints: int) -> str:
 
 
 def position_result(report: dict[str, Any]) -> str:
-    """Return the best or the most frequent action in one sentence."""
+    """Describe the best action, or the action with the highest probability, in one sentence."""
     if "best" not in report:
         action = max(report["actions"], key=lambda each: each["probability"])
         return f"The most frequent action is {action['name']}: {action['probability']:.1%}."

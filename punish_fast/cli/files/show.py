@@ -14,27 +14,28 @@ JSON keys:
     shapes (object of lists of integers by dataset): Shape of each dataset.
     enemy (object): Enemy of a tensor or an agent.
         *enemy_text
-    states_by_breath (list of integers): Number of information states in each breath, of a tensor or an agent.
-    states (integer): Number of information states of a tensor or an agent, including win and loss.
+    states_by_breath (list of integers): For a tensor or an agent, number of information states in each breath.
+    states (integer): For a tensor or an agent, number of information states, including win and loss.
     reachable (integer or null): Number of states that can be reached against this enemy. Null under presets and without
         a tensor, because the states are not counted.
     objective (string): Objective of an agent or a checkpoint of `solve`.
     discount (number): Discount factor of an agent or a checkpoint of `solve`.
-    method (string): Method that solved an agent.
-    tolerance (number or null, values): Tolerance of an agent. Null for other files, and if the number of sweeps was
+    method (string): For an agent, solution method.
+    tolerance (number or null, values): For an agent, tolerance. Null for other files, and if the number of sweeps was
         fixed.
-    sweeps (integer): Number of sweeps of an agent.
-    residual (number or null, values): Largest change in the last sweep of an agent. Null if it was imported.
-    error_bound (number or null, values): Proven bound on the error of the values of an agent. Null if it was imported.
-    digest (string): Digest of the values of an agent.
-    terminal_values (list of numbers): Values of a win and a loss of an imported agent.
+    sweeps (integer): For an agent, number of sweeps.
+    residual (number or null, values): For an agent, largest change in the last sweep. Null if the agent was imported.
+    error_bound (number or null, values): For an agent, proven bound on the error of the values. Null if the agent was
+        imported.
+    digest (string): For an agent, digest of the values.
+    terminal_values (list of numbers): For an imported agent, values of a win and a loss.
     origin (object): Record of how a strategy was computed.
     information (string): Information model of a strategy or a checkpoint of `equilibrium`.
-    iterations (integer): Number of iterations of a checkpoint of `equilibrium`.
-    best_response_share (number, from 0 to 1): Share of games of a checkpoint of `equilibrium` that are played against a
-        best response.
-    player_digest (string or null): Digest of the policy of an agent or a memoryless strategy, the same in every file.
-        Otherwise null.
+    iterations (integer): For a checkpoint of `equilibrium`, number of iterations.
+    best_response_share (number, from 0 to 1): For a checkpoint of `equilibrium`, share of games played against a best
+        response.
+    player_digest (string or null): Digest of the policy, for an agent or a memoryless strategy. The digest does not
+        depend on the file. Null for other files.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile
 
 _SIDES = ("own", "enemy", "both")
-# Command that continues with a file of a kind. Other kinds can be played against.
+# Next command for a file of each kind. The next command for other kinds is `play`.
 _THEN = {"tensor": ["solve"], "equilibrium": ["equilibrium", "--resume"], "checkpoint": ["solve", "--from"]}
 
 

@@ -2,28 +2,28 @@
 
 JSON keys:
     game (string): Name of the game.
-    method (object): Hyperparameters by name, which `games methods` describes.
+    method (object): Hyperparameters by name, as described by `games methods`.
     seed (integer): Random seed.
     generations (integer): Number of generations.
-    pool_games (integer): Number of games between decks of the pool.
+    pool_games (integer): Number of games between decks in the pool.
     fresh_games (integer): Number of games against random decks.
     curve (list of objects): Progress by generation.
         generation (integer): Number of the generation, counted from 0.
         spread (number): Standard deviation of the decks' strengths.
-        error (number): Standard error of a strength in the pool.
+        error (number): Standard error of a deck's strength in the pool.
         strength (number, from -1 to 1): Wins minus losses of the survivors against random decks, as a share of games.
         strength_error (number): Standard error of `strength`.
     spread (number): Standard deviation of the decks' strengths over all generations.
-    error (number): Standard error of a strength over all generations.
+    error (number): Standard error of a deck's strength over all generations.
     beats_noise (boolean): True if the spread exceeds the error.
     best (list of objects): Best decks of the last generation.
         deck (list of integers): Cards.
         text (string): Cards, in words.
-        since (integer): Generation in which the deck joined the pool.
+        since (integer): Generation when the deck joined the pool.
         strength (number, from -1 to 1): Wins minus losses against random decks, as a share of games.
         strength_error (number): Standard error of `strength`.
         fresh_games (integer): Number of games against random decks.
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
     output (string or null): Output file.
 """
 
@@ -54,8 +54,9 @@ class DecksOptions(LearningOptions):
 def decks(options: DecksOptions) -> None:
     """Search for good decks of Gwent Lite with a genetic algorithm, and compare them with random decks.
 
-    In each generation, all decks of a pool play against each other. The best decks survive and have offspring with
-    changed cards. With -o, the report is written to a .json file, which `play`, `show` and `serve` accept as --decks.
+    In each generation, all decks of a pool play against each other. The best decks survive, and copies of them with
+    changed cards join the pool. With -o, the report is written to a .json file. `play`, `show` and `serve` accept this
+    file as --decks.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
     from punish_fast.runtime.files import write_text

@@ -16,7 +16,7 @@ from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.report import UsageError, print_report, print_text
 from punish_fast.cli.games.options import GameOptions
 
-# Columns that need an explanation.
+# Explanations of columns, printed below the table.
 _COLUMNS = {
     "as_first": "per cent of games won/drawn/lost against random play, if the agent moves first",
     "losing_lines": "number of different games that the agent can lose, as the first/second player",
@@ -50,12 +50,12 @@ class GamesEvaluateOptions(GameOptions):
 def evaluate(options: GamesEvaluateOptions) -> None:
     """Evaluate agents: exact scores against the random player, losing lines, and mistakes compared with perfect play.
 
-    For Connect Four, the report gives the share of moves that keep the value of a position, and the share of best
+    For Connect Four, the report shows the share of moves that keep the value of a position, and the share of best
     moves, in four sets of positions. For Incan Gold, each agent plays many games against two copies each of random,
-    leave-at-12, rule-of-thumb and equilibrium. The report also gives the N for which leave-at-N wins most often against
-    two copies of the agent. For Gwent Lite, each agent plays many games in both seats against random and rule-of-thumb,
-    with the given decks, or with the default deck and with random decks. MuZero is evaluated without a search, and with
-    searches of 25 and 100 simulations.
+    leave-at-12, rule-of-thumb and equilibrium. The report also shows which leave-at-N wins most often against two
+    copies of the agent. For Gwent Lite, each agent plays many games in both seats against random and rule-of-thumb. The
+    decks are the given decks or, by default, the default deck and random decks. MuZero is evaluated without a search,
+    and with searches of 25 and 100 simulations.
     """
     game = options.make("evaluate")
     if game.is_open and (options.games, options.seed) != (None, None):

@@ -1,4 +1,4 @@
-"""``punish-fast games league``: search for the best hyperparameters by tournaments of agents.
+"""``punish-fast games league``: search for the best hyperparameters by tournaments.
 
 JSON keys:
     game (string): Name of the game.
@@ -9,17 +9,17 @@ JSON keys:
             name (string): Name of the agent.
             games (integer): Number of training games.
             win_share (number, from 0 to 1): Share of games won against random play.
-            mistakes (integer or null): Number of positions in which the agent gives away a win or a draw.
-            is_rejected (boolean): True if training was undone because the trained agent lost to its former self.
+            mistakes (integer or null): Number of positions where the agent gives away a win or a draw.
+            is_rejected (boolean): True if training was undone because the trained agent lost to its earlier version.
             score (number, from 0 to 1): Mean points against the other agents.
             curve (list of objects): Learning curve.
                 games (number): Number of games played.
                 win_share (number, from 0 to 1): Share of games won against random play.
                 draw_share (number, from 0 to 1): Share of games drawn against random play.
-                mistakes (integer): Number of positions in which the agent gives away a win or a draw.
+                mistakes (integer): Number of positions where the agent gives away a win or a draw.
                 perfect (number, from 0 to 1): Share of positions without a mistake.
-        points (list of lists of numbers, from 0 to 1): Points of the row's agent against the column's agent.
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+        points (list of lists of numbers, from 0 to 1): Points of the row agent against the column agent.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def league(options: LeagueOptions) -> None:
     """Train a grid of agents, rank them in an exact tournament, and train the best further, round by round.
 
     The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. To resume an
-    interrupted league, repeat the command. To continue a finished one, repeat it with a larger --rounds.
+    interrupted league, repeat the command. To continue a complete league, repeat the command with a larger --rounds.
     """
     from punish_fast.games.learn.league import grid_plans, run_league
     from punish_fast.games.learn.qlearning import Hyperparameters

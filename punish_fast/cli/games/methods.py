@@ -15,7 +15,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 
 @verb("punish-fast games methods", "punish-fast games methods --json")
 def methods(options: CommonOptions) -> None:
-    """List the hyperparameters of each method, which --set changes in `games train`, `games league` and `games decks`.
+    """List the hyperparameters that --set changes in `games train`, `games league` and `games decks`, by method.
 
     Some games have other defaults.
     """

@@ -1,4 +1,4 @@
-"""Options shared by verbs of ``punish-fast games``: the game and its variant, and hyperparameters."""
+"""Define options shared by verbs of ``punish-fast games``: the game and its variant, and hyperparameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class GameOptions(CommonOptions):
     )
 
     def make(self, verb: str, decks: Path | None = None) -> Game:
-        """Return the game, with the decks in a file if given. Raise `GameError` if it does not support ``verb``."""
+        """Return the game, with decks from a file if given. Raise `GameError` if the game does not support ``verb``."""
         from punish_fast.games.gwent.decks import decks_of_file
         from punish_fast.games.registry import entry_of, make_game
 
@@ -50,12 +50,12 @@ class GameOptions(CommonOptions):
     def print_stages(
         self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = ""
     ) -> None:
-        """Print a report on a game, with the seconds of its stages.
+        """Print a report on a game, with the duration of each stage in seconds.
 
         JSON keys:
             game (string): Name of the game.
             variant (object): Options of the variant, with their values.
-            seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+            seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
         """
         report = {"game": game.name, "variant": game.parameters(), **report}
         report |= {"seconds": self.stages.clock.seconds_in_all()}
@@ -63,7 +63,7 @@ class GameOptions(CommonOptions):
 
 
 class LearningOptions(GameOptions):
-    """Options that specify a game and the hyperparameters and random seed for learning it."""
+    """Options that specify a game, hyperparameters and a random seed for training."""
 
     settings: list[str] | None = option(
         "Change one hyperparameter (see `games methods`). Can be repeated.", "--set", metavar="NAME=VALUE"

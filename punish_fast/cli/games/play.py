@@ -85,7 +85,7 @@ def play(options: GamesPlayOptions) -> None:
     seats, ask = _seats(options, game, oracle), asks_on(out)
 
     def tell(text: str) -> None:
-        # Wrap only lines that are too long. Drawings are narrow enough.
+        # Wrap only long lines. Drawings always fit the terminal.
         width = terminal_width()
         lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
         print("\n".join(lines), file=out, flush=True)
@@ -124,7 +124,7 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
     if options.agent is not None:
         _, choices = file_policy(options.agent, game)
         if oracle is not None:
-            # Call the network once, so that JAX compiles it before the game begins.
+            # Call the network once, so that JAX compiles the network before the game begins.
             with options.stages.progress.stage("play: preparing the agent"):
                 choices(game.initial())
         return [PolicyPlayer(name, choices) for name in numbered(["trained"] * n)]

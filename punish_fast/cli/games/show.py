@@ -6,12 +6,12 @@ JSON keys:
     state (string): Position, as given. Empty for the first position.
     text (string): Cards, in words (card games).
     value (string): Value of the position for the player to move: `win`, `draw` or `loss`.
-    plies (integer or null, plies): Length of perfect play. Null if the position is drawn.
+    plies (integer or null, plies): Number of moves of perfect play. Null if the position is drawn.
     moves (list of objects): Legal moves.
         move (string): Move in words.
         outcome (string): Outcome for the player to move: `win`, `draw` or `loss`.
-        plies (integer or null, plies): Length of perfect play after the move. Null if it draws.
-        best (boolean): True for the best move.
+        plies (integer or null, plies): Number of moves of perfect play after this move. Null if the move draws.
+        best (boolean): True for the first best move.
     line (list of strings): Moves of perfect play.
 """
 
@@ -51,7 +51,7 @@ class GameShowOptions(GameOptions):
 def show(options: GameShowOptions) -> None:
     """Show a position, the value of each move, and the line of perfect play.
 
-    For card games, which have no perfect play, show the cards and the legal moves.
+    For card games, where perfect play is unknown, show the cards and the legal moves.
     """
     from punish_fast.games.registry import perfect_play
 
@@ -62,7 +62,7 @@ def show(options: GameShowOptions) -> None:
     if oracle is None:
         text = game.text(state)
         moves = [{"move": game.action_text(state, action)} for action in game.actions(state)]
-        # Printed reports have short texts.
+        # Texts in printed reports are shortened, so the full text is passed separately.
         report = position | {"text": text, "moves": moves}
         options.print(report, lambda report: _print_text(text, report["moves"]), then=("games", "play", options.game))
         return

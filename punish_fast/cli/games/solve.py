@@ -3,23 +3,24 @@
 JSON keys:
     *print_stages
     states (integer): Number of positions, up to symmetry except in tic-tac-toe.
-    canonical_states (integer): Number of positions of tic-tac-toe up to symmetry.
-    raw_states (integer): Number of positions of TapnSwap if left and right hands are different.
+    canonical_states (integer): For tic-tac-toe, number of positions up to symmetry.
+    raw_states (integer): For TapnSwap, number of positions if left and right hands are distinguished.
     terminals (integer): Number of final positions.
     moves (integer): Number of moves in all positions.
-    wins (integer): Number of positions in which the player to move wins.
-    losses (integer): Number of positions in which the player to move loses.
+    wins (integer): Number of positions that the player to move wins.
+    losses (integer): Number of positions that the player to move loses.
     draws (integer): Number of drawn positions.
     value (string): Value of the first position for the first player: `win`, `draw` or `loss`.
     start (string): The same as `value`.
-    plies (integer or null, plies): Length of perfect play from the first position. Null if it is drawn.
-    longest (integer, plies): Greatest length of perfect play from any position.
-    certified (boolean): True, since values are verified.
+    plies (integer or null, plies): Number of moves of perfect play from the first position. Null if the position is
+        drawn.
+    longest (integer, plies): Maximum number of moves of perfect play, over all positions.
+    certified (boolean): Always true, because the values are verified.
     best_response_vs_random (object): Best response to the random player.
         *_response
     safe_best_response_vs_random (object): Best response among the policies that never give away a win or a draw.
         *_response
-    random_vs_random (number, from 0 to 1): Win probability of the first of two random players.
+    random_vs_random (number, from 0 to 1): Win probability of the first player if both players are random.
     line (list of strings): Moves of perfect play.
 """
 
@@ -32,7 +33,7 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: str | None = argument("POSITION", "Connect Four: columns played, such as 4455.  [default: empty board]")
-    value_only: bool = option("Connect Four only: find out who wins, but not how soon (faster).", default=False)
+    value_only: bool = option("Connect Four only: compute who wins, but not after how many moves (faster).", default=False)
 
 
 @verb(

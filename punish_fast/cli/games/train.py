@@ -3,19 +3,19 @@
 JSON keys:
     game (string): Name of the game.
     variant (object): Options of the variant, with their values.
-    method (object): Hyperparameters by name, which `games methods` describes.
+    method (object): Hyperparameters by name, as described by `games methods`.
     seed (integer): Random seed.
     sessions (list of objects): Training sessions, with `--method q`.
         opponent (string): Opponent: `random` or `self`.
         games (integer): Number of games played.
         wanted (integer): Number of games planned.
-    games (integer): Number of games played in all.
+    games (integer): Total number of games played.
     played (integer): Number of games played by this command.
     curve (list of objects): Learning curve.
         games (number): Number of games played.
-        epsilon (number, from 0 to 1): Share of random moves in training, of a network.
+        epsilon (number, from 0 to 1): For a network, share of random moves in training.
         *measure
-        earlier (list of numbers): Points against each earlier snapshot, of a network.
+        earlier (list of numbers): For a network, points against each earlier snapshot.
     evaluation (object or null): Strength of a deep Q-network. Null if the game is large or endless.
         *AgentEvaluation
     searches (list of objects): Strength of MuZero for several numbers of simulations.
@@ -26,7 +26,7 @@ JSON keys:
     digest (string): Digest of the agent.
     output (string): Agent file.
     plot (string or null): Plot file.
-    seconds (object of numbers by stage, seconds): Duration of each stage, and their `total`.
+    seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class TrainOptions(LearningOptions):
     games: int | None = option("Number of games.  [default: 200000, or those left of the agent of --from]", min=1)
     time: float | None = option("Time limit. Without --games, train networks until then.", metavar="SECONDS", min=0)
     former: Path | None = option(
-        "Train this agent further, replacing its file unless -o is given. Without --games and --against, only "
-        "the games that are still planned are played, if there are any.",
+        "Train this agent further, replacing its file unless -o is given. Without --games and --against, complete an "
+        "interrupted run if the file contains one.",
         "--from",
         metavar="FILE.h5",
         writes=True,
@@ -92,8 +92,8 @@ class TrainOptions(LearningOptions):
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and record its learning curve.
 
-    The default output is named after the game, such as tapnswap.h5. During training, this file is a checkpoint from
-    which --from can resume.
+    The default output is named after the game, such as tapnswap.h5. During training, this file is a checkpoint that
+    --from can resume.
     """
     from punish_fast.games.learn.agent_file import load_agent, save_agent
 
@@ -139,7 +139,8 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions)
     from punish_fast.games.learn.agent_file import save_agent, train
 
     before, begin = trainer.games, time.perf_counter()
-    # Seconds of the last round whose agent was measured. After the last round, the agent is measured again.
+    # Duration in seconds of the latest round that included a measurement. This time is reserved for the final
+    # measurement.
     saved, ended, measuring = begin, begin, 0.0
 
     def on_round() -> None:
@@ -154,7 +155,7 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions)
             trainer.drop_plans()
         if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
             kept = copy(trainer)
-            # Training that resumes from the file has no time limit.
+            # A resumed run might have no time limit, so the checkpoint must not contain the unlimited plan.
             if options.time is not None and options.games is None:
                 kept.drop_plans()
             save_agent(output, kept)
@@ -173,7 +174,7 @@ def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions)
 
 
 def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
-    """Return the agent with all training games planned, and the means of judging its strength."""
+    """Return the agent with all training games planned, and an object that measures its strength."""
     from punish_fast.games.enumeration.retrograde import solve_game
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.hyperparameters import MAX_GAMES
@@ -239,7 +240,7 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 def _evaluated(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
     """Return the evaluation of a deep Q-network, or of MuZero by number of simulations. Empty for a table.
 
-    Judgements are omitted if time runs out.
+    Evaluations beyond the time limit are omitted.
     """
     from punish_fast.games.learn.qlearning import QLearner
 

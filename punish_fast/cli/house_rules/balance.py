@@ -9,8 +9,8 @@ JSON keys:
         *_side
     changed (object): Game with the changed rules.
         *_side
-    play (string): Play that is compared.
-    iterations (object of integers by game): Number of iterations of the equilibria of `base` and `changed`.
+    play (string): Description of the strategies that play both games.
+    iterations (object of integers by game): Number of iterations of each equilibrium, `base` and `changed`.
     statistics (list of objects): Statistics of both games.
         group (string): `game`, `in_hand`, `kept` or `plays`.
         name (string): Name of the statistic.
@@ -18,13 +18,13 @@ JSON keys:
         changed (number or null): Value under the changed rules. Null if unknown.
         difference (number or null): Changed value minus base value. Null if unknown.
     restore (object or null): Changes that might restore the balance. Null without `--restore`.
-        card (string): Card whose worth is out of balance.
+        card (string): Card with the largest absolute effect of one more copy.
         remedies (list of objects): Changes that were tried.
             change (string): Change.
             worth (number or null, from -1 to 1): Gain in win probability by one more copy of the card.
             balanced (boolean or null): True if the game is balanced with this change.
             finding (string or null): Effect of the change, in words.
-        screened (integer): Number of changes of one more rule that were screened.
+        screened (integer): Number of additional rule changes that were screened.
         not_tried (list of strings): Changes that were not tried before the time limit.
     threads (integer): Number of threads.
     seconds (number, seconds): Duration of the command.

@@ -1,15 +1,15 @@
-"""``punish-fast survey``: study many games under house rules, point by point.
+"""``punish-fast survey``: study the game under many sets of house rules.
 
 JSON keys:
     survey (string): Survey file.
     results (string): File of results.
     iterations (integer or null): Number of iterations of each equilibrium. Null without `--equilibrium`.
-    studied (integer): Number of points that were not stored before.
+    studied (integer): Number of points studied by this run.
     points (list of objects): Points of the survey.
         point (string): Label of the point.
-        game (string): Label of the rules of the point.
+        game (string): Label of the point's rules.
         *rules_report
-        changes (object): Fields in which the rules differ from the base, with their values.
+        changes (object): Fields of the rules that differ from the base, with their values.
         enemy (string): Enemy of the agent.
         objective (string): Objective of the agent.
         discount (number): Discount factor of the agent.
@@ -31,7 +31,7 @@ JSON keys:
             *study_game
             best_response (number, from 0 to 1): Win probability of the best response found.
             exploitability (number or null, percentage points): Exploitability of the strategy. Null if a time limit
-                ended before it was measured.
+                left no time for the measurement.
         reason (string or null): Reason for a missing result.
         seconds (number, seconds): Duration of the original computation.
     threads (integer): Number of threads.

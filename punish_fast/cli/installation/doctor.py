@@ -12,9 +12,9 @@ JSON keys:
     cache_reason (string): Reason for choosing this folder.
     kernels (object): Kernels by origin.
         compiled (integer): Number of kernels compiled on this machine.
-        shipped (integer): Number of kernels from the package of kernels.
+        shipped (integer): Number of kernels from the package `punish-fast-kernels`.
         missing (integer): Number of kernels that are not compiled yet.
-        package (string): Folder of the package of kernels, or the reason for not using it.
+        package (string): Folder of `punish-fast-kernels`, or the reason why the package is not used.
     solutions (object): Cache of solutions.
         folder (string or null): Folder.
         reason (string): Reason for choosing this folder.
@@ -40,7 +40,7 @@ from punish_fast.runtime import __version__
 from punish_fast.runtime.folders import find_folder
 from punish_fast.runtime.limits import total_memory
 
-# Rush and strike in hand, punish revealed, full HP. The value was computed in exact fractions.
+# State code (rush and strike in hand, punish revealed, full HP), and its value computed with exact fractions.
 _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
 
@@ -104,7 +104,7 @@ def _kernel_report(clear: bool) -> dict[str, Any]:
 
 
 def _self_test() -> dict[str, bool]:
-    """Solve the tiny game. Return True or False for each check of the result against known figures."""
+    """Solve the game with the rules `tiny`. Return True for each check that the result passes."""
     import numpy as np
 
     from punish_fast.mdp.objectives.solver import SWEEPS, solve

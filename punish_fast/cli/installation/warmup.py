@@ -108,7 +108,7 @@ def _call_library() -> None:
     cycle = from_rows([[(1.0, {1: 0.5, 2: 0.5}), (2.0, {2: 1.0})], [(1.0, {0: 0.5, 2: 0.5})]], terminals=[0.0])
     for discount in (0.95, 1.0):
         solve(cycle, discount=discount)
-    # Sweeps around a ring that is rarely left are slow, so its equations are eliminated.
+    # Sweeps over a ring with rare exits converge slowly, so the solver eliminates its equations.
     n_states = 300
     stay = [(0.5, {k: 1 - 1e-9, (k + 1) % n_states: 1e-9}) for k in range(n_states)]
     leave = [(float(k == 0), {(k + 1) % n_states: 0.5, (k + 7) % n_states: 0.5}) for k in range(n_states)]

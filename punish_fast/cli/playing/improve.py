@@ -7,8 +7,8 @@ JSON keys:
     games (integer): Number of games.
     win_rate (number, from 0 to 1): Share of games won.
     loss (number, from 0 to 1): Mean win probability lost in a game.
-    reference_loss (number, from 0 to 1): Mean win probability that the reference player would lose in a game, in the
-        same states.
+    reference_loss (number, from 0 to 1): Mean win probability that the reference player would lose in the same states
+        of a game.
     opponents (list of objects): Results by opponent.
         name (string): Name of the opponent.
         is_bot (boolean): True if the opponent is a bot.
@@ -24,14 +24,14 @@ JSON keys:
     habits (list of objects): Most costly habits.
         situation (string): Situation.
         play (string): Card, or `feint`.
-        choices (integer): Number of choices of this play in the situation.
+        choices (integer): Number of times this play was chosen in the situation.
         of (integer): Number of all choices in the situation.
         loss (number, from 0 to 1): Mean win probability lost by this play.
-        cost (number): Win probability lost per game by choices in excess of the reference player's.
+        cost (number): Win probability lost per game by choosing this play more often than the reference player.
         share (number, from 0 to 1): Share of this play in the situation.
         reference_share (number, from 0 to 1): Share of this play for the reference player.
-        instead (object of numbers by play, from 0 to 1): Plays of the reference player in the positions of these
-            choices.
+        instead (object of numbers by play, from 0 to 1): Plays of the reference player in the positions where the
+            habit's play was chosen.
         is_uncertain (boolean): True if there are too few choices to distinguish the habit from chance.
     positions (list of objects): Worst positions.
         state (string): State code.
@@ -52,7 +52,7 @@ from punish_fast.cli.frame.options import CommonOptions, option, verb
 from punish_fast.cli.frame.report import count, print_report, print_text
 from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database, require_games
 
-# Minimum share for a play of the reference player to be listed.
+# Minimum share of a listed play of the reference player.
 _LEAST_SHARE = 0.05
 
 
@@ -70,10 +70,10 @@ class ImproveOptions(CommonOptions):
     "punish-fast improve --player Joe --db games.db --against equilibrium.h5",
 )
 def improve(options: ImproveOptions) -> None:
-    """Show how you play: your results, the habits that cost most, and your worst positions.
+    """Show how you play: your results, your most costly habits, and your worst positions.
 
-    All your games count, including those against bots. Your choices are compared with the best choices against a
-    reference player, and the frequencies of your plays with those of the reference player.
+    All your games count, including games against bots. The report compares your choices with the best choices against a
+    reference player, and shows how often you and the reference player choose each play.
     """
     from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
@@ -126,7 +126,7 @@ def _print_improvement(report: dict[str, Any]) -> None:
 
 
 def habit_text(habit: dict[str, Any], reference: str) -> str:
-    """Describe a habit in sentences, with a caution if it rests on few choices."""
+    """Describe a habit in sentences, with a warning if the number of choices is small."""
     instead = sorted(habit["instead"].items(), key=lambda pair: -pair[1])
     plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
     caution = f" Only {habit['choices']:,} choices: this might be chance." if habit["is_uncertain"] else ""

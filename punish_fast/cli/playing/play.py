@@ -4,15 +4,15 @@ JSON keys:
     *rules_report
     seed (string): Random seed of the games.
     players (list of strings): Names of the players, in the order of the seats.
-    database (string or null): Database to which the games were added.
+    database (string or null): Database where the games were saved.
     games (list of objects): Finished games.
         game (integer or null): Id of the game in the database. Null if it was not saved.
         winner (string): Name of the winner.
         breaths (list of objects): Breaths of the game.
             states (list of strings): State codes of both players.
             actions (list of strings): Actions of both players.
-        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, and in games between
-            two people or two agents.
+        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, or if two users or two
+            agents played.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class PlayOptions(CommonOptions):
 def play(options: PlayOptions) -> None:
     """Play Punish in the terminal, against an agent or between two human players.
 
-    Type s or strike to play a card, f strike to feint with it, and ? for the rules that matter now. Finished games are
-    saved in a database for `records`. With --json, the game is shown on stderr.
+    Type s or strike to play a card, f strike to feint with it, and ? for the rules that apply right now. Finished games
+    are saved in a database for `records`. With --json, the game is shown on stderr.
     """
     people = _people(options)
     if people:
@@ -110,7 +110,7 @@ def _people(options: PlayOptions) -> list[str]:
 
 
 def _checked(names: list[str], taken: list[str]) -> list[str]:
-    """Return names as they are stored. Raise UsageError if a name is invalid or resembles one in ``taken``."""
+    """Return names in their stored form. Raise UsageError if a name is invalid or resembles one in ``taken``."""
     try:
         return [checked_name(name, taken) for name in names]
     except PlayerNameError as error:
@@ -129,7 +129,7 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
         raise UsageError(fault + hint * (not n_people or agents[1:] != []))
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
-    # An agent can play itself.
+    # An agent can play against itself.
     return PlayerGroup(list(dict.fromkeys(agents)) or [default], rules)
 
 

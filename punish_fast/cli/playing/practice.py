@@ -1,7 +1,7 @@
-"""``punish-fast practice``: take a quiz with positions in which the choice matters.
+"""``punish-fast practice``: take a quiz with positions where the choice matters.
 
 JSON keys:
-    judge (string): Judge, in words.
+    judge (string): Description of the judge.
     *rules_report
     database (string or null): Database from which the positions come. Null if they are simulated.
     seed (string): Random seed.
@@ -47,8 +47,8 @@ class PracticeOptions(CommonOptions):
 
     agent: str | None = argument(
         "AGENT",
-        "An agent file, whose values judge your answers, or a player. Your answers are then compared with the best "
-        "choices against that player.  [default: veteran]",
+        "An agent file with values to judge your answers, or a player. For a player, your answers are compared with "
+        "the best choices against that player.  [default: veteran]",
     )
     database: Path | None = option(
         "Take positions from this database.  [default: simulated games; with --player, the database of `play`]",
@@ -69,7 +69,7 @@ class PracticeOptions(CommonOptions):
     "punish-fast practice naive -n 5 --seed 1",
 )
 def practice(options: PracticeOptions) -> None:
-    """Take a quiz: choose a move in positions where it matters, and see what each move is worth and why.
+    """Take a quiz: choose a move in positions where the choice matters, and see the values of all moves with reasons.
 
     Positions come from simulated games or, with --db or --player, from the costliest mistakes in recorded games. With
     --player, you can choose one of that player's habits at a terminal. Type moves as in `play`. With --json, the
@@ -126,7 +126,7 @@ def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:
-    """Return questions by name: of all positions and, at a terminal, of each habit of the player."""
+    """Return questions by name: one list for all positions and, at a terminal, one for each of the player's habits."""
     from punish_fast.play.punish.practice import recorded_questions, simulated_questions
     from punish_fast.records.games import read_choices
 

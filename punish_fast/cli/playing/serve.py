@@ -8,7 +8,7 @@ JSON keys:
         agents (list of strings): Names of the opponents.
     database (string or null): Database for finished games.
     writes (boolean): True if clients can post games.
-    token (string or null): Token for posting games, if it was generated.
+    token (string or null): Token for posting games. Null unless the token was generated.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def serve(options: ServeOptions) -> None:
     """Serve a web page for playing Punish, exploring positions, reviewing games and practicing.
 
     By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop. All
-    finished games are saved. With --json, one line with the address is printed once the server is ready.
+    finished games are saved. With --json, the command prints one line with the address when the server is ready.
     """
     require("fastapi", "uvicorn")
     from punish_fast.web.server import address_of, listen, proxy_of
@@ -103,7 +103,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
-    """Return the configuration of the server, and the token if it was generated, otherwise None."""
+    """Return the configuration of the server, and the generated token or None."""
     from punish_fast.web.app import ServerConfig
     from punish_fast.web.guard import host_name
 
@@ -144,11 +144,11 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
 
 
 def _boards(files: list[str], decks: Path | None) -> list[ServedPlayer]:
-    """Return the agents of other games, one for each file and for each level of a game.
+    """Return the agents of other games: one for each file, and one for each level of each game.
 
     Args:
         files: Agent files of other games.
-        decks: File with decks of Gwent Lite, or None for the default decks.
+        decks: File with decks of Gwent Lite. The default decks are used if it is None.
     """
     from punish_fast.arena.players import names_of
     from punish_fast.games.gwent.decks import decks_of_file
@@ -168,7 +168,7 @@ def _is_board(agent: str) -> bool:
     from punish_fast.store import schema
     from punish_fast.store.checked_file import CheckedFile
 
-    # Unlike the methods of Path, this accepts invalid file names.
+    # Path.is_file() raises an error for invalid file names, but os.path.isfile() does not.
     is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
     return is_file and CheckedFile(agent).kind == schema.BUNDLE
 

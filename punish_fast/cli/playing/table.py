@@ -15,7 +15,7 @@ DecksOption = Annotated[Path | None, option("Gwent Lite: use the best deck in th
 
 
 class _ClearedStream:
-    """A text stream that first removes the progress line from the terminal."""
+    """A text stream that removes the progress line from the terminal before each output."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -31,7 +31,7 @@ class _ClearedStream:
 def table_stream(as_json: bool) -> IO[str]:
     """Return the stream on which to show a game: stdout, or stderr if JSON is printed on stdout.
 
-    The stream removes progress lines of kernels that are compiled during a game.
+    The stream removes progress lines, because kernels might be compiled during a game.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
@@ -43,7 +43,7 @@ def must_have_input() -> None:
 
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:
-    """Return a function that prints a prompt and reads a line of stdin. It raises EOFError if the input has ended."""
+    """Return a function that prints a prompt and reads a line of stdin, or raises EOFError at the end of stdin."""
     is_first = True
 
     def ask(prompt: str) -> str:
@@ -55,7 +55,7 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
         try:
             line = sys.stdin.readline()
         except KeyboardInterrupt:
-            # Begin a new line.
+            # End the line with the prompt.
             print(file=stream, flush=True)
             raise
         if not sys.stdin.isatty():
@@ -69,7 +69,7 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
 
 
 def discard_typed() -> None:
-    """Discard keys typed before a prompt, so that they do not answer the prompt."""
+    """Discard keys typed before a prompt, so that they are not read as an answer."""
     if not sys.stdin.isatty():
         return
     if sys.platform == "win32":
@@ -85,7 +85,7 @@ def discard_typed() -> None:
 
 
 def wants_more(ask: Callable[[str], str]) -> bool:
-    """Ask for another game. Enter begins it."""
+    """Ask whether to begin another game. Enter means yes."""
     discard_typed()
     with suppress(EOFError):
         while (answer := ask("  Another game? (Y/n) ").strip().lower()) not in ("n", "no", "q"):
@@ -95,5 +95,5 @@ def wants_more(ask: Callable[[str], str]) -> bool:
 
 
 def seed_of(seed: int | None) -> int:
-    """Return ``seed``, or a random seed if it is None."""
+    """Return ``seed``, or a random seed if ``seed`` is None."""
     return secrets.randbelow(1_000_000) if seed is None else seed

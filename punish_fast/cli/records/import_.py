@@ -9,7 +9,7 @@ JSON keys:
         flaw (string or null): Reason why the log was not read to its end.
     games (integer): Number of games in all logs.
     imported (integer): Number of games added to the database.
-    known (integer): Number of games that were in the database.
+    known (integer): Number of games that were already in the database.
     rejected (integer): Number of rejected games.
     cut_off (integer): Number of logs that were not read to their end.
     rejected_by_kind (object of integers by fault): Number of games rejected for each fault.
@@ -47,8 +47,8 @@ class RecordsImportOptions(CommonOptions):
 def import_(options: RecordsImportOptions) -> None:
     """Check logs or other databases breath by breath and add their games to a database.
 
-    The database is created if it does not exist. All valid games are added in one transaction. If some are invalid, or
-    if a log is cut off, the exit code is 1. Games already in the database are skipped.
+    The database is created if it does not exist. All valid games are added in one transaction. If a game is invalid or
+    a log is cut off, the exit code is 1. Games already in the database are skipped.
     """
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace

@@ -4,7 +4,7 @@ JSON keys:
     database (string): Database.
     player (string): Name of the player.
     games (integer): Number of games that were exported or deleted.
-    file (string): Log to which the games were exported, with `--export`.
+    file (string): Log of the exported games, with `--export`.
     alias (string): New name, with `--anonymize`.
     breaths (integer): Number of breaths that were deleted, with `--delete`.
 """
@@ -31,7 +31,7 @@ class PlayerOptions(CommonOptions):
     output: OutputOption = None
 
     def action(self) -> str:
-        """Return the requested action. Raise UsageError unless exactly one is requested and the options fit it."""
+        """Return the requested action. Raise UsageError if several actions or conflicting options are given."""
         chosen = [name for name in ("export", "anonymize", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"
@@ -52,7 +52,7 @@ def player(options: PlayerOptions) -> None:
     """Export, anonymize or delete the data of a player in a database.
 
     Give exactly one of --export, --anonymize and --delete. Without -o, --export prints the log. Replaced and deleted
-    data is overwritten in the database file. --delete asks for confirmation.
+    data are overwritten in the database file. --delete asks for confirmation.
     """
     {"export": _export, "anonymize": _anonymize, "delete": _delete}[options.action()](options)
 

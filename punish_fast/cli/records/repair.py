@@ -19,10 +19,10 @@ class RepairOptions(CommonOptions):
 
 @verb("punish-fast records repair --db games.db", stage="repair")
 def repair(options: RepairOptions) -> None:
-    """Remove invalid rows, and the games of which they are part, from a database.
+    """Remove invalid rows and their games from a database.
 
-    The database is copied first. Other commands leave these games out and exit with code 1. The copy contains all data
-    of the database. After records player --delete or --anonymize, delete the copy.
+    The database is copied first. Other commands omit these games and exit with code 1. The copy contains all data of
+    the database. After records player --delete or --anonymize, delete the copy.
     """
     from punish_fast.records.database import repair as repair_database
 

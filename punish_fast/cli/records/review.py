@@ -3,7 +3,7 @@
 JSON keys:
     game (integer): Id of the game.
     agent (string or null): Agent file of the judge. Null if choices are compared with the best choices.
-    enemy (string): Enemy against which the judge was solved.
+    enemy (string): Enemy that the judge was solved against.
     players (list of objects): The winner, then the loser.
         name (string): Name of the player.
         won (boolean): True for the winner.
@@ -47,8 +47,8 @@ class ReviewOptions(CommonOptions):
     game: int | None = argument("GAME_ID", "Id of a game.  [default: the latest game of a human player]")
     db: PlayedDatabaseOption = None
     agent: str | None = option(
-        "Agent file, which judges by its win probabilities, or a player. The choices are then compared with the "
-        "best choices against that player.  [default: the built-in player in the game, or veteran]",
+        "Agent file whose win probabilities judge the choices, or a player. For a player, the choices are compared "
+        "with the best choices against that player.  [default: the built-in player in the game, or veteran]",
         metavar="AGENT",
     )
 
@@ -63,8 +63,8 @@ def review(options: ReviewOptions) -> None:
 
     Choices are compared with the best choices against the built-in player in the game, or against the veteran if both
     players are human. If --agent is an agent file, win probabilities are against the enemy that the agent was solved
-    against. If its values are discounted or assume another redeal, win probabilities are computed from its policy, and
-    stored in a cache.
+    against. If the agent's values are discounted or assume another redeal, win probabilities are computed from its
+    policy and stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as review_game
@@ -77,7 +77,7 @@ def review(options: ReviewOptions) -> None:
 
 
 def _jury(options: ReviewOptions, game: RecordedGame) -> tuple[Judge, Path | None, str]:
-    """Return the judge, its agent file (None for best choices), and a description of its enemy."""
+    """Return the judge, its agent file or None, and a description of its enemy."""
     from punish_fast.arena.players import Player
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.review import Judge, has_chances, judge_of, played_opponent

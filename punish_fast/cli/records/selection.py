@@ -48,7 +48,7 @@ def played_database(named: Path | None) -> Path:
 
 
 def _seconds(text: str) -> int:
-    """Parse a Unix time, or an ISO date or time, by default in UTC. Return the Unix time."""
+    """Parse a Unix time, or an ISO date or time (by default in UTC). Return the Unix time in seconds."""
     if re.fullmatch(r"[-+]?\d{1,18}", text):
         return int(text)
     try:
@@ -86,7 +86,7 @@ class SelectionOptions(CommonOptions):
 
     @property
     def database(self) -> Path:
-        """Path of the database. It might not exist."""
+        """Path of the database. The file might not exist."""
         return played_database(self.db)
 
     def selection(self) -> Selection:

@@ -11,7 +11,7 @@ JSON keys:
     durations (object): Lengths of games.
         mean (number or null, breaths): Mean length.
         median (number or null, breaths): Median length.
-        longest (integer or null, breaths): Greatest length.
+        longest (integer or null, breaths): Maximum length.
         counts (object of integers by length): Number of games of each length.
     players (list of objects): Players, with the most wins first.
         name (string): Name of the player.
@@ -45,7 +45,7 @@ class SummaryOptions(SelectionOptions):
     stage="summary",
 )
 def summary(options: SummaryOptions) -> None:
-    """Summarize recorded games: their number and length, the states they visit, and who wins."""
+    """Summarize recorded games: their number and length, the states in them, and the results of each player."""
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.summary import read_results, summarize

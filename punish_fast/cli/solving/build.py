@@ -35,7 +35,7 @@ class ModelOptions(ComputeOptions):
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:
-        """Return the rules and the enemy."""
+        """Return the rules and the enemy that the options specify."""
         from punish_fast.arena.players import Player, require_support
         from punish_fast.store.reader import require_information
 
@@ -80,7 +80,7 @@ class ModelOptions(ComputeOptions):
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
-# Stages in the report. ``build`` has only the first three.
+# Names of stages in the report. ``build`` has only the first three.
 _STAGES = ("states", "tensor", "store", "solve", "openings")
 
 
@@ -113,7 +113,7 @@ def model_report(source: ModelSource, mdp: Process, options: ModelOptions, outpu
         states (integer): Number of information states, including win and loss.
         rows (integer): Number of state-action pairs.
         nnz (integer): Number of nonzeros in the transition matrix.
-        longest_row (integer): Largest number of successors of a state-action pair.
+        longest_row (integer): Maximum number of successors per state-action pair.
         *work_report
         *check_outputs
     """
@@ -133,10 +133,10 @@ def model_report(source: ModelSource, mdp: Process, options: ModelOptions, outpu
 
 
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
-    """Return the number of reachable states, including win and loss, or None if the number is not computed.
+    """Return the number of reachable states, including win and loss, or None if the states are not counted.
 
-    It is not computed for presets, whose states are all reachable, or if the transitions are not in memory, because
-    counting would then take as long as solving.
+    Under presets, all states are reachable and need not be counted. If the transitions are not in memory, counting
+    would take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model.mdp import MDP

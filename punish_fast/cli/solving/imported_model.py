@@ -10,7 +10,7 @@ JSON keys:
     objective (string): Objective, as given.
     discount (number or null): Discount factor. Null if the objective has none.
     method (string or null): Method that solved discounted rewards. Otherwise null.
-    tolerance (number, values): Limit of the error bound.
+    tolerance (number, values): Maximum error bound.
     error_bound (number or null, values): Proven bound on the error of every value.
     converged (boolean): True if the error bound is within the tolerance.
     initial (list of objects): Initial states.

@@ -22,7 +22,7 @@ class SolveOptions(ModelOptions):
         "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
         "deck (such as tabletop) and --discount is not given; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
-        # Typer accepts no other name of the parameter.
+        # Typer requires the parameter name `incomplete`.
         complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
     )
     discount: float | None = option(

@@ -30,7 +30,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
         discount (number): Discount factor.
         objective (string): `discounted` or `reach-probability`.
         method (string): Method of the sweeps.
-        tolerance (number or null, values): Limit of the error bound. Null with `--sweeps`.
+        tolerance (number or null, values): Maximum error bound. Null with `--sweeps`.
         sweeps (integer): Number of sweeps, including `policies`.
         residual (number, values): Largest change in the last sweep.
         error_bound (number or null, values): Proven bound on the error of every value. Null if no bound is known.
@@ -51,12 +51,12 @@ def solution_report(solution: Solution) -> dict[str, Any]:
 def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
     """Return the agent's win probability before the deal and with the worst and the best opening.
 
-    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated. The report is empty if
+    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated. Return no fields if
     the transitions are not in memory or games might never end.
 
     JSON keys:
-        win_probability (number, from 0 to 1): Win probability of the agent before the deal. The key is missing if games
-            might never end, or if the transitions are not in memory.
+        win_probability (number, from 0 to 1): Win probability of the agent before the deal. Missing if games might
+            never end, or if the transitions are not in memory.
         lower (number, from 0 to 1): Lower bound on `win_probability`, for the objective `reach-probability`.
         upper (number, from 0 to 1): Upper bound on `win_probability`, for the objective `reach-probability`.
         worst_opening (number, from 0 to 1): Win probability with the worst opening.
@@ -91,7 +91,7 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
 
 
 def result_text(report: dict[str, Any]) -> str:
-    """Return the win probability of the agent in words, or the error of its values if that is unknown."""
+    """Describe the agent's win probability or, if it is unknown, the error of the values."""
     if "win_probability" not in report:
         return f"The values in {report['output']} have an error of at most {report['error_bound']:.1e}."
     share = f"{report['win_probability']:.1%} of games against {enemy_text(report['enemy'])}"

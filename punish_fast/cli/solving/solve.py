@@ -150,7 +150,7 @@ def _stored(options: SolveOptions, path: Path) -> SolutionFile:
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
-    # An agent for the two-player game should maximize its win probability. The notebook's model is discounted.
+    # An agent for the two-player game should maximize its win probability, but the notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.method != "jacobi" and options.discount is None
     objective = options.objective or ("reach-probability" if is_real else "discounted")
     default = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
@@ -166,7 +166,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 def _default_output(
     options: SolveOptions, origin: Rules | SolutionFile, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    """Return the default output path, whose name includes a model, objective or discount other than the notebook's."""
+    """Return the default output path, with the model, objective and discount if they differ from the notebook."""
     from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
@@ -200,7 +200,7 @@ def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.nda
         try:
             save_values(path, rules, v, method["objective"], method["discount"])
         except StoreError as error:
-            # Continue without a checkpoint rather than lose the solution.
+            # Continue without a checkpoint, so that the solution is not lost.
             say(f"no checkpoint: {error}")
         last = time.perf_counter()
 
@@ -220,7 +220,7 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
 
 
 def _print_plan(options: SolveOptions, source: ModelSource) -> None:
-    """Print the expected memory and time of each way to store the transitions.
+    """Print the expected memory and time for each storage mode of the transitions.
 
     JSON keys of ``punish-fast solve --dry-run``:
         *rules_report
@@ -229,13 +229,13 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
         states_by_breath (list of integers): Number of information states in each breath.
         states (integer): Number of information states, including win and loss.
         rows (integer): Number of state-action pairs.
-        nnz (integer): Number of successors of all pairs that the rules allow.
-        longest_row (integer): Largest number of successors of a state-action pair.
+        nnz (integer): Number of successors that the rules allow, over all state-action pairs.
+        longest_row (integer): Maximum number of successors per state-action pair.
         threads (integer): Number of threads.
         sweeps (integer): Expected number of sweeps.
-        memory_limit_bytes (integer or null, bytes): Limit of `--memory-limit`, or memory of the machine or its
-            container. Null if it is unknown.
-        modes (list of objects): Ways to store the transitions.
+        memory_limit_bytes (integer or null, bytes): Value of `--memory-limit`, or memory of the machine or its
+            container. Null if unknown.
+        modes (list of objects): Storage modes of the transitions.
             mode (string): `tensor`, `compact` or `matrix-free`.
             bytes (integer, bytes): Memory needed.
             seconds (number or null, seconds): Expected duration without writing a file.
@@ -249,7 +249,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
     space, limit, sweeps = source.states, memory_limit(source.memory_limit), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
     batches = RowBatches(space, source.policy, options.stages.progress.step)
-    # Time for listing states and counting rows, which a run must do, too.
+    # A run must also list the states and count rows, so this time is included in the estimates.
     listed = options.stages.clock.total()
     report = {
         **rules_report(source.rules),

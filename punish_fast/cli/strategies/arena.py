@@ -1,9 +1,9 @@
-"""``punish-fast arena``: run a round-robin tournament. Also options shared by commands for the two-player game.
+"""``punish-fast arena``: run a round-robin tournament. Define options shared by commands for the two-player game.
 
 JSON keys:
     agents (list of strings): Names of the agents. Matrices have a row and a column for each agent, in this order.
-    games (integer or null): Number of games of each pair. Null if results are exact.
-    win (list of lists of numbers, from 0 to 1): Probability that the agent of the row beats the agent of the column.
+    games (integer or null): Number of games per pair. Null if results are exact.
+    win (list of lists of numbers, from 0 to 1): Probability that the row agent beats the column agent.
     standard_error (list of lists of numbers, from 0 to 1): Standard errors of `win`.
     breaths (list of lists of numbers, breaths): Mean length of a game.
     exact (boolean): True if results are exact, false if they are sampled.
@@ -12,16 +12,16 @@ JSON keys:
         agent (string): Name of the agent.
         win_rate (number, from 0 to 1): Share of games won.
         rating (number, rating points): Rating.
-        win_rate_margin (number, from 0 to 1): Half the 95% interval of the win rate.
-        rating_margin (number, rating points): Half the 95% interval of the rating.
-        win_rate_interval (list of numbers, from 0 to 1): Ends of the 95% interval of the win rate.
-    game_lengths (list of objects or null): Lengths of the games of two agents, by measure. Null for more agents.
+        win_rate_margin (number, from 0 to 1): Half the width of the 95% interval of the win rate.
+        rating_margin (number, rating points): Half the width of the 95% interval of the rating.
+        win_rate_interval (list of numbers, from 0 to 1): Lower and upper end of the 95% interval of the win rate.
+    game_lengths (list of objects or null): Game lengths by measure in a tournament of two agents. Null for more agents.
         measure (integer): Number of the measure, counted from 1.
         ended (list of numbers, from 0 to 1): Share of games that end in each breath of the measure.
         going_on (number, from 0 to 1): Share of games that continue after the measure.
         wins (list of numbers or null, from 0 to 1): Share of games that each agent wins in the measure. Null if results
             are sampled.
-    database (string or null): Database to which the games were written.
+    database (string or null): Database where the games were stored.
     *rules_report
     *work_report
 """
@@ -39,9 +39,9 @@ from punish_fast.punish.rules import load_rules, rules_report
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup
 
-# An exact distribution of game lengths is cut off when the probability that a game continues is below this.
+# Exact distributions of game lengths end when the probability that a game continues is below this limit.
 _NEGLIGIBLE = 1e-9
-# Only measures reached by at least this share of games are printed.
+# Minimum share of games that reach a printed measure.
 _LEAST = 5e-4
 
 
@@ -70,7 +70,7 @@ class ArenaOptions(RealGameOptions):
     db: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
 
     def check(self) -> None:
-        """Check the options before any work is done."""
+        """Check the options before the computation."""
         from punish_fast.arena.tournament import check_tournament
         from punish_fast.duel.evaluation import check_numbers
 

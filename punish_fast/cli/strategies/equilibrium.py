@@ -2,15 +2,15 @@
 
 JSON keys:
     states (integer): Number of information states.
-    rows (integer): Number of pairs of an information state and an action.
+    rows (integer): Number of state-action pairs.
     full_states (integer): Number of full states.
     successors (integer): Number of transitions between full states.
     memory_bytes (integer, bytes): Memory needed.
-    iterations (integer): Number of iterations, including iterations before the checkpoint.
-    exploitability (number or null, percentage points): Exploitability of the strategy. Null if `--time` ended before it
-        was measured.
-    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null if `--time` ended
-        before it was measured.
+    iterations (integer): Number of iterations, including the iterations of a resumed checkpoint.
+    exploitability (number or null, percentage points): Exploitability of the strategy. Null if the time limit left no
+        time for the measurement.
+    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null if the time limit
+        left no time for the measurement.
     resume (string or null): Checkpoint file.
     information (string): Information model: `memoryless` or `memory`.
     best_response_share (number, from 0 to 1): Share of games played against a best response.
@@ -120,7 +120,7 @@ def _target(options: EquilibriumOptions) -> Target:
 
 
 def _aims(target: Target, share: float) -> dict[str, Any]:
-    """Return the learning options that are recorded in the output file."""
+    """Return the learning options to record in the output file."""
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
     aims = aims or {"target_iterations": target.max_iterations}
     return {"kind": "equilibrium", "best_response_share": share} | aims
@@ -185,7 +185,7 @@ def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, outp
         if path is not None:
             save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.state_dict()))
 
-    # With the information model memory, computing a best response takes minutes.
+    # With the information model `memory`, a best response takes minutes to compute.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
 
         def show(status: IterationStatus) -> None:
@@ -200,7 +200,7 @@ def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, outp
         del origin["exploitability"]
     with options.stages("store", "equilibrium: writing"), time_limit(math.inf):
         support = None if options.information == "memoryless" else learner.reachable
-        # A mixed response is the strategy itself and need not be stored.
+        # If no pure response was found, the response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, support, origin=origin, response=response)
     return results | {"exploiter_wins": 0.5 + run.exploitability / 100, "resume": path}

@@ -14,7 +14,7 @@ JSON keys:
         win (number, from 0 to 1): Win probability.
     mean (number, from 0 to 1): Mean win probability over all opening hands.
     hands (list of objects): Opening hands, the best first.
-        hand (object of integers by card): Number of copies of each card.
+        hand (object of integers by card): Copies of each card in the hand.
         probability (number, from 0 to 1): Probability of the hand.
         win (number, from 0 to 1): Win probability with the hand.
     in_hand (object of objects by card): Value of a card in the opening hand.
@@ -34,7 +34,7 @@ JSON keys:
         situation (string): Situation.
         choices (number): Mean number of choices in a game.
         shares (object of optional numbers by play, from 0 to 1): Share of each play.
-        possible (object of optional numbers by play, from 0 to 1): Share of choices in which the play is legal.
+        possible (object of optional numbers by play, from 0 to 1): Share of choices where the play is legal.
         when_possible (object of optional numbers by play, from 0 to 1): Share of the play if it is legal.
         given_up (object of optional numbers by card, from 0 to 1): Share of each card among the cards that feints give
             up.
@@ -74,7 +74,7 @@ class LessonsOptions(RealGameOptions):
 
 
 class Study(NamedTuple):
-    """Results of studying a file."""
+    """Lessons from one file, and deviations of human players."""
 
     lessons: Lessons
     # None if no recorded games are given.
@@ -160,14 +160,14 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         choices (integer): Number of choices between legal actions.
         illegal (integer): Number of illegal choices.
         unknown (integer): Number of choices in states that no game reaches.
-        certain (integer): Number of choices whose information state is certain from the log.
+        certain (integer): Number of choices whose information state follows from the log without doubt.
         loss_per_game (number or null, from 0 to 1): Mean win probability lost in a game.
         loss_per_game_error (number or null, from 0 to 1): Standard error of `loss_per_game`.
-        strategy_loss_per_choice (number or null, from 0 to 1): Mean win probability that the strategy itself would lose
-            by a choice.
+        strategy_loss_per_choice (number or null, from 0 to 1): Mean win probability that the strategy's own choice
+            would lose in the same states.
         costs (list of objects): Losses by situation.
             *Cost
-        worst (list of objects): Situations in which most is lost, the worst first.
+        worst (list of objects): Situations with the largest losses, the worst first.
             *Cost
     """
     choices = people.choices
@@ -187,7 +187,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
 
 
 def _by_play(found: Cost | SituationFrequencies) -> dict[str, Any]:
-    """Return the fields as a dictionary, in which arrays are dictionaries by play. ``given_up`` has no feints."""
+    """Return the fields as a dictionary, with arrays converted to dictionaries by play. ``given_up`` has no feints."""
     import numpy as np
 
     from punish_fast.study.frequencies import PLAYS

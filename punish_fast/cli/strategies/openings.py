@@ -14,14 +14,14 @@ JSON keys:
         mean (list of numbers, values): Mean value for each number of copies.
         step (number or null, values): Gain from one more copy.
     hands (list of objects): Opening hands, the best first.
-        hand (object of integers by card): Number of copies of each card.
+        hand (object of integers by card): Copies of each card in the hand.
         probability (number, from 0 to 1): Probability of the hand.
         value (number, values): Mean value over the revealed cards.
         plays (object of numbers by action, from 0 to 1): Frequency of each action, averaged over the revealed cards.
     openings (list of objects): All openings.
         state (string): State code.
-        hand (object of integers by card): Number of copies of each card in hand.
-        revealed (object of integers by card): Number of copies of each revealed card.
+        hand (object of integers by card): Copies of each card in hand.
+        revealed (object of integers by card): Copies of each revealed card.
         probability (number, from 0 to 1): Probability of the opening.
         value (number, values): Value of the opening.
     plot (string or null): Plot file.

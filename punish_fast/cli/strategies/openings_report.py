@@ -1,4 +1,4 @@
-"""Report of ``openings``, and the printable page of ``openings --print``: how to play, on one sheet of paper."""
+"""Report of ``openings``, and the printable one-page guide to playing of ``openings --print``."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -27,7 +27,7 @@ from punish_fast.study.frequencies import PLAYS, SituationFrequencies, frequenci
 from punish_fast.study.lessons import by_hands, plays_of_hands
 from punish_fast.study.selfplay import self_play
 
-# Minimum share for a play to be listed.
+# Minimum share of a listed play.
 _LEAST_SHARE = 0.005
 _STYLE = """
 @page { size: A4; margin: 9mm } table { border-collapse: collapse; white-space: nowrap }
